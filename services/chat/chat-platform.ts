@@ -56,7 +56,11 @@ export class ChatPlatform {
       logger,
       concurrency: 'concurrent',
     });
-    this.port = createChatPort(driver, { callTimeoutMs: settings.callTimeoutMs, ready: () => this.#chat.initialize() });
+    this.port = createChatPort(driver, {
+      callTimeoutMs: settings.callTimeoutMs,
+      sendFileTimeoutMs: settings.sendFileTimeoutMs,
+      ready: () => this.#chat.initialize(),
+    });
     this.#intake = new MessageIntake({ driver, port: this.port, state, calls }, parts);
     this.#registerHandlers();
   }

@@ -132,6 +132,8 @@ export const chatSettingsSchema = z.strictObject({
   callTimeoutMs: z.number().int().min(100).max(120_000).default(15_000),
   /** How long a person's file may take to come from the platform, within `acceptTimeoutMs`; without it the message counts all the same. */
   fileTimeoutMs: z.number().int().min(100).max(60_000).default(2500),
+  /** How long one file of a reply may take to reach the platform; afterwards it is not sent again. */
+  sendFileTimeoutMs: z.number().int().min(100).max(600_000).default(60_000),
   /** In groups and channels: `mentions` answers who names the bot, `all` answers everybody. A private chat is always answered. */
   groups: z.enum(['mentions', 'all']).default('mentions'),
   /** Who may write to the bot, and what each may do. */

@@ -1,5 +1,6 @@
 import { createGuardedFetch } from '../agents/index.ts';
 import type { EventFeed } from '../events/index.ts';
+import type { FileStore } from '../files/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import {
@@ -30,6 +31,7 @@ export interface DeliveryParts {
   readonly ledger: Ledger;
   readonly queues: Queues;
   readonly events: Pick<EventFeed, 'onTask'>;
+  readonly files: Pick<FileStore, 'list' | 'open'>;
   readonly tenants: Pick<TenantDirectory, 'list'>;
   readonly log: Log;
 }

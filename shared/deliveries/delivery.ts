@@ -22,6 +22,18 @@ const partSchema = z.strictObject({
 });
 export type DeliveryPart = z.infer<typeof partSchema>;
 
+/** `sending`: being sent, or its process died meanwhile. `left-out`: beyond the bounds, or the platform takes no files. */
+const FILE_STATUSES = ['pending', 'sending', 'sent', 'refused', 'unknown', 'left-out'] as const;
+
+const fileSchema = z.strictObject({
+  /** The artifact's name. */
+  name: z.string(),
+  status: z.enum(FILE_STATUSES),
+  /** The platform's id of its message; null until it is known. */
+  messageId: z.string().nullable(),
+});
+export type DeliveryFile = z.infer<typeof fileSchema>;
+
 /** A delivery as it is kept. Times are milliseconds since the epoch. */
 export const deliverySchema = z.strictObject({
   id: z.string(),
@@ -32,6 +44,8 @@ export const deliverySchema = z.strictObject({
   platform: z.string().nullable(),
   status: z.enum(DELIVERY_STATUSES),
   parts: z.array(partSchema),
+  /** The artifacts that go into the chat after the text; absent while there are none. */
+  files: z.array(fileSchema).optional(),
   /** Tries that failed and count. */
   attempts: z.int(),
   error: errorSchema.nullable(),

@@ -1,5 +1,6 @@
 import type { GuardedFetch } from '../agents/index.ts';
 import type { EventFeed } from '../events/index.ts';
+import type { FileStore } from '../files/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { Queues, DeliveryEnd } from '../queue/index.ts';
@@ -17,6 +18,7 @@ export interface DeliveryContext {
   readonly ledger: Ledger;
   readonly queues: Queues;
   readonly events: Pick<EventFeed, 'onTask'>;
+  readonly files: Pick<FileStore, 'list' | 'open'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly ports: ReadonlyMap<string, ChatPort>;

@@ -23,5 +23,5 @@ export {
 } from './delivery.ts';
 export { openReply, retryDelivery } from './open-delivery.ts';
 export { outboundMetrics, readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
-export { type ChatPort, DeliveryRefused, type RefusalKind } from './replies/chat-port.ts';
+export { type ChatPort, DeliveryRefused, type OutgoingFile, type RefusalKind } from './replies/chat-port.ts';
 export { OutputReader } from './replies/reply-text.ts';

@@ -1,10 +1,11 @@
 import { createDiscordAdapter, type DiscordAdapter } from '@chat-adapter/discord';
 import type { Logger } from 'chat';
 import { z } from 'zod';
+import type { OutgoingFile } from '#shared/deliveries/index.ts';
 import { ellipsize, isSameSecret } from '#shared/text/index.ts';
 import type { ChatAnswer } from '../receive/chat-message.ts';
 import { quoteText, withoutMentions } from '../replies/reply-text.ts';
-import type { CommandFacts, PlatformDriver } from './platform-driver.ts';
+import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 
 export interface DiscordSecrets {
   botToken: string;
@@ -42,6 +43,8 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     // Discord reads markdown itself; the adapter would rewrite it, and longer.
     render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
+    // The adapter sends files to Discord's own address only.
+    ...(apiUrl === undefined ? { fileMessages: (file: OutgoingFile) => [asDocument(file)] } : {}),
     isUnsupported: ({ raw }) => unsupportedSchema.safeParse(raw).success,
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,

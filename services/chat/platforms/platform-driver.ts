@@ -1,5 +1,6 @@
 import type { Adapter, AdapterPostableMessage, Logger, Message, SlashCommandEvent } from 'chat';
 import type { ChatPlatformName } from '#shared/config/index.ts';
+import type { OutgoingFile } from '#shared/deliveries/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { ChatAnswer, ChatMessage } from '../receive/chat-message.ts';
 import { wait } from '#shared/time/index.ts';
@@ -27,6 +28,8 @@ export interface PlatformDriver {
   render(text: string): AdapterPostableMessage;
   /** The same for a text that is no markdown: each of its lines stays a line. */
   renderPlain(text: string): AdapterPostableMessage;
+  /** The ways to post a file, the best first: a later way is tried when the platform refuses the one before. Absent: it takes no files. */
+  fileMessages?(file: OutgoingFile): readonly AdapterPostableMessage[];
   /** The text of a person, before attachments are named. */
   textOf(message: Message): Promise<string> | string;
   /** Unique among the platform's messages. */
@@ -50,6 +53,11 @@ export interface PlatformDriver {
   isAllowed?(request: Request): boolean;
   /** Receives messages from a connection of the platform's own until `signal` aborts or the connection ends for good. */
   listen?(signal: AbortSignal): Promise<void>;
+}
+
+/** A file without a text, as most platforms take it. */
+export function asDocument({ name, mediaType, data }: OutgoingFile): AdapterPostableMessage {
+  return { raw: '', files: [{ filename: name, mimeType: mediaType, data }] };
 }
 
 /**

@@ -2,7 +2,7 @@ import { SlackAdapter, type SlackAdapterConfig } from '@chat-adapter/slack';
 import { stringifyMarkdown, type LinkPreview, type Logger, type Message } from 'chat';
 import { z } from 'zod';
 import { withoutMentions } from '../replies/reply-text.ts';
-import type { CommandFacts, PlatformDriver } from './platform-driver.ts';
+import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 
 export interface SlackSecrets {
   botToken: string;
@@ -48,6 +48,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     minEditMs: () => 1200,
     render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: plainText(text) }),
+    fileMessages: (file) => [asDocument(file)],
     textOf: async (message) => await adapter.textOf(message),
     // A `ts` is unique within its channel only.
     keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,

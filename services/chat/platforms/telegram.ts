@@ -1,7 +1,8 @@
 import { TelegramAdapter, type TelegramMessage, type TelegramUpdate } from '@chat-adapter/telegram';
 import { parseMarkdown, type AdapterPostableMessage, type Logger, type RawMessage, type WebhookOptions } from 'chat';
 import { z } from 'zod';
-import type { CommandFacts, PlatformDriver } from './platform-driver.ts';
+import type { OutgoingFile } from '#shared/deliveries/index.ts';
+import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 
 export interface TelegramSecrets {
   botToken: string;
@@ -40,6 +41,7 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
     minEditMs: (threadId) => (adapter.isDM(threadId) ? 1100 : 3100),
     render: (text) => renderTelegram(adapter, text),
     renderPlain: (text) => ({ raw: text }),
+    fileMessages: telegramFile,
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
     isChangedText: ({ raw }) => wordsSchema.safeParse(raw).success,
@@ -67,6 +69,17 @@ function renderTelegram(adapter: TelegramAdapter, text: string): AdapterPostable
   } catch {
     return { raw: text };
   }
+}
+
+/** Telegram's bounds of a photo: https://core.telegram.org/bots/api#sendphoto */
+const MAX_PHOTO_BYTES = 10_000_000;
+const PHOTOS = new Set(['image/jpeg', 'image/png', 'image/webp']);
+
+/** A picture shows as a photo; one that is too wide or too high for that goes as a document. */
+function telegramFile(file: OutgoingFile): AdapterPostableMessage[] {
+  const { name, mediaType, data } = file;
+  if (!PHOTOS.has(mediaType) || data.length > MAX_PHOTO_BYTES) return [asDocument(file)];
+  return [{ raw: '', attachments: [{ type: 'image', name, mimeType: mediaType, data }] }, asDocument(file)];
 }
 
 /** Fields of Telegram's errors: https://core.telegram.org/bots/api#responseparameters */

@@ -3,7 +3,7 @@ import type { Logger, Message } from 'chat';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Clock } from '#shared/time/index.ts';
-import type { PlatformDriver } from './platform-driver.ts';
+import { asDocument, type PlatformDriver } from './platform-driver.ts';
 import { whatsappText } from './whatsapp-text.ts';
 
 export interface WhatsAppSecrets {
@@ -40,6 +40,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
     minEditMs: null,
     render: (text) => ({ raw: renderWhatsapp(text) }),
     renderPlain: (text) => ({ raw: text }),
+    fileMessages: (file) => [asDocument(file)],
     textOf: captionOf,
     isUnsupported: () => true,
     // Meta does not mark attachments that were sent together.

@@ -1,4 +1,5 @@
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/index.ts';
+import type { AdapterPostableMessage } from 'chat';
+import { DeliveryRefused, type ChatPort, type OutgoingFile } from '#shared/deliveries/index.ts';
 import { LATE, Recent, within } from '#shared/time/index.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
 import { refusalOf, type CallKind } from './refusal-of.ts';
@@ -6,28 +7,46 @@ import { refusalOf, type CallKind } from './refusal-of.ts';
 interface ChatPortOptions {
   /** How long one call may take. */
   callTimeoutMs: number;
+  /** How long a file may take. */
+  sendFileTimeoutMs: number;
   /** Makes the adapter ready, which costs calls the first time. */
   ready: () => Promise<void>;
 }
 
 /** A platform as deliveries use it: calls are bounded in time, and errors have a kind. */
-export function createChatPort(driver: PlatformDriver, { callTimeoutMs, ready }: ChatPortOptions): ChatPort {
+export function createChatPort(driver: PlatformDriver, { callTimeoutMs, sendFileTimeoutMs, ready }: ChatPortOptions): ChatPort {
   const { adapter, name, maxCharacters } = driver;
   const pace = new ChatPace();
-  const call = async <T>(kind: CallKind, act: () => Promise<T>): Promise<T> => {
+  const call = async <T>(kind: CallKind, act: () => Promise<T>, timeoutMs = callTimeoutMs): Promise<T> => {
     let isSent = false;
     const acting = ready().then(() => {
       isSent = true;
       return act();
     });
-    const outcome = await within(acting, callTimeoutMs).catch((error: unknown) => {
+    const outcome = await within(acting, timeoutMs).catch((error: unknown) => {
       throw refusalOf(error, kind);
     });
     if (outcome !== LATE) return outcome;
     const refusal = kind === 'post' && isSent ? 'unknown' : 'transient';
-    throw new DeliveryRefused(refusal, `${name} did not answer within ${callTimeoutMs} ms`);
+    throw new DeliveryRefused(refusal, `${name} did not answer within ${timeoutMs} ms`);
   };
+  const postFile = async (thread: string, messages: readonly AdapterPostableMessage[]): Promise<{ readonly id: string }> => {
+    const [message, ...others] = messages;
+    if (message === undefined) throw new DeliveryRefused('gone', `${name} takes no such file`);
+    pace.changed(driver.channelOf(thread));
+    try {
+      const { id } = await call('post', () => adapter.postMessage(thread, message), sendFileTimeoutMs);
+      return { id };
+    } catch (error) {
+      const isRefused = error instanceof DeliveryRefused && error.kind === 'gone';
+      if (others.length === 0 || !isRefused) throw error;
+      return await postFile(thread, others);
+    }
+  };
+  const sendFile = async (thread: string, file: OutgoingFile): Promise<{ readonly id: string }> =>
+    await postFile(thread, driver.fileMessages?.(file) ?? []);
   return {
+    ...('fileMessages' in driver ? { sendFile } : {}),
     platform: name,
     maxCharacters,
     canEdit: driver.minEditMs !== null,

@@ -129,6 +129,10 @@ export const deliverySettingsSchema = z.strictObject({
   maxThrottleMs: int(10 * MINUTE, 10),
   /** A chat reply that could not be sent for so long after its task's end fails. */
   maxAgeMs: int(6 * HOUR, 100),
+  /** Files that one reply sends into its chat; its text names the others. */
+  maxFiles: int(10, 0),
+  /** Bytes of the files of one reply together; its text names the files beyond. */
+  maxFileBytes: int(52_428_800, 0),
   /** How long a reply waits for an earlier reply of its session, from the end of that reply's task. */
   orderWaitMs: int(30 * SECOND, 0),
   callbacks: z

@@ -1,6 +1,13 @@
 import type { DeliverySettings } from '../../config/index.ts';
 import { type Clock, Recent } from '../../time/index.ts';
 
+/** A file on its way into a chat. */
+export interface OutgoingFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly data: Buffer;
+}
+
 /**
  * A chat platform as deliveries see it: it shows that an answer is coming, posts it and edits it. Each call ends in bounded time; a
  * post that took too long is `unknown`.
@@ -22,6 +29,11 @@ export interface ChatPort {
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
    */
   post(thread: string, text: string, options?: { readonly isPlain: boolean }): Promise<{ readonly id: string }>;
+  /**
+   * Posts a file as a message of its own; absent where the platform takes none.
+   * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
+   */
+  sendFile?(thread: string, file: OutgoingFile): Promise<{ readonly id: string }>;
   /**
    * Gives a posted message another text.
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`

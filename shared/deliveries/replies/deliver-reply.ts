@@ -6,9 +6,11 @@ import { type DeliveryContext, endDelivery, type HeldDelivery } from '../held-de
 import type { DeliveryError } from '../delivery.ts';
 import { type ChatPort, DeliveryRefused } from './chat-port.ts';
 import { type Followed, ReplyFollower } from './follow-reply.ts';
+import { FileSender } from './file-sender.ts';
+import { nextAttempt, nextTryOf } from './reply-retries.ts';
 import { PartSender } from './part-sender.ts';
 import { wakeLaterReply } from './reply-order.ts';
-import { endingText } from './reply-text.ts';
+import { endingText, NO_ANSWER } from './reply-text.ts';
 
 /** Another process may serve the platform. */
 const OTHER_PROCESS_MS = 5000;
@@ -40,28 +42,56 @@ async function replyTo(context: DeliveryContext, { held, port, reply, signal }: 
   const sender = new PartSender({ held, port, thread, signal });
   try {
     const followed = await new ReplyFollower(context, { held, port, thread, sender, signal }).follow();
-    return await finish(context, held, sender, followed);
+    return await finish(context, { held, port, thread, sender, signal }, followed);
   } catch (error) {
     if (!(error instanceof DeliveryRefused)) throw error;
     return await handleRefusal(context, held, error);
   }
 }
 
-async function finish(context: DeliveryContext, held: HeldDelivery, sender: PartSender, followed: Followed): Promise<DeliveryEnd> {
+interface FinishOptions extends Omit<ReplyOptions, 'reply'> {
+  thread: string;
+  sender: PartSender;
+}
+
+async function finish(context: DeliveryContext, options: FinishOptions, followed: Followed): Promise<DeliveryEnd> {
+  const { held, port, thread, sender, signal } = options;
   if (followed.kind === 'left') return { kind: 'later', at: followed.at };
   if (followed.kind === 'gone') {
     return await endDelivery(context, held, 'failed', { code: 'task-gone', message: 'The task is not kept any more' });
   }
-  const { task, text, quietMs } = followed;
+  const { task, quietMs } = followed;
   const endedAt = task.state.completedAt ?? context.clock.now();
   if (held.delivery.endedAt !== endedAt) await held.save({ endedAt });
   if (Number.isFinite(quietMs) && quietMs > 0)
     throw new DeliveryRefused('throttled', 'The platform asked to wait', { retryAfterMs: quietMs });
-  const last = endingText(task, sender.hasShown ? text : null);
-  if (last !== null) await sender.show(last, true);
+  const files = await FileSender.open(context, { held, port, thread, signal }, task);
+  const hasSentAll = await sendAnswer(sender, files, { ended: followed, canEdit: port.canEdit });
+  if (!hasSentAll) return { kind: 'later', at: 0 };
   const end = await endDelivery(context, held, 'delivered');
   await wakeLaterReply(context.ledger, context.queues, task);
   return end;
+}
+
+interface FinalAnswer {
+  ended: Extract<Followed, { kind: 'ended' }>;
+  canEdit: boolean;
+}
+
+/** Sends the final text and then the files, and names those that were not sent. False when the process stops before all files are sent. */
+async function sendAnswer(sender: PartSender, files: FileSender, { ended, canEdit }: FinalAnswer): Promise<boolean> {
+  const { task, text } = ended;
+  const last = endingText(task, sender.hasShown ? text : null) ?? '';
+  const final = last === NO_ANSWER && files.hasAny && text.trim() === '' ? '' : last;
+  await sendText(sender, final, canEdit ? files.note() : '');
+  const hasSentAll = await files.send();
+  if (hasSentAll) await sendText(sender, final, files.note());
+  return hasSentAll;
+}
+
+/** Shows the final text with its note; nothing when there is neither. */
+async function sendText(sender: PartSender, text: string, note: string): Promise<void> {
+  if (text !== '' || note !== '') await sender.show(text, true, note);
 }
 
 /**
@@ -77,8 +107,8 @@ async function handleRefusal(context: DeliveryContext, held: HeldDelivery, refus
       return await endDelivery(context, held, 'unknown', error);
     case 'throttled':
     case 'transient': {
-      const attempts = held.delivery.attempts + (refused.kind === 'transient' ? 1 : 0);
-      return await retryLater(context, held, { attempts, error }, delayAfter(context, refused, attempts));
+      const { attempts, delayMs } = nextAttempt(context, held.delivery, refused);
+      return await retryLater(context, held, { attempts, error }, delayMs);
     }
   }
 }
@@ -90,21 +120,11 @@ async function retryLater(
   { attempts, error }: { attempts: number; error: DeliveryError },
   delayMs: number,
 ): Promise<DeliveryEnd> {
-  const { maxAttempts, maxAgeMs } = context.ledger.settings.deliveries;
-  const now = context.clock.now();
-  const { openedAt, endedAt } = held.delivery;
-  const isTooOld = now + delayMs - Math.max(openedAt, endedAt ?? 0) > maxAgeMs;
-  if (attempts >= maxAttempts || isTooOld) {
+  const nextTryAt = nextTryOf(context, held.delivery, { attempts, delayMs });
+  if (nextTryAt === null) {
     await held.save({ attempts });
     return await endDelivery(context, held, 'failed', error);
   }
-  const nextTryAt = now + delayMs;
   await held.save({ attempts, error, nextTryAt });
   return { kind: 'later', at: nextTryAt };
-}
-
-function delayAfter({ ledger }: DeliveryContext, { kind, retryAfterMs }: DeliveryRefused, attempts: number): number {
-  const { firstRetryMs, maxRetryMs, maxThrottleMs } = ledger.settings.deliveries;
-  if (kind === 'throttled') return Math.min(Math.max(retryAfterMs ?? firstRetryMs, firstRetryMs), maxThrottleMs);
-  return Math.min(firstRetryMs * 2 ** Math.max(attempts - 1, 0), maxRetryMs);
 }

@@ -38,10 +38,13 @@ export class PartSender {
 
   /**
    * Shows a text, in as many parts as it takes. `isFinal`: nothing follows it; parts of an earlier text that it does not need
-   * are emptied. Throws `DeliveryRefused`, and `DeliveryLost`.
+   * are emptied. `note`: what follows the text, in messages of its own where no message can be edited. Throws `DeliveryRefused`, and
+   * `DeliveryLost`.
    */
-  async show(text: string, isFinal: boolean): Promise<void> {
-    const wanted = splitText(text, this.#maxCharacters);
+  async show(text: string, isFinal: boolean, note = ''): Promise<void> {
+    const { canEdit } = this.#options.port;
+    const blocks = canEdit ? [[text, note].filter((each) => each !== '').join('\n\n')] : [text, note];
+    const wanted = blocks.flatMap((each) => splitText(each, this.#maxCharacters));
     for (const [index, part] of wanted.entries()) {
       if (!this.#options.signal.aborted || isFinal) await this.#put(index, part, isFinal);
     }
@@ -76,7 +79,7 @@ export class PartSender {
 
   async #edit(part: DeliveryPart & { messageId: string }, text: string): Promise<void> {
     const { port, thread } = this.#options;
-    await this.#untilQuiet();
+    await waitUntilQuiet(this.#options);
     await this.#save({ ...part, digest: null });
     try {
       await callPlatform(() => port.edit(thread, part.messageId, text));
@@ -91,15 +94,14 @@ export class PartSender {
     await this.#save(part);
   }
 
-  /** Another answer may change the chat while this one waits. A process that stops does not wait. */
-  async #untilQuiet(): Promise<void> {
-    const { port, thread, signal } = this.#options;
-    for (let ms = port.quietMs(thread); ms > 0 && !signal.aborted; ms = port.quietMs(thread)) await wait(ms, signal);
-  }
-
   async #save(part: DeliveryPart): Promise<void> {
     await this.#options.held.save({ parts: this.#parts.toSpliced(part.index, 1, part) });
   }
+}
+
+/** Another answer may change the chat while this one waits. A process that stops does not wait. */
+export async function waitUntilQuiet({ port, thread, signal }: Pick<PartSenderOptions, 'port' | 'thread' | 'signal'>): Promise<void> {
+  for (let ms = port.quietMs(thread); ms > 0 && !signal.aborted; ms = port.quietMs(thread)) await wait(ms, signal);
 }
 
 /** An edit may be made twice, so it does not matter whether the first one came through. */

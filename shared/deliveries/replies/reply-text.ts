@@ -44,7 +44,7 @@ export class OutputReader {
   }
 }
 
-const NO_ANSWER = '(no answer)';
+export const NO_ANSWER = '(no answer)';
 
 /** Added to the part of an answer that a chat saw before it was cut short; nothing when it saw nothing. */
 const CUT_SHORT: Readonly<Partial<Record<OutcomeKind, string>>> = { superseded: 'interrupted', cancelled: 'stopped' };

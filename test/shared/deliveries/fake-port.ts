@@ -1,4 +1,4 @@
-import { DeliveryRefused, type ChatPort, type RefusalKind } from '#shared/deliveries/replies/chat-port.ts';
+import { DeliveryRefused, type ChatPort, type OutgoingFile, type RefusalKind } from '#shared/deliveries/replies/chat-port.ts';
 import { LATE, within } from '#shared/time/wait.ts';
 
 export interface FakeMessage {
@@ -8,7 +8,7 @@ export interface FakeMessage {
   edits: number;
 }
 
-type Call = 'post' | 'edit' | 'typing';
+type Call = 'post' | 'edit' | 'typing' | 'file';
 
 /** A chat platform that keeps what it was sent, and refuses or hangs when told to. */
 export class FakePort implements ChatPort {
@@ -19,6 +19,8 @@ export class FakePort implements ChatPort {
   callTimeoutMs = 60_000;
   #changedAt = Number.NEGATIVE_INFINITY;
   readonly messages: FakeMessage[] = [];
+  /** Name and text of each file. */
+  readonly files: string[] = [];
   /** Every call, refused ones too. */
   readonly calls: { call: Call; thread: string }[] = [];
   readonly #refusals: { call: Call; refused: DeliveryRefused }[] = [];
@@ -79,6 +81,14 @@ export class FakePort implements ChatPort {
     message.text = text;
     message.edits += 1;
     await this.#end('edit');
+  }
+
+  async sendFile(thread: string, { name, data }: OutgoingFile): Promise<{ id: string }> {
+    this.#begin('file', thread);
+    this.files.push(`${name}: ${data.toString()}`);
+    const id = `f${this.files.length}`;
+    await this.#end('file');
+    return { id };
   }
 
   #begin(call: Call, thread: string): void {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 /** A message as people see it now. */
 export interface ShownMessage {
@@ -77,7 +77,7 @@ export interface FakePlatformServer {
 export async function servePlatform(calls: PlatformCall[], respond: (call: PlatformCall) => PlatformAnswer): Promise<FakePlatformServer> {
   const server = createServer((request, response) => {
     const answerCall = async (): Promise<void> => {
-      const body = readBody(await text(request));
+      const body = await readBody(await buffer(request), request.headers['content-type'] ?? '');
       const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
       calls.push(call);
       const answer = respond(call);
@@ -100,7 +100,25 @@ export async function servePlatform(calls: PlatformCall[], respond: (call: Platf
   };
 }
 
-function readBody(body: string): Record<string, unknown> {
+async function readBody(bytes: Buffer<ArrayBuffer>, type: string): Promise<Record<string, unknown>> {
+  if (type.startsWith('multipart/')) return await readForm(bytes, type);
+  const body = bytes.toString();
   if (body === '') return {};
   return body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : Object.fromEntries(new URLSearchParams(body));
+}
+
+/** A file in a form that a platform was sent. */
+export interface SentFile {
+  name: string;
+  mediaType: string;
+  text: string;
+}
+
+async function readForm(bytes: Buffer<ArrayBuffer>, type: string): Promise<Record<string, unknown>> {
+  const form = await new Response(bytes, { headers: { 'content-type': type } }).formData();
+  const fields = [...form].map(async ([name, value]): Promise<[string, unknown]> => {
+    if (typeof value === 'string') return [name, value];
+    return [name, { name: value.name, mediaType: value.type, text: await value.text() } satisfies SentFile];
+  });
+  return Object.fromEntries(await Promise.all(fields));
 }

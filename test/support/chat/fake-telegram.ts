@@ -4,6 +4,7 @@ import {
   type PlatformAnswer,
   type PlatformCall,
   type Refusal,
+  type SentFile,
   type ShownMessage,
 } from './fake-platform.ts';
 
@@ -20,6 +21,8 @@ const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
 
 export interface FakeTelegram extends FakePlatform {
   readonly secret: string;
+  /** The files that people see, oldest first. */
+  readonly files: (SentFile & { method: string; chat: string })[];
   /** The topics of its chats; any other thread takes no message. */
   readonly topics: Set<number>;
   /** An older Bot API server knows no rich messages; it reads MarkdownV2 only. */
@@ -58,6 +61,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const isFormatted = call.body['rich_message'] !== undefined || call.body['parse_mode'] !== undefined;
     if (isFormatted && textOf(call.body).includes(platform.dislikes)) return no(400, 'Bad Request: MESSAGE_ENTITY_PECULIAR');
     if (method === 'sendMessage' || method === 'sendRichMessage') return post(platform, call.body);
+    if (method === 'sendDocument' || method === 'sendPhoto') return postFile(platform, method, call.body);
     if (method === 'editMessageText') return edit(shown, call.body);
     return no(404, 'Not Found: method not found');
   };
@@ -70,6 +74,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     shown,
     calls,
     typings: 0,
+    files: [],
     topics: new Set(),
     isOld: false,
     dislikes: '\0',
@@ -120,6 +125,12 @@ function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
   message.text = text;
   message.edits += 1;
   return yes(view(message));
+}
+
+function postFile({ files }: FakeTelegram, method: string, body: Record<string, unknown>): PlatformAnswer {
+  const chat = String(body['chat_id']);
+  files.push({ method, chat, ...((body['photo'] ?? body['document']) as SentFile) });
+  return yes(view({ id: String(7000 + files.length), chat, text: '', edits: 0 }));
 }
 
 /** What a reader sees: the escapes of MarkdownV2 are not shown. */
