@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { HubSettings } from '#shared/config/index.ts';
 import { findDaemonByToken } from '#shared/daemons/index.ts';
 import { publishDaemonEvent, publishFleetEvent } from '#shared/events/index.ts';
-import { createRouter } from '#shared/http/index.ts';
+import { createRateLimit, createRouter } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { openDispatcher, openExecutor, openPermits, openTicketWorkers, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { Heartbeat, openJobSource, type SlotPolicy } from '#shared/queue/index.ts';
@@ -45,6 +45,13 @@ export function createHubService(parts: Parts): Service {
     upgrade: openConnectionGate({
       settings,
       findDaemon: (token) => findDaemonByToken(parts, token),
+      // Counted together with the requests without a key.
+      countAddress: createRateLimit({
+        redis,
+        prefix: `${keys.fleet.http}:address`,
+        perMinute: config.settings.limits.httpAnonymousPerMinute,
+      }),
+      isBehindProxy: config.env.MUSTER_TRUST_PROXY,
       held: () => daemons.held,
       isClosed: () => draining.signal.aborted,
       onConnection: (socket, daemon) => daemons.add(socket, daemon),

@@ -9,7 +9,7 @@ export type { EventStream } from './event-stream.ts';
 export { invalidRequest, pageLimitSchema, problemsOf, withoutNulls } from './parse-input.ts';
 export { refuseSocket, requestError, sendProblem, toMusterError, toProblem } from './problems.ts';
 export type { Readiness } from './probes.ts';
-export { RefusalLimit, networkOf } from './rate-limits.ts';
+export { RefusalLimit, createRateLimit, networkOf } from './rate-limits.ts';
 export { type ServerLoad, contextOf, createServerLoad, logFailure } from './request-context.ts';
 export {
   type Answer,

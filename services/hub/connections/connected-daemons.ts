@@ -11,6 +11,7 @@ import {
   writeDaemonStates,
 } from '#shared/daemons/index.ts';
 import { HubDaemon, type HubExecutor } from '../runs/hub-daemon.ts';
+import { AwaitedHellos } from './awaited-hellos.ts';
 import { ConnectionWatch, type ConnectionWatchOptions } from './connection-watch.ts';
 import { DaemonConnection } from './daemon-connection.ts';
 import { DaemonSocket, REASONS } from './daemon-socket.ts';
@@ -31,12 +32,14 @@ export class ConnectedDaemons implements LocalDaemons {
   /** By `<tenant>/<id>`; also those that run attempts of this hub and are away. */
   readonly #daemons = new Map<string, HubDaemon>();
   readonly #sockets = new Set<DaemonSocket>();
+  readonly #awaited: AwaitedHellos;
   readonly #listeners: ((daemon: LocalDaemon) => void)[] = [];
   readonly #watch: ConnectionWatch;
   #isClosed = false;
 
   constructor(options: ConnectedDaemonsOptions) {
     this.#options = options;
+    this.#awaited = new AwaitedHellos(options.settings);
     this.#watch = new ConnectionWatch({ ...options, sockets: this.#sockets, daemons: this.#daemons });
   }
 
@@ -78,12 +81,13 @@ export class ConnectedDaemons implements LocalDaemons {
   /** Takes a connection whose token was checked. Its first message is a hello. */
   add(webSocket: WebSocket, registered: Daemon): void {
     const { settings, clock, log } = this.#options;
+    const name = `${registered.tenant}/${registered.id}`;
     let connection: DaemonConnection | undefined;
     const early: DaemonMessage[] = [];
     const onMessage = (message: DaemonMessage): void => {
       if (connection) this.#receive(connection, message, early);
       else if (message.type === 'daemon.hello') {
-        clearTimeout(helloTimer);
+        this.#awaited.remove(name, socket);
         connection = this.#greet(socket, registered, message, early);
       } else socket.send({ type: 'error', code: 'message.no-hello', message: 'The first message of a connection is daemon.hello' });
     };
@@ -91,15 +95,15 @@ export class ConnectedDaemons implements LocalDaemons {
       settings,
       onMessage,
       onClose: () => {
-        clearTimeout(helloTimer);
+        this.#awaited.remove(name, socket);
         this.#sockets.delete(socket);
         if (connection) this.#disconnect(connection);
       },
       clock,
       log,
     });
-    const helloTimer = setTimeout(() => socket.close(CLOSE_CODES.noHeartbeat, 'no hello came'), settings.helloMs);
     this.#sockets.add(socket);
+    this.#awaited.add(name, socket);
   }
 
   #isThere({ connection }: HubDaemon): boolean {

@@ -4,12 +4,16 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { HubSettings } from '#shared/config/index.ts';
 import type { Daemon } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { refuseSocket, type UpgradeHandler } from '#shared/http/index.ts';
+import { networkOf, refuseSocket, type UpgradeHandler } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
 
 export interface ConnectionGateOptions {
   settings: HubSettings;
   findDaemon: (token: string) => Promise<Daemon | null>;
+  /** Counts a handshake without a valid token for its address. Errors: `limit.rate`. */
+  countAddress: (network: string) => Promise<void>;
+  /** Whether a proxy in front of this hub names the addresses. */
+  isBehindProxy: boolean;
   /** Connections that this hub holds now. */
   held: () => number;
   /** Whether this hub takes no more connections. */
@@ -46,16 +50,30 @@ export function openConnectionGate(options: ConnectionGateOptions): UpgradeHandl
   };
 }
 
-/** Errors: `auth.missing`, `auth.invalid`, `limit.streams`, `unavailable.shutting-down`. */
-async function admit({ settings, findDaemon, held, isClosed }: ConnectionGateOptions, { headers }: IncomingMessage): Promise<Daemon> {
+/** Errors: `auth.missing`, `auth.invalid`, `limit.rate`, `limit.streams`, `unavailable.shutting-down`. */
+async function admit(options: ConnectionGateOptions, request: IncomingMessage): Promise<Daemon> {
+  const { settings, held, isClosed } = options;
   if (isClosed()) throw new MusterError('unavailable.shutting-down', 'This hub ends; connect again');
-  const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
-  if (token === undefined) throw new MusterError('auth.missing', "A daemon's token is needed, as `Authorization: Bearer <token>`");
-  const daemon = await findDaemon(token);
-  if (daemon === null) throw new MusterError('auth.invalid', "The token is no daemon's, or not any more");
+  const daemon = await authenticate(options, request);
   if (held() >= settings.maxConnections)
     throw new MusterError('limit.streams', `This hub holds ${settings.maxConnections} connections already`);
   return daemon;
+}
+
+/** A valid token is not counted: others at the same address do not lock its daemon out. */
+async function authenticate({ findDaemon, countAddress, isBehindProxy }: ConnectionGateOptions, request: IncomingMessage): Promise<Daemon> {
+  const [, token] = BEARER.exec(request.headers.authorization ?? '') ?? [];
+  const daemon = token === undefined ? null : await findDaemon(token);
+  if (daemon) return daemon;
+  await countAddress(networkOf(addressOf(request, isBehindProxy)));
+  if (token === undefined) throw new MusterError('auth.missing', "A daemon's token is needed, as `Authorization: Bearer <token>`");
+  throw new MusterError('auth.invalid', "The token is no daemon's, or not any more");
+}
+
+/** The proxy adds the address that it sees; a caller could write those before it. */
+function addressOf({ headers, socket }: IncomingMessage, isBehindProxy: boolean): string | undefined {
+  const forwarded = isBehindProxy ? [headers['x-forwarded-for']].flat().at(-1) : undefined;
+  return forwarded === undefined ? socket.remoteAddress : forwarded.split(',').at(-1)?.trim();
 }
 
 function refuse(socket: Duplex, error: unknown): void {

@@ -7,15 +7,19 @@ import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const MAX_BYTES = 20_000;
+const MAX_REFUSED = 4;
+const MAX_BEFORE_HELLO = 3;
 
 const parts = await useParts({
   agents: { coder: { kind: 'daemon' } },
+  limits: { httpAnonymousPerMinute: MAX_REFUSED },
   hub: {
     heartbeatMs: 100,
     missedHeartbeats: 2,
-    helloMs: 300,
+    helloMs: 1000,
     maxMessageBytes: MAX_BYTES,
     resendMs: 50,
+    maxConnectionsBeforeHello: MAX_BEFORE_HELLO,
     maxBufferedBytes: 100_000,
   },
 });
@@ -100,5 +104,31 @@ describe('a connection', () => {
     expect(daemon.closeCode).toBeNull();
     daemon.socket.resume();
     expect(await daemon.closed()).toBe(1006);
+  });
+});
+
+describe('one address or daemon', () => {
+  it('has a bounded number of connections without a hello, of which the oldest is closed', async () => {
+    const { token } = await registerDaemon(parts);
+    const others = await connect();
+    const daemons: RawDaemon[] = [];
+    for (let count = 0; count <= MAX_BEFORE_HELLO; count += 1) daemons.push(await RawDaemon.connect(hub.url, token));
+    open.push(...daemons);
+    const [oldest, ...rest] = daemons;
+    await waitFor(() => oldest?.closeReason !== null, { deadlineMs: 10_000, what: 'the oldest connection to be closed' });
+    expect([oldest?.closeCode, oldest?.closeReason]).toEqual([4408, 'too many connections without a hello']);
+    rest.at(-1)?.hello();
+    await rest.at(-1)?.next('hub.welcome');
+    others.hello();
+    await others.next('hub.welcome');
+  });
+
+  it('is refused with 429 after too many wrong tokens in a minute, unless its token is right', async () => {
+    const wrong: string[] = [];
+    for (let count = 0; count <= MAX_REFUSED; count += 1) {
+      await RawDaemon.connect(hub.url, `md_${'x'.repeat(43)}`).catch((error: Error) => wrong.push(error.message));
+    }
+    expect(wrong).toEqual([...Array.from({ length: MAX_REFUSED }, () => '401'), '429']);
+    await welcomed();
   });
 });

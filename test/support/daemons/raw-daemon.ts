@@ -13,12 +13,16 @@ export class RawDaemon {
   readonly received: HubMessage[] = [];
   /** The code that the hub closed with; null while the connection is open. */
   closeCode: number | null = null;
+  closeReason: string | null = null;
   readonly socket: WebSocket;
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on('message', (data: Buffer) => this.received.push(JSON.parse(data.toString('utf8')) as HubMessage));
-    socket.on('close', (code) => (this.closeCode = code));
+    socket.on('close', (code, reason) => {
+      this.closeCode = code;
+      this.closeReason = reason.toString('utf8');
+    });
     socket.on('error', () => undefined);
   }
 
