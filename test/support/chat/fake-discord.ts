@@ -59,6 +59,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     url,
     env: { DISCORD_BOT_TOKEN: BOT_TOKEN, DISCORD_PUBLIC_KEY: rawKey, DISCORD_APPLICATION_ID: APPLICATION_ID, DISCORD_API_URL: url },
     shown,
+    files: [],
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),

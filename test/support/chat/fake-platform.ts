@@ -55,6 +55,8 @@ export interface FakePlatform {
   readonly env: Record<string, string>;
   /** What people see, oldest first. */
   readonly shown: ShownMessage[];
+  /** The files that people see, oldest first. */
+  readonly files: ShownFile[];
   /** Everything it was asked, oldest first. */
   readonly calls: PlatformCall[];
   /** Times that somebody saw the bot typing. */
@@ -103,6 +105,7 @@ export async function servePlatform(calls: PlatformCall[], respond: (call: Platf
 async function readBody(bytes: Buffer<ArrayBuffer>, type: string): Promise<Record<string, unknown>> {
   if (type.startsWith('multipart/')) return await readForm(bytes, type);
   const body = bytes.toString();
+  if (type === 'application/octet-stream') return { data: body };
   if (body === '') return {};
   return body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : Object.fromEntries(new URLSearchParams(body));
 }
@@ -112,6 +115,12 @@ export interface SentFile {
   name: string;
   mediaType: string;
   text: string;
+}
+
+/** A file as people see it; `method` is the platform's call that showed it. */
+export interface ShownFile extends SentFile {
+  method: string;
+  chat: string;
 }
 
 async function readForm(bytes: Buffer<ArrayBuffer>, type: string): Promise<Record<string, unknown>> {

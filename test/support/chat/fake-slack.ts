@@ -6,6 +6,8 @@ import {
   type PlatformCall,
   type PlatformRequest,
   type Refusal,
+  type SentFile,
+  type ShownFile,
   type ShownMessage,
 } from './fake-platform.ts';
 
@@ -24,6 +26,7 @@ const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
 export async function startFakeSlack(): Promise<FakePlatform> {
   const calls: PlatformCall[] = [];
   const shown: ShownMessage[] = [];
+  const files: ShownFile[] = [];
   const refusals: Refusal[] = [];
   const respond = (call: PlatformCall): PlatformAnswer => {
     const method = call.path.slice(1);
@@ -39,6 +42,8 @@ export async function startFakeSlack(): Promise<FakePlatform> {
     return refusal === undefined ? answer : REFUSALS[refusal];
   };
   const apply = (method: string, call: PlatformCall): PlatformAnswer => {
+    const file = uploadFile(files, platform.url, call);
+    if (file !== null) return file;
     if (method === 'chat.postMessage') return post(shown, call.body);
     return method === 'chat.update' ? edit(shown, call.body) : no('unknown_method');
   };
@@ -48,6 +53,7 @@ export async function startFakeSlack(): Promise<FakePlatform> {
     url,
     env: { SLACK_BOT_TOKEN: 'xoxb-test', SLACK_SIGNING_SECRET: SIGNING_SECRET, SLACK_API_URL: url },
     shown,
+    files,
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
@@ -111,6 +117,32 @@ function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
   message.text = textOf(body);
   message.edits += 1;
   return yes({ channel: message.chat, ts: message.id });
+}
+
+/** The three calls of an upload: https://docs.slack.dev/messaging/working-with-files#upload */
+function uploadFile(files: ShownFile[], url: string, { path, body }: PlatformCall): PlatformAnswer | null {
+  if (path === '/files.getUploadURLExternal') {
+    files.push({ method: '', chat: '', name: String(body['filename']), mediaType: '', text: '' });
+    return yes({ upload_url: `${url}/upload/${files.length - 1}`, file_id: `F${files.length - 1}` });
+  }
+  const [, number] = /^\/upload\/(\d+)$/.exec(path) ?? [];
+  const uploaded = files[Number(number)];
+  if (uploaded !== undefined) {
+    uploaded.text = contentOf(body);
+    return { status: 200, body: 'OK' };
+  }
+  if (path !== '/files.completeUploadExternal') return null;
+  const ids = (JSON.parse(String(body['files'])) as { id: string }[]).map(({ id }) => id);
+  for (const id of ids) Object.assign(files[Number(id.slice(1))] ?? {}, { method: path.slice(1), chat: String(body['channel_id']) });
+  return yes({ files: ids.map((id) => ({ id })) });
+}
+
+/** The bytes are the body, or the only file of a form. */
+function contentOf(body: Record<string, unknown>): string {
+  if (typeof body['data'] === 'string') return body['data'];
+  return Object.values(body)
+    .map((value) => (value as SentFile).text)
+    .join('');
 }
 
 function textOf(body: Record<string, unknown>): string {

@@ -21,8 +21,6 @@ const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
 
 export interface FakeTelegram extends FakePlatform {
   readonly secret: string;
-  /** The files that people see, oldest first. */
-  readonly files: (SentFile & { method: string; chat: string })[];
   /** The topics of its chats; any other thread takes no message. */
   readonly topics: Set<number>;
   /** An older Bot API server knows no rich messages; it reads MarkdownV2 only. */

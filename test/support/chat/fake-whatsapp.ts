@@ -6,6 +6,8 @@ import {
   type PlatformCall,
   type PlatformRequest,
   type Refusal,
+  type SentFile,
+  type ShownFile,
   type ShownMessage,
 } from './fake-platform.ts';
 
@@ -24,6 +26,7 @@ const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
 export async function startFakeWhatsapp(): Promise<FakePlatform> {
   const calls: PlatformCall[] = [];
   const shown: ShownMessage[] = [];
+  const files: ShownFile[] = [];
   const refusals: Refusal[] = [];
   const respond = (call: PlatformCall): PlatformAnswer => {
     // No media is kept here: its address is not found.
@@ -34,7 +37,7 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
     }
     const refusal = refusals.shift();
     if (refusal !== undefined && refusal !== 'unsure') return REFUSALS[refusal];
-    const answer = post(shown, call.body);
+    const answer = postFile(files, call) ?? post(shown, call.body);
     return refusal === undefined ? answer : REFUSALS[refusal];
   };
   const { url, close } = await servePlatform(calls, respond);
@@ -49,6 +52,7 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
       WHATSAPP_API_URL: url,
     },
     shown,
+    files,
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
@@ -86,6 +90,24 @@ function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
   return {
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [{ input: message.chat, wa_id: message.chat }], messages: [{ id: message.id }] },
+  };
+}
+
+/** A file is uploaded, and then posted by its id: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media */
+function postFile(files: ShownFile[], { path, body }: PlatformCall): PlatformAnswer | null {
+  if (path.endsWith('/media')) {
+    files.push({ method: '', chat: '', ...(body['file'] as SentFile) });
+    return { status: 200, body: { id: String(files.length - 1) } };
+  }
+  const method = String(body['type']);
+  const media = body[method] as { id?: string } | undefined;
+  const file = media?.id === undefined ? undefined : files[Number(media.id)];
+  if (file === undefined) return null;
+  const chat = String(body['to']);
+  Object.assign(file, { method, chat });
+  return {
+    status: 200,
+    body: { messaging_product: 'whatsapp', contacts: [{ input: chat, wa_id: chat }], messages: [{ id: `wamid.file.${media?.id}` }] },
   };
 }
 

@@ -254,3 +254,22 @@ function lettersOf(text = ''): string {
 function unknownId(name: PlatformName): string {
   return name === 'telegram' ? '4001:1' : '1777000000.000000';
 }
+
+const takeFileMethods = (): string[] => fakes.telegram.files.splice(0).map(({ method }) => method);
+
+describe('a file on Telegram', () => {
+  const picture = { name: 'wide.png', mediaType: 'image/png', data: Buffer.from('a wide picture') };
+  const send = async (): Promise<unknown> => await ports.telegram.sendFile?.(fakes.telegram.threadOf('6001'), picture);
+
+  it('goes as a document when it is refused as a photo', async () => {
+    fakes.telegram.refuseNext('gone');
+    await send();
+    expect(takeFileMethods()).toEqual(['sendDocument']);
+  });
+
+  it('is not sent a second way when it may have arrived the first', async () => {
+    fakes.telegram.refuseNext('unsure');
+    expect((await refusalOf(send())).kind).toBe('unknown');
+    expect(takeFileMethods()).toEqual(['sendPhoto']);
+  });
+});
