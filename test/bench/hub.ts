@@ -23,7 +23,27 @@ const hub = await fleet.start('hub');
 const parts = await openTestParts({ redisUrl: fleet.redis.url, settings });
 
 const memoryMb = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-const commands = async (): Promise<number> => Number(/total_commands_processed:(\d+)/.exec(await parts.redis.info('stats'))?.[1] ?? 0);
+/** Commands to Redis in a second, by name, those within scripts too. */
+async function commandRates(): Promise<Map<string, number>> {
+  const [from, fromAt] = [await commandCounts(), performance.now()];
+  await wait(IDLE_MS);
+  const [to, seconds] = [await commandCounts(), (performance.now() - fromAt) / 1000];
+  return new Map([...to].map(([name, count]) => [name, (count - (from.get(name) ?? 0)) / seconds]));
+}
+
+async function commandCounts(): Promise<Map<string, number>> {
+  const lines = (await parts.redis.info('commandstats')).matchAll(/cmdstat_(\S+?):calls=(\d+)/g);
+  return new Map([...lines].map(([, name = '', count]) => [name, Number(count)]));
+}
+
+/** What the daemons add to the commands of an idle fleet. */
+function describeRates(idle: ReadonlyMap<string, number>, withDaemons: ReadonlyMap<string, number>): string {
+  const added = [...withDaemons].map(([name, rate]) => ({ name, rate: rate - (idle.get(name) ?? 0) }));
+  const total = added.reduce((sum, { rate }) => sum + rate, 0);
+  const largest = added.toSorted((one, other) => other.rate - one.rate).slice(0, 5);
+  return `${total.toFixed(1)} a second (${largest.map(({ name, rate }) => `${name} ${rate.toFixed(1)}`).join(', ')})`;
+}
+
 /** By task, monotonic. */
 const arrivals = new Map<string, number>();
 
@@ -50,15 +70,14 @@ async function connect(): Promise<WebSocket> {
 }
 
 try {
+  const idle = await commandRates();
   const before = memoryMb();
   const sockets: WebSocket[] = [];
   while (sockets.length < DAEMONS)
     sockets.push(...(await Promise.all(Array.from({ length: Math.min(50, DAEMONS - sockets.length) }, connect))));
   await printHeading(fleet.redis.url, `${DAEMONS} daemons on one hub`, []);
   print(`memory of the hub per connection: ${(((memoryMb() - before) * 1024) / DAEMONS).toFixed(1)} KiB`);
-  const [from, fromAt] = [await commands(), performance.now()];
-  await wait(IDLE_MS);
-  print(`commands to Redis while idle: ${(((await commands()) - from) / ((performance.now() - fromAt) / 1000)).toFixed(0)} a second`);
+  print(`commands to Redis for idle daemons: ${describeRates(idle, await commandRates())}`);
   const times: number[] = [];
   for (let sent = 0; sent < WARM + TASKS; sent += 1) {
     const at = performance.now();

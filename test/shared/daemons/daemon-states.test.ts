@@ -148,6 +148,19 @@ it('more daemons than one call takes get an outcome each, in order', async () =>
   expect(outcomes.flatMap((outcome, position) => (outcome === 'unknown' ? [] : [[position, outcome]]))).toEqual([[2400, 'connected']]);
 });
 
+it('beats of many daemons cost no more commands than that of one', async () => {
+  const daemons = await Promise.all(Array.from({ length: 5 }, (_, n) => register(`desk-${n}`)));
+  const commandsOf = async (beats: readonly DaemonBeat[]): Promise<number> => {
+    await redis.config('RESETSTAT');
+    await writeDaemonStates(parts, beats);
+    const counted = (await redis.info('commandstats')).matchAll(/cmdstat_(hmget|hset|hget|hexists|time|eval|evalsha|publish):calls=(\d+)/g);
+    return [...counted].reduce((sum, [, , count]) => sum + Number(count), 0);
+  };
+  const beats = daemons.map(({ tenant, id }) => ({ tenant, id, state: STATE }));
+  await writeDaemonStates(parts, beats);
+  expect(await commandsOf(beats)).toBe(await commandsOf(beats.slice(0, 1)));
+});
+
 it('beats and ends of connections are published, those of refused ones are not', async () => {
   const signals: (DaemonSignal | null)[] = [];
   subscriber.on('message', (_channel: string, text: string) => signals.push(parseDaemonSignal(text)));
