@@ -44,7 +44,15 @@ export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
-export { type HoldNotice, holdTask, parseNotice, type HoldHead, listHoldHeads, releaseFirstHeld } from './grants/hold-task.ts';
+export {
+  type HoldNotice,
+  holdTask,
+  parseNotice,
+  type HoldHead,
+  countHeldByGate,
+  listHoldHeads,
+  releaseFirstHeld,
+} from './grants/hold-task.ts';
 export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/release-held.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';

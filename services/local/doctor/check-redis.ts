@@ -2,6 +2,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { listWorkers, type RegistryPorts } from '#shared/queue/index.ts';
 import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
+import { checkDaemons } from './check-daemons.ts';
 import { checkRecords } from './check-data.ts';
 import { checkLimits } from './check-limits.ts';
 import type { Check } from './check.ts';
@@ -24,6 +25,7 @@ export async function checkRedis(fleet: RegistryPorts, clock: Clock): Promise<Ch
       await checkInstallation(redis, keys),
       await checkRecords(redis, keys),
       ...(await checkWorkers(fleet)),
+      ...(await checkDaemons(fleet)),
       await checkLimits(fleet),
       await checkClock(redis, clock),
     ];
@@ -140,8 +142,10 @@ const WORKER_SKEW_WARN_MS = 1000;
 export async function checkWorkers(fleet: RegistryPorts): Promise<Check[]> {
   const workers = (await listWorkers(fleet)).filter(({ status }) => status !== 'dead');
   const skewed = workers.filter(({ skewMs }) => Math.abs(skewMs) > WORKER_SKEW_WARN_MS);
+  // A hub has a heartbeat like a worker, and a check of its own.
+  const running = workers.filter(({ role }) => role === 'worker').length;
   return [
-    { name: 'Workers', state: 'ok', detail: workers.length === 0 ? 'none is running' : `${workers.length} running` },
+    { name: 'Workers', state: 'ok', detail: running === 0 ? 'none is running' : `${running} running` },
     ...skewed.map(({ id, host, skewMs }): Check => {
       const detail = `the machine ${host} is ${describeSkew(skewMs)}: synchronise its clock (NTP)`;
       return { name: `Clock of ${id}`, state: 'warn', detail };

@@ -57,6 +57,16 @@ export async function listHoldHeads(ledger: Ledger, tenant: string, gate: TaskHo
   }));
 }
 
+/** How many tasks of a tenant a gate holds. One call. */
+export async function countHeldByGate(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  tenant: string,
+  gate: TaskHold['gate'],
+): Promise<number> {
+  const { live } = keys.tenant(tenant);
+  return await redis.zlexcount(live, `[hold=${gate}:`, `(hold=${gate}:\u00ff`);
+}
+
 /** Releases the first `max` tasks of all that these hold together, by priority and age. Returns their ids in that order. */
 export async function releaseFirstHeld(ledger: Ledger, tenant: string, holds: readonly TaskHold[], max: number): Promise<string[]> {
   const { live } = ledger.keys.tenant(tenant);

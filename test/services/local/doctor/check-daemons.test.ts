@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { createDaemon } from '#shared/daemons/daemon-store.ts';
+import { writeDaemonStates } from '#shared/daemons/daemon-states.ts';
+import { holdTask } from '#shared/ledger/grants/hold-task.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
+import { checkDaemons } from '../../../../services/local/doctor/check-daemons.ts';
+import { useEmptyParts } from '../../../support/use-parts.ts';
+
+const parts = await useEmptyParts({ agents: { desk: { kind: 'daemon' } } });
+const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
+const REGISTRATION = { tenant: 'default', name: 'laptop', user: null, capabilities: null, slots: null, agents: null, enabled: true };
+
+async function connect(id: string): Promise<void> {
+  const about = {
+    connection: 'h:1',
+    hub: 'h',
+    name: 'laptop',
+    user: null,
+    isDraining: false,
+    isWorker: false,
+    capabilities: [],
+    agents: null,
+  };
+  const figures = { slots: 1, running: 0, cpuIntensive: 0, load: 0, memoryMb: null, connectedAt: 1, beatAt: 1, validMs: 60_000 };
+  const state = { ...about, ...figures, version: null, host: null };
+  await writeDaemonStates(parts, [{ tenant: 'default', id, state, isFirst: true }]);
+}
+
+async function startHub(stopped: string[] = []): Promise<void> {
+  const identity = { host: 'a', pid: 1, version: '1', startedAt: 1, queues: ['remote'], slots: 1, isDraining: false };
+  const activity = { running: 0, suspects: 0, stopped, blocks: NO_BLOCKS, skewMs: 0, memoryMb: 1, cpu: 0, eventLoopDelayMs: 0 };
+  await beat(fleet, 'h', { role: 'hub', ...identity, ...activity });
+}
+
+it('has nothing to say of a fleet without daemons', async () => {
+  expect(await checkDaemons(fleet)).toEqual([
+    { name: 'Hubs', state: 'ok', detail: 'none is running' },
+    { name: 'Daemons', state: 'ok', detail: 'none is registered' },
+    { name: 'Tasks for daemons', state: 'ok', detail: 'none waits' },
+  ]);
+});
+
+it('warns of a missing hub once a daemon is registered, and of tasks that wait while none is connected', async () => {
+  await createDaemon(parts, REGISTRATION, 10);
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'desk', input: 'held' });
+  await parts.relay.idle();
+  await holdTask(parts.ledger, { tenant: 'default', id, hold: { gate: 'daemon', what: '{}' }, until: null });
+  // A hub ends the ticket of a task that it holds.
+  await Promise.all(parts.queues.all().map(async ({ queue }) => await queue.drain()));
+  await acceptTask(parts, { tenant: 'default', agent: 'desk', input: 'ready' });
+  await parts.relay.idle();
+  expect(await checkDaemons(fleet)).toEqual([
+    { name: 'Hubs', state: 'warn', detail: expect.stringMatching(/^none is running.*start the service hub$/) },
+    { name: 'Daemons', state: 'ok', detail: '1 registered, 0 connected' },
+    { name: 'Tasks for daemons', state: 'warn', detail: expect.stringMatching(/^2 tasks wait for a daemon, and none is connected/) },
+  ]);
+});
+
+it('counts hubs and connected daemons, and names what does not move in a hub', async () => {
+  await startHub(['it receives no messages']);
+  await connect((await createDaemon(parts, REGISTRATION, 10)).daemon.id);
+  await acceptTask(parts, { tenant: 'default', agent: 'desk', input: 'ready' });
+  await parts.relay.idle();
+  expect(await checkDaemons(fleet)).toEqual([
+    { name: 'Hubs', state: 'ok', detail: '1 running' },
+    { name: 'Hubs', state: 'warn', detail: 'h: it receives no messages' },
+    { name: 'Daemons', state: 'ok', detail: '1 registered, 1 connected' },
+    { name: 'Tasks for daemons', state: 'ok', detail: '1 task waits for a daemon; npx muster why <id> says for which' },
+  ]);
+});
