@@ -12,7 +12,7 @@ import {
   type TicketClaim,
 } from '../ledger/index.ts';
 import { describeChain, type TicketData, type TicketResult } from '../queue/index.ts';
-import { isRedisUnavailable } from '../redis/index.ts';
+import { isRedisUnavailable, redisNow } from '../redis/index.ts';
 import { wait } from '../time/index.ts';
 import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
 import { classifyAnswer } from './classify-answer.ts';
@@ -94,7 +94,8 @@ export async function resumeAttempt(
   adopted: Extract<AdoptAnswer, { kind: 'adopted' }>,
 ): Promise<TicketResult> {
   const { state } = adopted;
-  const claimed = { ...adopted, kind: 'claimed' } as const;
+  // It started earlier, and its timeout and end count from there.
+  const claimed = { ...adopted, kind: 'claimed', redisTime: await redisNow(parts.ledger.redis) } as const;
   const opened = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
   const execution = { ...opened, isResumed: true } as const;
   parts.keeper.add(execution.attempt);

@@ -42,13 +42,16 @@ export interface OpenExecutionParts {
   redact: (text: string) => string;
 }
 
-type Claimed = Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body' | 'state' | 'stored'>;
+interface Claimed extends Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body' | 'state' | 'stored'> {
+  /** Now by Redis's clock, ms since the epoch; by default the attempt starts now. */
+  redisTime?: number;
+}
 
 /** What belongs to a claimed attempt in this process. Opens nothing. */
 export function openExecution(
   { ledger, clock, log: parent, redact, modelCalls, fileParts }: OpenExecutionParts,
   place: TaskPlace,
-  { body, state, stored }: Claimed,
+  { body, state, stored, redisTime = state.startedAt }: Claimed,
   claimedFrom: number,
 ): Execution {
   const attempt = new RunningAttempt({
@@ -56,7 +59,7 @@ export function openExecution(
     stored,
     first: body.first,
     takesInput: state.takesInput ?? false,
-    claimedAt: { redis: state.startedAt ?? clock.now(), monotonic: clock.monotonic() },
+    claimedAt: { redis: redisTime ?? clock.now(), monotonic: clock.monotonic() },
     heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
     clock,
   });

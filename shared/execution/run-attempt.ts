@@ -40,10 +40,12 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
 }
 
 /** Until when an attempt may run: until its timeout, or until a deadline that aborts it and comes sooner. */
-function boundOf({ attempt, body, state }: Execution): { stop: StopReason; ms: number } {
+function boundOf({ attempt, body, state, isResumed }: Execution): { stop: StopReason; ms: number } {
   const untilDeadline = body.deadline !== null && body.execution.deadlineAborts ? attempt.msUntil(body.deadline) : Infinity;
-  if (untilDeadline < state.timeoutMs) return { stop: { kind: 'deadline' }, ms: Math.max(0, untilDeadline) };
-  return { stop: { kind: 'timeout' }, ms: state.timeoutMs };
+  // Of an attempt that another hub began, some of it has passed.
+  const untilTimeout = isResumed ? Math.max(0, attempt.msUntil((state.startedAt ?? 0) + state.timeoutMs)) : state.timeoutMs;
+  if (untilDeadline < untilTimeout) return { stop: { kind: 'deadline' }, ms: Math.max(0, untilDeadline) };
+  return { stop: { kind: 'timeout' }, ms: untilTimeout };
 }
 
 /** Under the task's timeout and deadline. A stopped agent gets the grace to end. */

@@ -23,8 +23,8 @@ export const hubSettingsSchema = z.strictObject({
   graceMs: int(30_000, 500),
   /** Between two sendings of what a daemon has not acknowledged. Defaults to 2 s. */
   resendMs: int(2000, 50),
-  /** How long a daemon that lost an attempt gets the same task no more. Defaults to 10 minutes. */
-  excludeMs: int(600_000, 0),
+  /** How long a daemon that lost an attempt gets the same task no more. Defaults to a minute. */
+  excludeMs: int(60_000, 0),
   /** Bytes of one message of a daemon. Defaults to 1 MiB. */
   maxMessageBytes: int(1_048_576, 1024),
   /** Messages of one daemon in a second; it is read no faster than that. Defaults to 500. */

@@ -64,7 +64,14 @@ function explainAny(known: readonly Known[], needs: Needs): HoldReport {
   const capable = connected.filter((daemon) => isCapable(daemon, needs));
   const free = capable.filter((daemon) => hasRoomFor(daemon, needs));
   const facts = { registered: known.length, connected: connected.length, capable: capable.length, free: free.length };
-  return { detail: anyDetail(facts, needs), until: null, facts: { ...facts, what: describe(needs) } };
+  // People know their daemons by name.
+  const names = new Map(known.map(({ daemon: { id, name } }) => [id, name]));
+  const named = { ...needs, excluded: needs.excluded.map((id) => names.get(id) ?? id) };
+  const isMemoryShort = free.length === 0 && capable.some((daemon) => hasRoomFor(daemon, { ...needs, memoryMb: 0 }));
+  const detail = isMemoryShort
+    ? `none of the ${capable.length} daemons that could run it has ${needs.memoryMb} MiB of free memory`
+    : anyDetail(facts, named);
+  return { detail, until: null, facts: { ...facts, what: describe(named) } };
 }
 
 function anyDetail({ connected, capable, free }: Record<'connected' | 'capable' | 'free', number>, needs: Needs): string {

@@ -16,11 +16,12 @@ export async function explainHold(ledger: Ledger, task: WaitingTask): Promise<Ga
   const known = await ledger.holds[hold.gate]?.(tenant, hold.what, ahead);
   // The bound of a hold is no time that anybody should wait for.
   const { detail, facts, until } = known ?? { detail: noteOf(task, hold), facts: {}, until: task.state.notBefore ?? null };
+  const comesBack = hold.gate === 'daemon' ? (task.state.notBefore ?? null) : null;
   return closedGate(hold.gate, {
     detail,
     helps: HELPS[hold.gate],
     since: waitingSince(task.state),
-    until,
+    until: until ?? comesBack,
     facts: { what: hold.what, held, ahead, ...facts },
   });
 }

@@ -159,6 +159,19 @@ describe('a daemon whose connection was cut', () => {
     expect(state.worker).not.toBe(first);
   });
 
+  it('counts its timeout and its end from its start, also at another hub', async () => {
+    const { id, name, secret } = await running({ execution: { timeoutMs: 600_000, maxAttempts: 1 } });
+    // As if it had started so long ago.
+    const { states } = parts.keys.tenant('default');
+    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
+    await parts.redis.hset(states, id, JSON.stringify({ ...state, startedAt: state.startedAt - 599_000 }));
+    const daemon = await connect(secret, other, { running: [name] });
+    expect(await daemon.next('task.cancel')).toMatchObject(name);
+    const ended = await until(id, 'permanently_failed');
+    expect(ended.state).toMatchObject({ error: { code: 'EXECUTION_TIMEOUT' } });
+    expect((ended.state.completedAt ?? 0) - (ended.state.startedAt ?? 0)).toBeGreaterThanOrEqual(599_000);
+  });
+
   it('brings a result that it finished meanwhile to another hub', async () => {
     const { id, name, daemon, secret } = await running();
     daemon.vanish();

@@ -67,7 +67,7 @@ describe('a running agent that takes input', () => {
       },
       { deadlineMs: 5000, what: 'the message' },
     );
-    expect(answers.flat()).toEqual([{ id: message, text: 'second', user: null }]);
+    expect(answers.flat()).toEqual([{ id: message, text: 'second', user: null, attachments: [] }]);
     expect(await run.context.input()).toEqual([]);
     run.finish('done');
     expect((await ended(id)).state).toMatchObject({ status: 'completed', inputs: [{ id: message, how: 'steered' }] });

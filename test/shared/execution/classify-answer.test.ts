@@ -178,7 +178,7 @@ describe('an attempt that was lost with its daemon', () => {
       kind: 'failed',
       delayMs: 1,
       error: { code: 'DAEMON_DISCONNECTED', retryable: true },
-      loss: { daemon: 'dmn_1', until: 1_600_000, isFree: true },
+      loss: { daemon: 'dmn_1', until: 1_060_000, isFree: true },
     });
   });
 
