@@ -159,10 +159,11 @@ export class ConnectedDaemons implements LocalDaemons {
     if (known) return known;
     const { executor, settings } = this.#options;
     const onRoom = (daemon: HubDaemon): void => {
+      this.#watch.noteChange(daemon);
       if (this.#isThere(daemon)) for (const listener of this.#listeners) listener(daemon);
       if (daemon.isIdle) this.#daemons.delete(name);
     };
-    const daemon = new HubDaemon({ tenant, id, executor, settings, onChange: onRoom });
+    const daemon = new HubDaemon({ tenant, id, executor, settings, onChange: onRoom, onTaken: (each) => this.#watch.noteChange(each) });
     this.#daemons.set(name, daemon);
     return daemon;
   }
@@ -176,7 +177,10 @@ export class ConnectedDaemons implements LocalDaemons {
     if (message.type === 'daemon.hello') {
       connection.socket.send({ type: 'error', code: 'message.second-hello', message: 'A connection has one daemon.hello' });
     } else if (message.type === 'daemon.heartbeat') {
+      const wasDraining = connection.isDraining;
       connection.beat(message);
+      const { tenant, id } = connection.daemon;
+      if (connection.isDraining !== wasDraining) this.#watch.noteChange(this.#daemons.get(`${tenant}/${id}`));
     } else {
       const { tenant, id } = connection.daemon;
       this.#daemons.get(`${tenant}/${id}`)?.receive(message);

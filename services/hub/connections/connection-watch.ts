@@ -29,6 +29,14 @@ export interface ConnectionWatchOptions {
   log: Log;
 }
 
+interface ReadyConnection {
+  daemon: HubDaemon;
+  connection: DaemonConnection;
+  state: HubDaemon['state'];
+}
+
+/** Changes within this time are written together, ms. */
+const CHANGE_MS = 50;
 /** Beats between two readings of all registrations, for lost messages. */
 const BEATS_PER_CHECK = 6;
 /** How often attempts are searched for those that another hub adopted, after their daemon went there, and how long apart, ms. */
@@ -44,6 +52,9 @@ export class ConnectionWatch {
   readonly #beats: Ticker;
   #subscription: Subscription | undefined;
   #beatCount = 0;
+  /** Daemons whose state changed since it was written. */
+  readonly #changed = new Set<HubDaemon>();
+  #writing: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionWatchOptions) {
     this.#options = options;
@@ -64,7 +75,21 @@ export class ConnectionWatch {
     this.#beats.start();
   }
 
+  /** Writes the daemon's state soon: other hubs and people see what it runs, and not only at its next beat. */
+  noteChange(daemon: HubDaemon | undefined): void {
+    if (!daemon) return;
+    this.#changed.add(daemon);
+    this.#writing ??= setTimeout(() => {
+      this.#writing = undefined;
+      const changed = new Set(this.#changed);
+      this.#changed.clear();
+      const connections = this.#connections().filter(({ daemon: each }) => changed.has(each));
+      this.#write(connections).catch((error: unknown) => this.#options.log.debug({ err: error }, 'the next beat has the change'));
+    }, CHANGE_MS);
+  }
+
   async stop(): Promise<void> {
+    clearTimeout(this.#writing);
     await this.#beats.stop();
     this.#subscription?.close();
   }
@@ -91,14 +116,17 @@ export class ConnectionWatch {
     }
     this.#beatCount += 1;
     if (this.#beatCount % BEATS_PER_CHECK === 0) await this.#checkAccess(this.#connections());
-    const connections = this.#connections();
+    await this.#write(this.#connections());
+  }
+
+  async #write(connections: readonly ReadyConnection[]): Promise<void> {
     if (connections.length === 0) return;
     const beats = connections.map(({ daemon: { tenant, id }, state }) => ({ tenant, id, state }));
     const outcomes = await writeDaemonStates(this.#options, beats);
     for (const [at, { connection }] of connections.entries()) this.endByOutcome(connection, outcomes[at] ?? 'written');
   }
 
-  #connections(): { daemon: HubDaemon; connection: DaemonConnection; state: HubDaemon['state'] }[] {
+  #connections(): ReadyConnection[] {
     return [...this.#options.daemons.values()].flatMap((daemon) => {
       const { connection } = daemon;
       return connection?.isReady === true ? [{ daemon, connection, state: daemon.state }] : [];

@@ -54,6 +54,11 @@ export class DaemonConnection {
     this.#limits = limitsOf(daemon, this.hello, this.#options.settings);
   }
 
+  /** Whether it takes nothing more, as it said last. */
+  get isDraining(): boolean {
+    return this.#beat.isDraining;
+  }
+
   beat(message: DaemonMessage<'daemon.heartbeat'>): void {
     this.#beat = message;
   }

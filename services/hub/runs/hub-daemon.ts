@@ -17,6 +17,8 @@ export interface HubDaemonOptions {
   settings: HubSettings;
   /** It may have a slot free that it did not have, or be idle. */
   onChange: (daemon: HubDaemon) => void;
+  /** One of its slots was taken. */
+  onTaken: (daemon: HubDaemon) => void;
 }
 
 /** An attempt as messages name it. */
@@ -171,6 +173,7 @@ export class HubDaemon implements LocalDaemon {
 
   async #inSlot(work: () => Promise<TicketResult>): Promise<TicketResult> {
     this.#running += 1;
+    this.#options.onTaken(this);
     try {
       return await work();
     } finally {

@@ -86,6 +86,24 @@ describe('a task for a daemon', () => {
     daemon.vanish();
   });
 
+  it('shows among what its daemon runs, long before the next beat', async () => {
+    const { id: daemonId, token } = await registerDaemon(parts);
+    const daemon = await RawDaemon.welcomed(hub.url, token);
+    const id = await accept();
+    const execute = await daemon.accept();
+    const runs = async (): Promise<number | undefined> => {
+      const states = await readDaemonStates(parts, 'default');
+      return states.find((each) => each.id === daemonId)?.state.running;
+    };
+    const sees = async (count: number): Promise<boolean> =>
+      await waitFor(async () => (await runs()) === count, { deadlineMs: 5000, what: `${count} running to be seen` });
+    expect(await sees(1)).toBe(true);
+    daemon.send({ type: 'task.completed', taskId: id, token: execute.token, output: '' });
+    await until(id, 'completed');
+    expect(await sees(0)).toBe(true);
+    daemon.vanish();
+  });
+
   it('fails with what the daemon says, and is not tried again when that is final', async () => {
     const { token } = await registerDaemon(parts);
     const daemon = await RawDaemon.welcomed(hub.url, token);
