@@ -267,4 +267,6 @@ async def main():
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3 or "MUSTER_DAEMON_TOKEN" not in os.environ:
+        sys.exit("Usage: MUSTER_DAEMON_TOKEN=<token> python3 python_daemon.py <ws address of the hub> <folder for results>")
     asyncio.run(main())
