@@ -65,7 +65,7 @@ describe.skipIf(python === null && !testEnvironment.isCi)('a daemon in Python', 
     await daemon.prints(`started ${id}`);
     await fleet.client.call('POST', `/v1/tasks/${id}/cancel`);
     await daemon.prints(`ended ${id}`);
-    expect(await fleet.client.reaches(id, ['cancelled'])).toMatchObject({ output: 'a ', attempt: 1 });
+    expect(await fleet.client.reaches(id, ['cancelled'])).toMatchObject({ output: null, attempt: 1, outcome: { kind: 'cancelled' } });
   });
 
   it('brings the result that it finished while no hub was there, and the attempt counts', async () => {
