@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { capabilitySchema } from '../config/index.ts';
 
 const ID_PREFIX = 'dmn_';
 /** Capabilities of a daemon, and agents that it may run. */
@@ -8,7 +9,10 @@ const MAX_SLOTS = 10_000;
 /** What people call a daemon; tasks name it as `requirements.targetDaemon`, so that it cannot look like an id. */
 export const daemonNameSchema = z
   .string()
-  .regex(/^(?!dmn_)[\p{L}\p{N}][\p{L}\p{N} ._@'-]{0,63}$/u, 'expected letters, digits, " ", ".", "_", "@", "\'" or "-", at most 64');
+  .regex(
+    /^(?!dmn_)[\p{L}\p{N}][\p{L}\p{N} ._@'-]{0,63}$/u,
+    'expected letters, digits, " ", ".", "_", "@", "\'" or "-", at most 64, and no "dmn_" in front',
+  );
 
 const shortText = z.string().min(1).max(200);
 const list = z.array(shortText).max(MAX_LISTED);
@@ -19,7 +23,7 @@ export const registrationSchema = z.object({
   /** Only tasks of this user of the tenant reach it; null for tasks of all. */
   user: shortText.nullable(),
   /** What it may declare; null for whatever it declares. */
-  capabilities: list.nullable(),
+  capabilities: z.array(capabilitySchema).max(MAX_LISTED).nullable(),
   /** Tasks that it may run at once; null for as many as it declares, within `hub.maxSlotsPerDaemon`. */
   slots: z.int().min(0).max(MAX_SLOTS).nullable(),
   /** Agents whose tasks it may run; null for any. */

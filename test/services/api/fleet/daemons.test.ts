@@ -148,6 +148,7 @@ describe('a daemon', () => {
     ['with less than no slots', { slots: -1 }],
     ['with a token of its own', { token: 'md_x' }],
     ['with capabilities that are none', { capabilities: [1] }],
+    ['with a capability that no task can require', { capabilities: ['a gpu'] }],
     ['with more capabilities than fit', { capabilities: Array.from({ length: 101 }, (_, n) => `c${n}`) }],
   ])('%s is refused', async (_what, body) => {
     expect((await register(body as Partial<Registration>)).body).toMatchObject({ status: 422, code: 'request.invalid' });
