@@ -1,13 +1,7 @@
+import type { AttemptName } from '../attempt-name.ts';
 import type { DaemonMessageToSend } from '../protocol.ts';
+import type { FinalMessage } from './final-message.ts';
 import { OutputBuffer, type OutputEntry } from './output-buffer.ts';
-
-export type FinalMessage = Extract<DaemonMessageToSend, { type: 'task.completed' | 'task.failed' }>;
-
-/** Names one attempt: a task under a fencing token. */
-export interface AttemptName {
-  readonly taskId: string;
-  readonly token: number;
-}
 
 /** What is on disk of an attempt that ended, until the hub has acknowledged it. */
 export interface FinishedAttempt {

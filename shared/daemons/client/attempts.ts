@@ -1,8 +1,11 @@
+import { attemptKey, type AttemptName } from '../attempt-name.ts';
 import type { DaemonMessageToSend, HubMessage } from '../protocol.ts';
-import { type AttemptName, AttemptReport, type FinalMessage } from './attempt-report.ts';
-import { AttemptRun, type StopReason } from './attempt-run.ts';
+import type { StopReason } from './attempt-failure.ts';
+import { AttemptReport } from './attempt-report.ts';
+import { AttemptRun } from './attempt-run.ts';
 import type { AttemptOutcome, DaemonEvent } from './daemon-event.ts';
 import type { DaemonHandler } from './daemon-task.ts';
+import type { FinalMessage } from './final-message.ts';
 import type { FinishedResults } from './finished-results.ts';
 
 export interface AttemptsOptions {
@@ -17,8 +20,6 @@ export interface AttemptsOptions {
 }
 
 type Send = (message: DaemonMessageToSend) => void;
-
-const keyOf = ({ taskId, token }: AttemptName): string => `${taskId}/${token}`;
 
 /** Attempts is responsible for all attempts of a daemon, from `task.execute` until the hub has acknowledged their end. */
 export class Attempts {
@@ -48,7 +49,7 @@ export class Attempts {
   async load(): Promise<void> {
     const { finished, unreadable } = await this.#options.results.load();
     for (const each of finished) {
-      this.#reports.set(keyOf(each.final), new AttemptReport(each.final, this.#options.maxOutput, each));
+      this.#reports.set(attemptKey(each.final), new AttemptReport(each.final, this.#options.maxOutput, each));
     }
     for (const path of unreadable) this.#options.onEvent({ type: 'problem', message: `The result in ${path} cannot be read` });
   }
@@ -63,7 +64,7 @@ export class Attempts {
 
   /** Applies what the hub decided about the attempts of the hello. */
   async welcome({ drop, resume }: HubMessage<'hub.welcome'>): Promise<void> {
-    const lastSeqs = new Map(resume.map((each) => [keyOf(each), each.seq]));
+    const lastSeqs = new Map(resume.map((each) => [attemptKey(each), each.seq]));
     for (const [key, report] of this.#reports) {
       if (drop.includes(report.name.taskId)) await this.#drop(key, report.name);
       else report.resume(lastSeqs.get(key) ?? 0);
@@ -77,7 +78,7 @@ export class Attempts {
       case 'task.cancel':
         return this.#cancel(message, send);
       case 'task.input':
-        return this.#running.get(keyOf(message))?.addInput(message);
+        return this.#running.get(attemptKey(message))?.addInput(message);
       case 'task.acknowledged':
         return this.#acknowledge(message);
       case 'error':
@@ -99,7 +100,7 @@ export class Attempts {
   /** Sent again until it is accepted, so it may have come before. */
   #accept(execute: HubMessage<'task.execute'>, send: Send): void {
     const { taskId, token } = execute;
-    const key = keyOf(execute);
+    const key = attemptKey(execute);
     send({ type: 'task.accepted', taskId, token });
     if (this.#reports.has(key)) return this.#repeatEnd(key);
     // A newer token of a task: nobody waits for the older attempt.
@@ -138,7 +139,7 @@ export class Attempts {
   }
 
   #cancel({ taskId, token, reason }: HubMessage<'task.cancel'>, send: Send): void {
-    const key = keyOf({ taskId, token });
+    const key = attemptKey({ taskId, token });
     this.#running.get(key)?.stop({ kind: 'cancelled', reason });
     this.#repeatEnd(key);
     // The hub asks until it learns of an end.
@@ -158,7 +159,7 @@ export class Attempts {
   }
 
   async #acknowledge({ taskId, token, outcome }: HubMessage<'task.acknowledged'>): Promise<void> {
-    const key = keyOf({ taskId, token });
+    const key = attemptKey({ taskId, token });
     if (!this.#reports.has(key) || this.#running.has(key)) return;
     this.#reports.delete(key);
     this.#options.onEvent({ type: 'acknowledged', taskId, outcome });

@@ -1,4 +1,5 @@
 import type { AgentInput, AgentResult, AgentTurn, AgentUsage } from '../../config/index.ts';
+import type { HubMessage } from '../protocol.ts';
 import type { FileContent } from './task-files.ts';
 
 /** What a handler reads of its task. */
@@ -61,3 +62,22 @@ export interface DaemonContext {
  * should settle promptly after its signal aborts.
  */
 export type DaemonHandler = (task: DaemonTask, context: DaemonContext) => Promise<AgentResult | string | undefined | void>;
+
+/** The task of a `task.execute`. */
+export function readTask(execute: HubMessage<'task.execute'>): DaemonTask {
+  return {
+    id: execute.taskId,
+    agent: execute.agent,
+    input: execute.input,
+    system: execute.system ?? null,
+    session: execute.session ?? null,
+    context: execute.context,
+    attempt: execute.attempt,
+    takesInput: execute.takesInput,
+    timeoutMs: execute.timeoutMs,
+    deadline: execute.deadline ?? null,
+    history: execute.history,
+    attachments: execute.attachments,
+    artifactsUrl: execute.artifactsUrl ?? null,
+  };
+}

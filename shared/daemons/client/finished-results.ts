@@ -1,8 +1,10 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { AttemptName } from '../attempt-name.ts';
 import { parseDaemonMessage } from '../protocol.ts';
-import type { AttemptName, FinishedAttempt, FinalMessage } from './attempt-report.ts';
+import type { FinishedAttempt } from './attempt-report.ts';
+import type { FinalMessage } from './final-message.ts';
 
 /** Keeps what an attempt came to until the hub has acknowledged it. */
 export interface FinishedResults {
