@@ -144,7 +144,7 @@ export class ConnectionWatch {
   /** What another hub adopted is left to it early; what it did not adopt has the grace. */
   #checkAdopted(daemon: HubDaemon, checks: number): void {
     const { log } = this.#options;
-    daemon.detachAdopted().catch((error: unknown) => log.debug({ err: error }, 'the ledger will refuse what another hub has'));
+    daemon.attempts.detachAdopted().catch((error: unknown) => log.debug({ err: error }, 'the ledger will refuse what another hub has'));
     if (checks > 1 && !daemon.isIdle) setTimeout(() => this.#checkAdopted(daemon, checks - 1), ADOPTED_MS).unref();
   }
 

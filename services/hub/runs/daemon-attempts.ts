@@ -1,0 +1,139 @@
+import type { AgentRun } from '#shared/agents/index.ts';
+import type { AgentResult, HubSettings } from '#shared/config/index.ts';
+import { type AttemptName, attemptKey, type HubMessageToSend } from '#shared/daemons/index.ts';
+import { executeTicket, type ExecuteTicketParts, type Execution } from '#shared/execution/index.ts';
+import { readState, type SettleAnswer, type TicketClaim } from '#shared/ledger/index.ts';
+import type { TicketData, TicketResult } from '#shared/queue/index.ts';
+import { type NamedAttempts, type Reattached, Reattachment, type ReattachmentOptions } from './reattachment.ts';
+import { ReceivedResults } from './received-results.ts';
+import { RemoteAttempt, type Report } from './remote-attempt.ts';
+
+/** The parts that run attempts on daemons, without those of one daemon. */
+export type HubExecutor = Omit<ExecuteTicketParts, 'isolation' | 'runIsolated' | 'runAgent'>;
+
+export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot'> {
+  executor: HubExecutor;
+  settings: Pick<HubSettings, 'graceMs' | 'resendMs'>;
+  /** Sends to the daemon, if it is connected. */
+  send: (message: HubMessageToSend) => void;
+  isConnected: () => boolean;
+}
+
+/** DaemonAttempts is responsible for the attempts that a daemon runs for this hub, from their execution to their results. */
+export class DaemonAttempts {
+  readonly #options: DaemonAttemptsOptions;
+  readonly #executor: ExecuteTicketParts;
+  readonly #attempts = new Map<string, RemoteAttempt>();
+  readonly #results: ReceivedResults;
+  readonly #reattachment: Reattachment;
+  #cpuIntensive = 0;
+
+  constructor(options: DaemonAttemptsOptions) {
+    const { tenant, daemon, executor, send, inSlot } = options;
+    this.#options = options;
+    this.#executor = {
+      ...executor,
+      daemon,
+      // A process that is lost under it is the hub, which it does not run in.
+      isolation: () => undefined,
+      runIsolated: () => Promise.resolve({ kind: 'returned' }),
+      runAgent: (run, execution) => this.#runAgent(run, execution),
+      onSettled: (ref, answer) => this.#onSettled({ taskId: ref.id, token: ref.token }, answer),
+    };
+    this.#results = new ReceivedResults({ tenant, daemon, ledger: executor.ledger, send });
+    const [attempts, results] = [this.#attempts, this.#results];
+    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot });
+  }
+
+  /** The ids of their tasks. */
+  get tasks(): string[] {
+    return [...this.#attempts.keys()].map((key) => key.slice(0, key.indexOf('/')));
+  }
+
+  /** How many of their tasks are CPU-intensive. */
+  get cpuIntensive(): number {
+    return this.#cpuIntensive;
+  }
+
+  async run(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {
+    return await executeTicket(this.#executor, ticket, how);
+  }
+
+  /** The daemon's connection ended: each attempt has the grace. */
+  lose(): void {
+    for (const attempt of this.#attempts.values()) attempt.lose();
+  }
+
+  /** Decides which of the attempts that the daemon names go on here. */
+  async reattach(named: NamedAttempts): Promise<Reattached> {
+    return await this.#reattachment.reattach(named);
+  }
+
+  /** The daemon has its welcome: it gets what it may have missed, and attempts that it does not name have failed. */
+  resumeAll({ running, finished }: NamedAttempts): void {
+    const known = new Set([...running, ...finished].map((name) => attemptKey(name)));
+    for (const [key, attempt] of this.#attempts) {
+      if (!known.has(key) && attempt.isAccepted) attempt.fail('DAEMON_CRASHED', 'The daemon came back without the attempt');
+      else attempt.attach();
+    }
+  }
+
+  /** Takes what the daemon reports of an attempt. */
+  receive(report: Report): void {
+    const key = attemptKey(report);
+    const attempt = this.#attempts.get(key);
+    const isResult = report.type === 'task.completed' || report.type === 'task.failed';
+    if (attempt) {
+      if (isResult) this.#results.add(key);
+      attempt.receive(report);
+      return;
+    }
+    if (this.#results.isSettling(key)) return;
+    if (isResult) void this.#results.acknowledgeLate(report);
+    else this.#options.send({ type: 'task.cancel', taskId: report.taskId, token: report.token, reason: 'the attempt is over' });
+  }
+
+  /** Leaves to another hub the attempts that the daemon has, under leases that stand as long as possible. */
+  handOver(): void {
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.isAccepted) attempt.detach();
+    }
+  }
+
+  /** Leaves to another hub the attempts that it has adopted. */
+  async detachAdopted(): Promise<void> {
+    const { ledger, worker } = this.#executor;
+    await Promise.all(
+      [...this.#attempts].map(async ([key, attempt]) => {
+        const [id = ''] = key.split('/');
+        const state = await readState(ledger, this.#options.tenant, id);
+        if (state?.status === 'running' && state.worker !== worker) attempt.detach();
+      }),
+    );
+  }
+
+  async #runAgent(run: AgentRun, execution: Execution): Promise<AgentResult> {
+    const { settings, send, isConnected } = this.#options;
+    const { graceMs, resendMs } = settings;
+    const { id: taskId, token } = execution.attempt.ref;
+    const key = attemptKey({ taskId, token });
+    const attempt = new RemoteAttempt({ run, execution, send, graceMs, resendMs });
+    this.#attempts.set(key, attempt);
+    this.#reattachment.onStarted(key);
+    if (!isConnected()) attempt.lose();
+    const isIntensive = execution.body.requirements?.cpuIntensive === true ? 1 : 0;
+    this.#cpuIntensive += isIntensive;
+    try {
+      return await attempt.run();
+    } finally {
+      this.#cpuIntensive -= isIntensive;
+      this.#attempts.delete(key);
+    }
+  }
+
+  #onSettled(name: AttemptName, answer: SettleAnswer): void {
+    // A stopped attempt may end before its daemon answers.
+    this.#attempts.get(attemptKey(name))?.fail('DAEMON_UNRESPONSIVE', 'The attempt ended without its daemon');
+    this.#results.onSettled(name, answer);
+  }
+}
