@@ -1,0 +1,48 @@
+import type { AgentDefinition, Settings, Source, TenantLimits } from '../../config/index.ts';
+import { MusterError } from '../../errors/index.ts';
+import { laneOfAgent, type NewTask } from '../../ledger/index.ts';
+import type { SharedLane } from '../../tasks/index.ts';
+import type { AcceptRequest } from './request.ts';
+
+interface LaneRules {
+  settings: Settings;
+  /** Of its tenant; null for none. */
+  limits: TenantLimits | null;
+}
+
+/**
+ * The lanes of a task: its own, which is its session's or named by its producer, and the shared ones of its agent and its
+ * source. It runs when it holds all of them.
+ * Errors: `request.invalid` when its agent, made by API, names a lane that the configuration does not have.
+ */
+export function lanesOf(
+  request: AcceptRequest,
+  definition: AgentDefinition,
+  { settings, limits }: LaneRules,
+  source: Source,
+): Pick<NewTask, 'lane' | 'sharedLanes'> {
+  const own = request.session === undefined ? request.lane : { name: sessionLane(request.session), limit: 1 };
+  const names = new Set([definition.lane, settings.retries[source].sharedLane].filter((name) => name !== undefined));
+  return {
+    lane: own ? { ...own, ...(request.order === undefined ? {} : { order: request.order }) } : null,
+    sharedLanes: [...names].map((name) => sharedLane(request.agent, name, settings)).concat(agentLane(request.agent, definition, limits)),
+  };
+}
+
+/** The lane that bounds how many tasks of an agent run at once; none when nothing bounds them. */
+function agentLane(agent: string, { maxRunning }: AgentDefinition, limits: TenantLimits | null): SharedLane[] {
+  const own = limits && Object.hasOwn(limits.runningByAgent, agent) ? limits.runningByAgent[agent] : undefined;
+  const limit = own ?? maxRunning;
+  return limit === undefined ? [] : [{ name: laneOfAgent(agent), limit }];
+}
+
+function sharedLane(agent: string, name: string, { lanes }: Settings): SharedLane {
+  const lane = Object.hasOwn(lanes, name) ? lanes[name] : undefined;
+  if (!lane) throw new MusterError('request.invalid', `The agent "${agent}" is in the lane "${name}", which is not configured`);
+  return { name, limit: lane.limit };
+}
+
+/** The lane of a session: its tasks run one at a time. */
+export function sessionLane(id: string): string {
+  return `session:${id}`;
+}
