@@ -13,7 +13,7 @@ export type { AcceptRequest, Intake } from './accept/request.ts';
 export { type JobSource, openJobSource } from './consumer/job-source.ts';
 export { FleetPermits, type FleetPermitsOptions } from './permits/fleet-permits.ts';
 export type { SlotPolicy } from './permits/choose-next.ts';
-export { permitsFor } from './permits/permitted-worker.ts';
+export { permitsFor } from './permits/ticket-permits.ts';
 export { readFleetPressure, updateFleetPressure } from './pressure/fleet-pressure.ts';
 export { monitorOf } from './pressure/pressure-monitor.ts';
 export { type Pressure, describeLoad } from './pressure/signal.ts';

@@ -1,6 +1,6 @@
 import type { Worker } from 'bullmq';
 import { Ticker, within } from '../../time/index.ts';
-import type { TicketPermits } from '../permits/permitted-worker.ts';
+import type { TicketPermits } from '../permits/ticket-permits.ts';
 import type { ReadySource } from '../permits/ready-source.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';

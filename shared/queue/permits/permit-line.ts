@@ -67,6 +67,11 @@ export class PermitLine {
     return this.#waiters.length;
   }
 
+  /** Whether a taker waits that may come before a ticket of this kind. */
+  isWaitedFor(kind: PermitKind): boolean {
+    return kind === 'critical' ? this.of('critical').length > 0 : this.length > 0;
+  }
+
   /** Waits until the line gives the request an answer or its signal aborts. */
   async wait(request: PermitRequest): Promise<PermitResult> {
     return await new Promise<PermitResult>((resolve) => {

@@ -1,56 +1,28 @@
 import { type Job, Worker } from 'bullmq';
-import type { TaskQueue } from '../../config/index.ts';
-import type { TicketQueue } from '../queues.ts';
-import type { WaitingTicket } from './choose-next.ts';
-import { readNextTicket, ticketOf, wakePoller } from './next-ticket.ts';
-import type { Permit, PermitRequest } from './permit-line.ts';
+import { HeldPermits } from './held-permits.ts';
+import type { Permit } from './permit-line.ts';
 import { OvertakenError, type ReadySource } from './ready-source.ts';
-import type { SlotPool } from './slot-pool.ts';
-
-/** Where the taker of a queue's tickets gets its slots and permits. */
-export interface TicketPermits extends Omit<PermitRequest, 'signal'> {
-  pool: SlotPool;
-}
+import type { TicketPermits } from './ticket-permits.ts';
 
 /** Polls of BullMQ for a ticket that goes first and is not there: another slot has just taken it. */
 const MAX_MISSES = 3;
-
-interface TakerParts {
-  pool: SlotPool;
-  tickets: TicketQueue;
-}
-
-/** Where the taker of this queue's tickets gets its slots and permits. */
-export function permitsFor(queue: TaskQueue, { pool, tickets }: TakerParts): TicketPermits {
-  return {
-    pool,
-    queue,
-    taker: tickets.qualifiedName,
-    readNext: () => readNextTicket(tickets, queue),
-    // Without it the others poll after `consumers.pollMs`.
-    wakeAnother: () => wakePoller(tickets).catch(() => undefined),
-  };
-}
 
 /**
  * PermittedWorker is responsible for claiming a ticket from BullMQ only with a permit, so that tickets that cannot run stay in their
  * queue, in order. BullMQ's own loop does the rest.
  */
 export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
-  #source: TicketPermits | undefined;
   #ready: ReadySource | undefined;
   #wait = new AbortController();
-  /** By the token that BullMQ claims a ticket with. */
-  readonly #permits = new Map<string, Permit>();
-  /** Tokens whose permit is kept for the next ticket. */
-  readonly #kept = new Set<string>();
+  /** Undefined while tickets need no permit. */
+  #held: HeldPermits | undefined;
   /** Tokens whose ticket is back in BullMQ for a better one that is ready: the next from there would be the same. */
   readonly #overtaken = new Set<string>();
   #isWaiting = false;
 
   /** From now on each ticket needs a permit. Call it before `run`. */
   requirePermits(source: TicketPermits): void {
-    this.#source = source;
+    this.#held = new HeldPermits(source);
   }
 
   /** From now on a slot whose queue has no next ticket in BullMQ takes a ready one. Call it before `run`. */
@@ -78,7 +50,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result>> {
     // Undefined when there is no ticket: BullMQ's type leaves that out.
     let job!: Job<Data, Result>;
-    if (this.#source && !this.#kept.has(token) && !(await this.#acquire(this.#source, token))) {
+    if (this.#held && !this.#held.isKept(token) && !(await this.#acquire(this.#held, token))) {
       this.#fill(false);
       return job;
     }
@@ -86,7 +58,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
       job = await super.moveToActive(token, name);
       return job;
     } finally {
-      if (!job) this.#release(token);
+      if (!job) this.#held?.release(token);
       if (!job) this.#fill();
     }
   }
@@ -96,8 +68,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     token: string,
     mayTakeNext: () => boolean = () => true,
   ): Promise<void | Job<Data, Result>> {
-    const permit = this.#permits.get(token);
-    if (permit && this.#source) this.#noteTicket(token, ticketOf(this.#source.queue, job));
+    this.#held?.noteJob(token, job);
     let next: void | Job<Data, Result> = undefined;
     try {
       const mayFetch = (): boolean => !this.#overtaken.delete(token) && mayTakeNext() && !this.#asksFirst() && this.#mayKeep(token);
@@ -106,7 +77,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
       return next;
     } finally {
       if (!next) {
-        this.#release(token);
+        this.#held?.release(token);
         // Takers of other queues wait for BullMQ too, and its slot is theirs now.
         this.#fill();
       }
@@ -128,7 +99,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     let ended: string | undefined;
     const mayGoOn = (): boolean => mayTakeNext() && this.#isOpen && (ready.isPooled ? this.#mayHandOver(token) : this.#mayKeep(token));
     while (misses < MAX_MISSES && mayGoOn()) {
-      const taken = await ready.take(this.#permits.get(token)?.queue, ended);
+      const taken = await ready.take(this.#held?.queueOf(token), ended);
       // One of another queue in BullMQ is for the taker of that queue.
       if (taken === null || (typeof taken === 'string' && taken !== this.name)) return;
       if (typeof taken === 'string') {
@@ -137,7 +108,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
         if (job) return job;
       } else {
         misses = 0;
-        this.#noteTicket(token, taken.ticket);
+        this.#held?.noteTicket(token, taken.ticket);
         ended = await taken.run();
       }
     }
@@ -149,29 +120,24 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
 
   /** Whether the ledger chooses the next ticket, because several queues have some. */
   #asksFirst(): boolean {
-    return this.#ready?.isPooled === true && this.#source?.pool.isShared(this.#source.queue) === true;
+    return this.#ready?.isPooled === true && this.#held?.isShared === true;
   }
 
   /** What is ready goes to BullMQ for slots that are idle. `hadPermit`: else it is not known whether the fleet has one. */
   #fill(hadPermit = true): void {
-    if (!this.#ready?.isPooled || !this.#source) {
-      this.#ready?.fill({ max: Math.max(1, this.#source?.pool.free ?? 1) });
+    const held = this.#held;
+    if (!this.#ready?.isPooled || !held) {
+      this.#ready?.fill({ max: Math.max(1, held?.source.pool.free ?? 1) });
       return;
     }
-    const idle = this.#source.pool.idleFor(this.#source.queue);
+    const idle = held.source.pool.idleFor(held.source.queue);
     if (idle) this.#ready.fill(hadPermit ? idle : { ...idle, max: 1 });
   }
 
-  #noteTicket(token: string, ticket: WaitingTicket): void {
-    this.#kept.delete(token);
-    const permit = this.#permits.get(token);
-    if (permit) this.#source?.pool.noteTicket(permit, ticket);
-  }
-
-  async #acquire(source: TicketPermits, token: string): Promise<boolean> {
-    const permit = source.pool.tryAcquire(source) ?? (await this.#waitForPermit(source));
+  async #acquire(held: HeldPermits, token: string): Promise<boolean> {
+    const permit = held.source.pool.tryAcquire(held.source) ?? (await this.#waitForPermit(held.source));
     if (permit === null) return false;
-    this.#permits.set(token, permit);
+    held.add(token, permit);
     return true;
   }
 
@@ -199,25 +165,10 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   }
 
   #mayKeep(token: string): boolean {
-    const permit = this.#permits.get(token);
-    if (!this.#source) return true;
-    if (!permit || !this.#source.pool.mayKeep(permit)) return false;
-    this.#kept.add(token);
-    return true;
+    return this.#held?.mayKeep(token) ?? true;
   }
 
   #mayHandOver(token: string): boolean {
-    const permit = this.#permits.get(token);
-    if (!this.#source) return true;
-    if (!permit || !this.#source.pool.mayHandOver(permit)) return false;
-    this.#kept.add(token);
-    return true;
-  }
-
-  #release(token: string): void {
-    const permit = this.#permits.get(token);
-    this.#kept.delete(token);
-    this.#permits.delete(token);
-    if (permit) this.#source?.pool.release(permit);
+    return this.#held?.mayHandOver(token) ?? true;
   }
 }

@@ -5,6 +5,7 @@ import { kindOf, type PermitKind } from './lease-permits.ts';
 import { leaseFor, type PermitLease } from './permit-lease.ts';
 import { type Permit, PermitLine, type PermitRequest, type PermitResult } from './permit-line.ts';
 import { PermitRound } from './permit-round.ts';
+import { RoundLoop } from './round-loop.ts';
 import type { RunningSlots } from './running-slots.ts';
 
 interface SlotPoolOptions {
@@ -28,32 +29,37 @@ export class SlotPool {
   readonly #round: PermitRound;
   /** Permits whose tickets are ending, for which the next tickets have been asked. */
   readonly #ending = new Set<Permit>();
-  #isRoundDue = false;
+  readonly #loop: RoundLoop;
   #readyUntil = 0;
-  #isClosed = false;
-  #rounds: Promise<void> | undefined;
-  #poll: NodeJS.Timeout | undefined;
 
   constructor(options: SlotPoolOptions) {
     this.#options = options;
     this.#round = new PermitRound({ ...options, line: this.#line });
+    this.#loop = new RoundLoop({
+      run: () => this.#round.run(),
+      pollMs: options.pollMs,
+      needsPoll: () => this.#line.length > 0 || options.leases.some(({ isRegistered }) => isRegistered),
+      poll: () => {
+        for (const { kind } of options.leases) this.wake(kind);
+      },
+    });
   }
 
   /** Takes a permit at once, or null when the caller has to wait. */
   tryAcquire(request: Pick<PermitRequest, 'queue' | 'taker'>): Permit | null {
     const { slots, leases } = this.#options;
     const lease = leaseFor(leases, request.queue);
-    if (this.#isClosed || this.#isWaitedFor(lease.kind) || slots.mayHoldBack(request.queue, 0)) return null;
+    if (this.#loop.isClosed || this.#line.isWaitedFor(lease.kind) || slots.mayHoldBack(request.queue, 0)) return null;
     return lease.covers(1) && slots.roomFor(lease.kind) > 0 ? slots.take(request, lease.take(), null) : null;
   }
 
   /** Waits for a permit. */
   async acquire(request: PermitRequest): Promise<PermitResult> {
-    if (this.#isClosed || request.signal.aborted) return 'closed';
+    if (this.#loop.isClosed || request.signal.aborted) return 'closed';
     const result = this.#line.wait(request);
     // Other workers take tickets meanwhile.
     if (leaseFor(this.#options.leases, request.queue).isContended) this.#line.invalidate();
-    this.#startRound();
+    this.#loop.start();
     return await result;
   }
 
@@ -63,7 +69,7 @@ export class SlotPool {
     const { slots } = this.#options;
     this.#ending.delete(permit);
     const isKept = lease.mayKeep(permit.lease);
-    if (isKept && !this.#isWaitedFor(lease.kind) && !slots.mayHoldBack(permit.queue, 0)) return true;
+    if (isKept && !this.#line.isWaitedFor(lease.kind) && !slots.mayHoldBack(permit.queue, 0)) return true;
     const waiters = this.#line.all();
     const isOnly = waiters.every(({ request, next }) => next !== null && request.taker === permit.taker);
     if (isKept && (isOnly || this.#line.isFresh)) {
@@ -75,7 +81,7 @@ export class SlotPool {
     // What comes next is read while BullMQ ends the ticket that has the slot.
     this.#ending.add(permit);
     this.#line.invalidate();
-    if (waiters.length > 0) this.#startRound();
+    if (waiters.length > 0) this.#loop.start();
     return false;
   }
 
@@ -111,7 +117,7 @@ export class SlotPool {
    */
   idleFor(queue: TaskQueue): DispatchLimit | null {
     const kind = kindOf(queue);
-    if (this.#isWaitedFor(kind) || leaseFor(this.#options.leases, queue).isRefused) return null;
+    if (this.#line.isWaitedFor(kind) || leaseFor(this.#options.leases, queue).isRefused) return null;
     const max = this.#options.slots.roomFor(kind);
     if (max === 0) return null;
     return kind === 'critical' ? { max, only: 'critical' } : { max };
@@ -134,7 +140,7 @@ export class SlotPool {
   noteTicket(permit: Permit, ticket: WaitingTicket): void {
     const { slots } = this.#options;
     slots.noteTicket(permit, ticket);
-    if (this.#round.isLowHeldBack && !slots.isFetching) this.#startRound();
+    if (this.#round.isLowHeldBack && !slots.isFetching) this.#loop.start();
   }
 
   release(permit: Permit): void {
@@ -142,7 +148,7 @@ export class SlotPool {
     this.#options.slots.release(permit);
     lease.release(permit.lease);
     if (!this.#ending.delete(permit) && (lease.isContended || !this.#line.isFresh)) this.#line.invalidate();
-    if (this.#line.length > 0 || lease.isContended) this.#startRound();
+    if (this.#line.length > 0 || lease.isContended) this.#loop.start();
   }
 
   /**
@@ -151,7 +157,7 @@ export class SlotPool {
    */
   noteContention(held: PermitKind, wanted: PermitKind, queues?: readonly string[]): void {
     for (const lease of this.#options.leases) {
-      if (lease.kind === held && lease.noteContention(wanted, queues) && lease.spare > 0) this.#startRound();
+      if (lease.kind === held && lease.noteContention(wanted, queues) && lease.spare > 0) this.#loop.start();
     }
   }
 
@@ -159,51 +165,19 @@ export class SlotPool {
   wake(kind: PermitKind): void {
     for (const lease of this.#options.leases) if (lease.kind === kind) lease.expectRoom();
     this.#line.invalidate();
-    this.#startRound();
+    this.#loop.start();
   }
 
   /** Extends the leases. */
   renew(): void {
     for (const lease of this.#options.leases) lease.planRenewal();
-    this.#startRound();
+    this.#loop.start();
   }
 
   /** Ends all waits and gives no permit any more. Resolves when no call is under way. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#poll);
+    const closing = this.#loop.close();
     this.#line.close();
-    await this.#rounds;
-  }
-
-  /** Whether a taker waits that may come before a ticket of this kind. */
-  #isWaitedFor(kind: PermitKind): boolean {
-    return kind === 'critical' ? this.#line.of('critical').length > 0 : this.#line.length > 0;
-  }
-
-  #startRound(): void {
-    this.#isRoundDue = true;
-    if (this.#isClosed) return;
-    this.#rounds ??= this.#runRounds().finally(() => {
-      this.#rounds = undefined;
-      if (this.#isRoundDue) this.#startRound();
-    });
-  }
-
-  async #runRounds(): Promise<void> {
-    while (this.#isRoundDue && !this.#isClosed) {
-      this.#isRoundDue = false;
-      if (await this.#round.run()) this.#isRoundDue = true;
-      this.#planPoll();
-    }
-  }
-
-  #planPoll(): void {
-    const { leases, pollMs } = this.#options;
-    if (this.#isClosed || (this.#line.length === 0 && !leases.some(({ isRegistered }) => isRegistered))) return;
-    this.#poll ??= setTimeout(() => {
-      this.#poll = undefined;
-      for (const { kind } of leases) this.wake(kind);
-    }, pollMs);
+    await closing;
   }
 }

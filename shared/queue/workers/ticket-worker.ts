@@ -5,7 +5,7 @@ import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
 import type { TicketClaim } from '../../ledger/index.ts';
 import { ticketOf } from '../permits/next-ticket.ts';
-import type { TicketPermits } from '../permits/permitted-worker.ts';
+import type { TicketPermits } from '../permits/ticket-permits.ts';
 import { OvertakenError, type ReadySource } from '../permits/ready-source.ts';
 import type { WorkerQueue } from '../queue-names.ts';
 import type { TicketData } from '../queues.ts';

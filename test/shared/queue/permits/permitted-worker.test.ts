@@ -5,7 +5,7 @@ import { configuredFleetLimits } from '#shared/tenants/fleet-limits/fleet-limits
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetPermits, type FleetPermitsOptions } from '#shared/queue/permits/fleet-permits.ts';
 import { wakePoller } from '#shared/queue/permits/next-ticket.ts';
-import { permitsFor } from '#shared/queue/permits/permitted-worker.ts';
+import { permitsFor } from '#shared/queue/permits/ticket-permits.ts';
 import { openQueues, type Queues } from '#shared/queue/queues.ts';
 import { ticketJob } from '#shared/queue/tickets/ticket.ts';
 import { TicketWorker } from '#shared/queue/workers/ticket-worker.ts';
