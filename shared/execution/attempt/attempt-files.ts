@@ -1,33 +1,13 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Readable } from 'node:stream';
-import pMap from 'p-map';
-import type { AttemptFiles as RunnerFiles, GuardedFetch, OutputFile } from '../../agents/index.ts';
+import type { AttemptFiles as RunnerFiles, OutputFile } from '../../agents/index.ts';
 import type { AgentAttachment, AgentLog } from '../../config/index.ts';
-import { type ErrorCode, hasCode, TaskFailure } from '../../errors/index.ts';
-import {
-  type Attachment,
-  cleanFileName,
-  cleanMediaType,
-  type FileAttempt,
-  type FileLinks,
-  type FileSource,
-  type FileStore,
-  mediaTypeOfName,
-  readAll,
-  type StoredFile,
-  uniqueNames,
-} from '../../files/index.ts';
-import { fetchAttachment } from './fetch-attachment.ts';
+import { hasCode, TaskFailure } from '../../errors/index.ts';
+import { cleanFileName, cleanMediaType, type FileAttempt, type FileSource, mediaTypeOfName, uniqueNames } from '../../files/index.ts';
+import { AttachmentOpener, type BroughtFiles, type FilePorts } from './attachment-opener.ts';
+import { failureOfFiles } from './file-failure.ts';
 import type { RunningAttempt } from './running-attempt.ts';
-
-export interface FilePorts {
-  readonly files: FileStore;
-  readonly fileLinks: FileLinks;
-  /** For addresses that senders of tasks chose. */
-  readonly fetchFile: GuardedFetch;
-}
 
 interface AttemptFilesOptions {
   readonly ports: FilePorts;
@@ -39,14 +19,6 @@ interface AttemptFilesOptions {
   readonly log: AgentLog;
 }
 
-/** Attachments of one task: of the one that runs, or of a message that went into it. */
-export interface BroughtFiles {
-  readonly task: string;
-  readonly attachments: readonly Attachment[];
-}
-
-const FETCHES_AT_ONCE = 4;
-
 /**
  * AttemptFiles is responsible for the files of one attempt: those that its task and messages bring, which it fetches first where they are
  * only addresses, and those that its agent makes.
@@ -54,6 +26,7 @@ const FETCHES_AT_ONCE = 4;
 export class AttemptFiles implements RunnerFiles {
   readonly #options: AttemptFilesOptions;
   readonly #by: FileAttempt;
+  readonly #opener: AttachmentOpener;
   /** What the task and the messages of its prompt bring. */
   attachments: readonly AgentAttachment[] = [];
 
@@ -61,6 +34,12 @@ export class AttemptFiles implements RunnerFiles {
     const { tenant, id } = options.attempt.ref;
     this.#options = options;
     this.#by = { tenant, task: id, attempt: options.number, lease: options.attempt.member };
+    this.#opener = new AttachmentOpener({
+      ports: options.ports,
+      attempt: options.attempt,
+      by: this.#by,
+      linksUntil: () => this.#linksUntil,
+    });
   }
 
   /** Makes the attachments of the prompt ready. Errors: FILES_UNAVAILABLE, RESOURCE_NOT_FOUND, PERMISSION_DENIED, INVALID_INPUT. */
@@ -71,11 +50,7 @@ export class AttemptFiles implements RunnerFiles {
 
   /** The same for a message that arrived while the agent runs. Names are unique among those of one call. */
   async open(brought: readonly BroughtFiles[]): Promise<AgentAttachment[]> {
-    const places = brought.flatMap(({ task, attachments }) => attachments.map((attachment, place) => ({ task, attachment, place })));
-    const names = uniqueNames(places.map(({ attachment }) => attachment.name));
-    const fetched = await this.#listFetched(places.map(({ attachment }) => attachment));
-    const files = await pMap(places, (each) => this.#stored(each, fetched), { concurrency: FETCHES_AT_ONCE });
-    return files.map((file, at) => this.#attachmentOf({ ...file, name: names[at] ?? file.name }));
+    return await this.#opener.open(brought);
   }
 
   /** Errors: OUTPUT_TOO_LARGE, FILES_UNAVAILABLE. */
@@ -137,57 +112,6 @@ export class AttemptFiles implements RunnerFiles {
     }
   }
 
-  async #listFetched(attachments: readonly Attachment[]): Promise<ReadonlyMap<string, StoredFile>> {
-    if (attachments.every(({ file }) => file !== null)) return new Map();
-    return await this.#options.ports.files.list(this.#by.tenant, this.#by.task, 'in');
-  }
-
-  /** An attachment's file; one that is only an address is fetched, once for all attempts. */
-  async #stored(
-    { task, attachment, place }: { task: string; attachment: Attachment; place: number },
-    fetched: ReadonlyMap<string, StoredFile>,
-  ): Promise<StoredFile> {
-    const { name, mediaType, file, bytes, url } = attachment;
-    if (file !== null) return { file, name, mediaType, bytes: bytes ?? 0 };
-    const field = task === this.#by.task ? String(place) : `${task}-${place}`;
-    return { ...(fetched.get(field) ?? (await this.#fetch(url ?? '', attachment, field))), name };
-  }
-
-  async #fetch(url: string, { name, mediaType }: Attachment, field: string): Promise<StoredFile> {
-    const { ports, attempt } = this.#options;
-    const { fetchMs } = ports.files.settings;
-    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(fetchMs)]);
-    try {
-      const { source, type } = await fetchAttachment(ports.fetchFile, url, signal);
-      return await ports.files.add(this.#by, `in/${field}`, { name, mediaType: type ?? mediaType }, source);
-    } catch (error) {
-      attempt.throwIfStopped();
-      throw signal.aborted
-        ? new TaskFailure('FILES_UNAVAILABLE', `"${name}" did not arrive within ${fetchMs} ms`)
-        : failureOfFiles(error, name);
-    }
-  }
-
-  #attachmentOf({ file, name, mediaType, bytes }: StoredFile): AgentAttachment {
-    const { files, fileLinks } = this.#options.ports;
-    const { tenant } = this.#by;
-    const stream = async (): Promise<Readable> => {
-      const opened = await files.open({ tenant, file }).catch((error: unknown) => {
-        throw failureOfFiles(error, name);
-      });
-      if (opened === null) throw new TaskFailure('RESOURCE_NOT_FOUND', `The attachment "${name}" is not kept any more`);
-      return opened;
-    };
-    return {
-      name,
-      mediaType,
-      bytes,
-      stream,
-      read: async () => await readAll(await stream(), Math.max(bytes, files.settings.maxFileBytes)),
-      url: () => fileLinks.address({ may: 'get', tenant, file, until: this.#linksUntil }),
-    };
-  }
-
   get #linksUntil(): number {
     const { timeoutMs, ports } = this.#options;
     return Date.now() + timeoutMs + ports.files.settings.linkMs;
@@ -196,15 +120,4 @@ export class AttemptFiles implements RunnerFiles {
 
 async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
   yield data;
-}
-
-const TOO_LARGE: readonly ErrorCode[] = ['request.too-large', 'limit.storage'];
-
-/** Why a file could not be stored or read, as the failure of an attempt. `name`: of an attachment, whose size its sender chose. */
-function failureOfFiles(error: unknown, name?: string): TaskFailure {
-  if (error instanceof TaskFailure) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = name === undefined ? reason : `"${name}": ${reason}`;
-  if (!TOO_LARGE.some((code) => hasCode(error, code))) return new TaskFailure('FILES_UNAVAILABLE', message, { cause: error });
-  return new TaskFailure(name === undefined ? 'OUTPUT_TOO_LARGE' : 'INVALID_INPUT', message);
 }

@@ -3,7 +3,8 @@ import { type Ledger, parseState, readInputs, takeInput, type TakenInput } from 
 import { retryWhileAway } from '../../redis/index.ts';
 import { composeInput } from '../../sessions/index.ts';
 import type { Execution } from '../execution.ts';
-import type { AttemptFiles, BroughtFiles } from './attempt-files.ts';
+import type { BroughtFiles } from './attachment-opener.ts';
+import type { AttemptFiles } from './attempt-files.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 interface GatheredInput {
