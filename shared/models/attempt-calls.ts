@@ -1,0 +1,129 @@
+import type { AgentModel, AgentUsage } from '../config/index.ts';
+import type { HeldFailure, TaskFailure } from '../errors/index.ts';
+import { priceUsage } from '../usage/index.ts';
+import { failureOfProbe } from './call-circuit.ts';
+import { mayFallBack } from './call-failure.ts';
+import { type AdmittedCall, admitCall, type Caller, type Downgrade, type GatePorts, reportEnd } from './call-gate.ts';
+import type { CallUsage } from './call-meter.ts';
+import { estimateInputTokens } from './estimate-tokens.ts';
+import { type CallEnd, GatedCall } from './gated-call.ts';
+import { passStream } from './gateway-stream.ts';
+import type { CallOptions, GenerateResult, ModelSource, StreamResult } from './language-model.ts';
+import type { Latencies } from './latencies.ts';
+
+export interface AttemptCallsOptions extends GatePorts {
+  readonly caller: Caller;
+  readonly latencies: Latencies;
+  readonly now: () => number;
+  /** Gets what each call used. */
+  readonly onUsage: (usage: AgentUsage) => void;
+}
+
+export interface FailedCall {
+  kind: 'failed';
+  error: unknown;
+  /** Whether another model may answer instead. */
+  mayFallBack: boolean;
+  downgrade?: Downgrade | null;
+}
+
+export type Run<T> = (model: AgentModel, call: GatedCall) => Promise<T>;
+
+/** AttemptCalls is responsible for the single calls of one attempt, each from its admission to its settlement. */
+export class AttemptCalls {
+  readonly #options: AttemptCallsOptions;
+  readonly #open = new Set<GatedCall>();
+  #hasCalled = false;
+  /** Why the last call failed; undefined when it did not. */
+  failure: TaskFailure | undefined;
+
+  constructor(options: AttemptCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Makes one call of one model, unless it is refused. */
+  async make<T>(
+    source: ModelSource,
+    { model, params, beyond }: { model: string; params: CallOptions & { abortSignal: AbortSignal }; beyond: readonly string[] },
+    run: Run<T>,
+  ): Promise<{ kind: 'answered'; value: T } | FailedCall> {
+    const { caller, now, settings } = this.#options;
+    const inputTokens = estimateInputTokens(params);
+    const tokens = inputTokens + (params.maxOutputTokens ?? 0);
+    const isFirst = !this.#hasCalled;
+    const max = { inputTokens, outputTokens: params.maxOutputTokens ?? settings.modelCalls.maxOutputTokens };
+    const maxMicroUsd = this.#costOf(source, model, max) ?? 0;
+    const request = { account: source.account, model, tokens, maxMicroUsd, beyond, isFirst, signal: params.abortSignal };
+    const gate = await admitCall(this.#options, caller, request);
+    if (gate.kind === 'refused') return { kind: 'failed', error: gate.failure, mayFallBack: false, downgrade: gate.downgrade };
+    if (gate.kind === 'held') return { kind: 'failed', error: gate.failure, mayFallBack: gate.isWalled };
+    this.#hasCalled = true;
+    const settle = (end: CallEnd): Promise<HeldFailure | null> => this.#settle(source, call, gate.call, end);
+    const call = new GatedCall({ model, params, inputTokens, now, settle });
+    this.#open.add(call);
+    try {
+      return { kind: 'answered', value: await run(source.modelFor(model), call) };
+    } catch (error) {
+      const failure = await this.#fail(source, call, error);
+      if (failure === null) return { kind: 'failed', error, mayFallBack: false };
+      const shown = call.hasBegun ? failure : failureOfProbe(this.#options, gate.call, failure);
+      return { kind: 'failed', error: shown, mayFallBack: mayFallBack(failure) };
+    }
+  }
+
+  async generate(model: AgentModel, call: GatedCall): Promise<GenerateResult> {
+    const result = await model.doGenerate(call.params);
+    call.begin(result.response?.headers);
+    call.meter.readAll(result);
+    await call.succeed();
+    return result;
+  }
+
+  async stream(source: ModelSource, model: AgentModel, call: GatedCall): Promise<StreamResult> {
+    const result = await model.doStream(call.params);
+    return await passStream(result, {
+      onBegin: () => call.begin(result.response?.headers),
+      onPart: (part) => call.read(part),
+      onEnd: () => call.succeed(),
+      onFailure: async (error) => (await this.#fail(source, call, error)) ?? error,
+    });
+  }
+
+  /** Settles the calls that are still open. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((call) => call.fail(undefined, null)));
+  }
+
+  /** Settles a call that failed. Returns its failure, a hold where the provider takes no calls for a while; null for a stopped call. */
+  async #fail(source: ModelSource, call: GatedCall, error: unknown): Promise<TaskFailure | null> {
+    const isAborted = call.params.abortSignal?.aborted === true;
+    const failure = isAborted ? null : source.failureOf(error);
+    const shown = (await call.fail(error, failure)) ?? failure;
+    this.failure = shown ?? undefined;
+    return shown;
+  }
+
+  async #settle(source: ModelSource, call: GatedCall, admitted: AdmittedCall, end: CallEnd): Promise<HeldFailure | null> {
+    const { latencies, caller, onUsage } = this.#options;
+    this.#open.delete(call);
+    this.failure = undefined;
+    if (end.beganAfterMs !== null) latencies.add(`${source.account.name} ${call.model}`, end.beganAfterMs);
+    const { isEstimated, ...tokens } = end.usage;
+    const cost = call.model === source.name ? source.ownCostOf(end.usage) : undefined;
+    const isUsed = tokens.inputTokens + tokens.outputTokens > 0;
+    if (isUsed)
+      onUsage({
+        ...tokens,
+        model: call.model,
+        ...(isEstimated ? { isEstimated } : {}),
+        ...(cost === undefined ? {} : { costMicroUsd: cost }),
+      });
+    const costMicroUsd = this.#costOf(source, call.model, end.usage);
+    return await reportEnd(this.#options, caller, admitted, { ...end, costMicroUsd });
+  }
+
+  #costOf(source: ModelSource, model: string, tokens: Pick<CallUsage, 'inputTokens' | 'outputTokens'>): number | null {
+    const own = model === source.name ? source.ownCostOf(tokens) : undefined;
+    return own ?? priceUsage(this.#options.settings.models, model, tokens);
+  }
+}
