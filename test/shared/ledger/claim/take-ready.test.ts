@@ -293,6 +293,15 @@ describe('a free slot of several queues', () => {
     expect(await takePooled(1)).toEqual(['none']);
   });
 
+  it('takes tasks that were accepted in the same ms by their ids', async () => {
+    for (let round = 0; round < 20; round++) {
+      const ids = await acceptReady({ queue: 'tasks' }, { queue: 'chat' }, { queue: 'tasks' }, { queue: 'chat' });
+      const taken: string[] = [];
+      while (taken.length < ids.length) taken.push(...(await takePooled(1)));
+      expect(taken).toEqual(ids);
+    }
+  });
+
   it('goes to the band that is furthest below its share, then to the queue that is furthest below its weight', async () => {
     const [high, chat, five] = await acceptReady({ priority: 9 }, { queue: 'chat' }, { priority: 5 });
     expect(await takePooled(1, figures({ high: 2 }))).toEqual([chat]);

@@ -3,13 +3,17 @@
 -- Tickets of a level that are looked through for the oldest.
 local MAX_OUT = 50
 
--- When the oldest ticket of a level that is out was accepted, as an id says it.
+-- The rank of a task by age: when it was accepted, as an id says it, and its id, which puts tasks of the same ms in order.
+local function age_rank(time, id) return time .. id end
+
+-- That of the oldest ticket of a level that is out.
 local function oldest_out(context, number)
   local oldest = '~'
   local found = redis.call('ZRANGEBYSCORE', context.window, number * FLOWS, (number + 1) * FLOWS - 1, 'LIMIT', 0, MAX_OUT)
   for _, member in ipairs(found) do
-    local time = string.sub(string.match(member, '[^/]+$'), 1, 10)
-    if time < oldest then oldest = time end
+    local id = string.match(member, '[^/]+$')
+    local rank = age_rank(string.sub(id, 1, 10), id)
+    if rank < oldest then oldest = rank end
   end
   return oldest
 end
@@ -27,13 +31,13 @@ local function head_of(context, queue, pauses)
     return { queue = queue, number = out_number, is_out = true, has_ready = text ~= nil }
   end
   if not text then return nil end
-  local accepted = string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/')
-  return { queue = queue, number = number, accepted = tonumber(string.sub(accepted, -TIME_DIGITS)) }
+  local accepted, id = string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/([^/.]+)')
+  return { queue = queue, number = number, accepted = tonumber(string.sub(accepted, -TIME_DIGITS)), id = id }
 end
 
-local function time_rank_of(context, head)
-  head.time = head.time or (head.is_out and oldest_out(context, head.number) or id_time(head.accepted))
-  return head.time
+local function age_rank_of(context, head)
+  head.age = head.age or (head.is_out and oldest_out(context, head.number) or age_rank(id_time(head.accepted), head.id))
+  return head.age
 end
 
 local function band_of(context, pool, head)
@@ -51,7 +55,7 @@ local function goes_before(context, one, other)
   if one.weight ~= other.weight then return one.weight < other.weight end
   local rank, other_rank = one.number % RANKS, other.number % RANKS
   if rank ~= other_rank then return rank < other_rank end
-  return time_rank_of(context, one) < time_rank_of(context, other)
+  return age_rank_of(context, one) < age_rank_of(context, other)
 end
 
 -- The head that gets the next slot of a pool, or nil. Critical tickets go first, and slots that are kept for them take no others.
