@@ -16,6 +16,7 @@ import {
 } from '#shared/daemons/index.ts';
 import { redisNow } from '#shared/redis/replies.ts';
 import { createKeys } from '#shared/redis/keys.ts';
+import { daemonState } from '../../support/daemons/daemon-state.ts';
 import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -28,26 +29,7 @@ afterEach(async () => {
   await redis.flushall();
 });
 
-const STATE: DaemonState = {
-  connection: 'hub-1:1',
-  hub: 'hub-1',
-  isDraining: false,
-  user: null,
-  name: 'laptop',
-  isWorker: false,
-  capabilities: [],
-  slots: 2,
-  agents: null,
-  cpuIntensive: 0,
-  running: 0,
-  load: 0,
-  memoryMb: null,
-  version: null,
-  host: null,
-  connectedAt: 1,
-  beatAt: 1,
-  validMs: 60_000,
-};
+const STATE = daemonState();
 
 const register = async (name = 'laptop', tenant = 'acme'): Promise<Daemon> => {
   const registration = { name, user: null, capabilities: null, slots: null, agents: null, enabled: true };

@@ -1,32 +1,14 @@
 import { expect, it } from 'vitest';
-import { createDaemon, type DaemonState, readDaemonStates, writeDaemonStates } from '#shared/daemons/index.ts';
+import { createDaemon, readDaemonStates, writeDaemonStates } from '#shared/daemons/index.ts';
 import { DaemonWatch } from '../../../../services/api/fleet/daemon-watch.ts';
+import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { readNotifications } from '../support/read-notifications.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ events: { pollMs: 100 } });
 const { parts } = api;
 
-const STATE: DaemonState = {
-  connection: 'hub-1:1',
-  hub: 'hub-1',
-  isDraining: false,
-  user: null,
-  name: 'laptop',
-  isWorker: false,
-  capabilities: [],
-  slots: 2,
-  agents: null,
-  running: 0,
-  cpuIntensive: 0,
-  load: 0,
-  memoryMb: null,
-  version: null,
-  host: null,
-  connectedAt: 1,
-  beatAt: 1,
-  validMs: 60_000,
-};
+const STATE = daemonState();
 
 it('a daemon that was lost with its hub is offline, and its tenant notified once', async () => {
   const make = async (name: string): Promise<string> => {

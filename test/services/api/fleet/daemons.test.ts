@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type DaemonState, findDaemonByToken, type Registration, removeDaemonState, writeDaemonStates } from '#shared/daemons/index.ts';
 import { publicTenantId } from '#shared/tenants/tenant.ts';
 import type { Reply } from '../../../support/call-api.ts';
+import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ hub: { maxDaemonsPerTenant: 3 } });
@@ -15,18 +16,9 @@ afterEach(async () => {
 const register = async (body: Partial<Registration> = {}, key = api.key): Promise<Reply> =>
   await api.call('POST', '/v1/daemons', { body: { name: 'laptop', ...body }, key });
 
-const STATE: DaemonState = {
-  connection: 'hub-1:1',
-  hub: 'hub-1',
-  isDraining: false,
-  user: null,
-  name: 'laptop',
-  isWorker: false,
+const STATE = daemonState({
   capabilities: ['gpu'],
-  slots: 2,
-  agents: null,
   running: 1,
-  cpuIntensive: 0,
   tasks: ['task-1'],
   load: 0.5,
   memoryMb: 900,
@@ -34,8 +26,7 @@ const STATE: DaemonState = {
   host: 'adas-laptop',
   connectedAt: Date.UTC(2026, 4, 1),
   beatAt: 0,
-  validMs: 60_000,
-};
+});
 
 const connect = async (id: string, state: Partial<DaemonState> = {}, tenant = 'default'): Promise<void> => {
   await writeDaemonStates(parts, [{ tenant, id, state: { ...STATE, ...state }, isFirst: true }]);

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { createDaemon, type DaemonState, removeDaemonState, writeDaemonStates } from '#shared/daemons/index.ts';
+import { createDaemon, removeDaemonState, writeDaemonStates } from '#shared/daemons/index.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { MachineSnapshots } from '../../../../services/worker/chores/snapshot-machine.ts';
+import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ fleet: { maxSnapshots: 2 } });
@@ -96,26 +97,7 @@ const namesOf = (daemons: { tenant: string; name: string; status: string }[]): s
   daemons.map(({ tenant, name, status }) => `${tenant} ${name} ${status}`);
 
 describe('daemons and hubs', () => {
-  const STATE: DaemonState = {
-    connection: 'hub-1:1',
-    hub: 'hub-1',
-    isDraining: false,
-    user: null,
-    name: 'laptop',
-    isWorker: false,
-    capabilities: [],
-    slots: 2,
-    agents: null,
-    running: 1,
-    cpuIntensive: 0,
-    load: 0.5,
-    memoryMb: null,
-    version: null,
-    host: null,
-    connectedAt: Date.UTC(2026, 4, 1),
-    beatAt: 0,
-    validMs: 60_000,
-  };
+  const STATE = daemonState({ running: 1, load: 0.5, connectedAt: Date.UTC(2026, 4, 1), beatAt: 0 });
 
   const connect = async (tenant: string, name: string): Promise<{ tenant: string; id: string }> => {
     const registration = { name, user: null, capabilities: null, slots: null, agents: null, enabled: true };

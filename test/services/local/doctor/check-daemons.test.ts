@@ -6,6 +6,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
 import { checkDaemons } from '../../../../services/local/doctor/check-daemons.ts';
+import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 
 const parts = await useEmptyParts({ agents: { desk: { kind: 'daemon' } } });
@@ -13,18 +14,7 @@ const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.set
 const REGISTRATION = { tenant: 'default', name: 'laptop', user: null, capabilities: null, slots: null, agents: null, enabled: true };
 
 async function connect(id: string): Promise<void> {
-  const about = {
-    connection: 'h:1',
-    hub: 'h',
-    name: 'laptop',
-    user: null,
-    isDraining: false,
-    isWorker: false,
-    capabilities: [],
-    agents: null,
-  };
-  const figures = { slots: 1, running: 0, cpuIntensive: 0, load: 0, memoryMb: null, connectedAt: 1, beatAt: 1, validMs: 60_000 };
-  const state = { ...about, ...figures, version: null, host: null };
+  const state = daemonState({ connection: 'h:1', hub: 'h', slots: 1 });
   await writeDaemonStates(parts, [{ tenant: 'default', id, state, isFirst: true }]);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Daemon, type DaemonEvent, type DaemonHandler, type DaemonOptions, HubRefusal, TaskFailure } from 'muster/daemon';
-import { executeMessage, startFakeHub, type FakeHub } from '../../../support/daemons/fake-hub.ts';
+import { executeMessage, type FakeConnection, type FakeHub, startFakeHub } from '../../../support/daemons/fake-hub.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -35,6 +35,8 @@ const reportAll: DaemonHandler = (task, { write, progress, reportUsage }) => {
 
 const failAsAsked: DaemonHandler = (task) =>
   Promise.reject(task.input === 'coded' ? new TaskFailure('INVALID_INPUT', 'unreadable', { details: { line: 3 } }) : new Error('oh'));
+
+const writeDone: DaemonHandler = (_task, { write }) => Promise.resolve(write('done'));
 
 const repeatTwoInputs: DaemonHandler = async (_task, { input, inputArrived, write }) => {
   for (let left = 2; left > 0;) {
@@ -69,6 +71,20 @@ function startDaemon(hub: FakeHub, options: Partial<DaemonOptions> = {}): Starte
     await ended;
   });
   return { daemon, events, ended };
+}
+
+interface Connected extends Started {
+  readonly hub: FakeHub;
+  readonly connection: FakeConnection;
+}
+
+/** Starts a hub and a daemon, and returns once the hub has the daemon's hello. */
+async function connectDaemon(options: Partial<DaemonOptions> = {}): Promise<Connected> {
+  const hub = await startHub();
+  const started = startDaemon(hub, options);
+  const connection = await hub.connection(0);
+  await connection.first('daemon.hello');
+  return { ...started, hub, connection };
 }
 
 const ofType = <T extends DaemonEvent['type']>(events: DaemonEvent[], type: T): Extract<DaemonEvent, { type: T }>[] =>
@@ -131,10 +147,7 @@ describe('a daemon that connects', () => {
     [4401, 'token'],
     [4409, 'taken-over'],
   ])('stops what runs and gives up when the hub closes with %i', async (code, reason) => {
-    const hub = await startHub();
-    const { ended, daemon } = startDaemon(hub, { handler: untilStopped });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection, ended, daemon } = await connectDaemon({ handler: untilStopped });
     connection.send(executeMessage());
     await connection.first('task.accepted');
     connection.close(code);
@@ -155,10 +168,7 @@ describe('a daemon that connects', () => {
 
 describe('a task on a daemon', () => {
   it('is accepted, written and completed, with what it used', async () => {
-    const hub = await startHub();
-    startDaemon(hub, { handler: reportAll });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: reportAll });
     const execute = executeMessage({ input: 'hi' });
     connection.send(execute);
     const name = { taskId: execute.taskId, token: execute.token };
@@ -180,10 +190,7 @@ describe('a task on a daemon', () => {
   });
 
   it('fails with the code that its handler chose, else with AGENT_ERROR', async () => {
-    const hub = await startHub();
-    startDaemon(hub, { handler: failAsAsked });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: failAsAsked });
     connection.send(executeMessage({ input: 'coded', taskId: 'a' }));
     connection.send(executeMessage({ input: 'plain', taskId: 'b' }));
     expect((await connection.first('task.failed', ({ taskId }) => taskId === 'a')).error).toEqual({
@@ -200,20 +207,14 @@ describe('a task on a daemon', () => {
   });
 
   it('fails when its result is larger than the hub takes', async () => {
-    const hub = await startHub();
-    startDaemon(hub, { handler: () => Promise.resolve('x'.repeat(2000)), maxMessageBytes: 1000 });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: () => Promise.resolve('x'.repeat(2000)), maxMessageBytes: 1000 });
     connection.send(executeMessage());
     expect((await connection.first('task.failed')).error.code).toBe('OUTPUT_TOO_LARGE');
   });
 
   it('runs once however often the hub sends it, and its end is sent again for it', async () => {
-    const hub = await startHub();
     let runs = 0;
-    startDaemon(hub, { handler: () => Promise.resolve(String((runs += 1))) });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: () => Promise.resolve(String((runs += 1))) });
     const execute = executeMessage();
     connection.send(execute);
     await connection.first('task.completed');
@@ -224,10 +225,7 @@ describe('a task on a daemon', () => {
   });
 
   it('is stopped by a cancel, and the hub learns that it has ended', async () => {
-    const hub = await startHub();
-    startDaemon(hub, { handler: untilStopped });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: untilStopped });
     const { taskId, token } = executeMessage();
     connection.send(executeMessage({ taskId, token }));
     await connection.first('task.accepted');
@@ -236,19 +234,13 @@ describe('a task on a daemon', () => {
   });
 
   it('that does not run here is reported as ended when the hub cancels it', async () => {
-    const hub = await startHub();
-    startDaemon(hub);
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon();
     connection.send({ type: 'task.cancel', taskId: 'unknown', token: 9, reason: 'x' });
     expect(await connection.first('task.failed')).toMatchObject({ taskId: 'unknown', token: 9, error: { code: 'CANCELLED' } });
   });
 
   it('takes each message once, while it runs', async () => {
-    const hub = await startHub();
-    startDaemon(hub, { handler: repeatTwoInputs });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: repeatTwoInputs });
     const { taskId, token } = executeMessage();
     connection.send(executeMessage({ taskId, token }));
     for (const [id, text] of [
@@ -268,10 +260,7 @@ describe('a task on a daemon', () => {
   });
 
   it('is stopped after its timeout, also when no hub is there to say so', async () => {
-    const hub = await startHub();
-    startDaemon(hub, { handler: untilStopped });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ handler: untilStopped });
     connection.send(executeMessage({ timeoutMs: 10 }));
     expect((await connection.first('task.failed')).error.code).toBe('EXECUTION_TIMEOUT');
   });
@@ -341,10 +330,7 @@ describe('a daemon whose connection is lost', () => {
   });
 
   it('stops what the hub drops, and reports nothing of it', async () => {
-    const hub = await startHub();
-    const { daemon, events } = startDaemon(hub, { handler: untilStopped });
-    const first = await hub.connection(0);
-    await first.first('daemon.hello');
+    const { hub, connection: first, daemon, events } = await connectDaemon({ handler: untilStopped });
     const execute = executeMessage();
     first.send(execute);
     await first.first('task.accepted');
@@ -379,10 +365,7 @@ describe('a daemon whose connection is lost', () => {
 describe('results on disk', () => {
   it('are there before they are sent, outlive the process, and go once acknowledged', async () => {
     const dataDir = join(folder, 'outlive');
-    const hub = await startHub();
-    const { daemon } = startDaemon(hub, { dataDir, handler: (_task, { write }) => Promise.resolve(write('done')) });
-    const first = await hub.connection(0);
-    await first.first('daemon.hello');
+    const { hub, connection: first, daemon } = await connectDaemon({ dataDir, handler: writeDone });
     const { taskId, token } = executeMessage();
     first.send(executeMessage({ taskId, token }));
     await first.first('task.completed');
@@ -402,13 +385,10 @@ describe('results on disk', () => {
 
   it('that cannot be read are reported, and hold nothing up', async () => {
     const dataDir = join(folder, 'unreadable');
-    const hub = await startHub();
-    const first = startDaemon(hub, { dataDir });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { hub, connection, daemon } = await connectDaemon({ dataDir });
     connection.send(executeMessage());
     await connection.first('task.completed');
-    await first.daemon.stop();
+    await daemon.stop();
     await writeFile(join(dataDir, 'broken-1.json'), '{"final":{"type":"task.completed"');
     const { events } = startDaemon(hub, { dataDir });
     await seen(events, 'connected');
@@ -418,10 +398,7 @@ describe('results on disk', () => {
 
   it('do not leave the folder whatever a task is called', async () => {
     const dataDir = join(folder, 'names');
-    const hub = await startHub();
-    startDaemon(hub, { dataDir });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection } = await connectDaemon({ dataDir });
     connection.send(executeMessage({ taskId: '../../evil', token: 5 }));
     await connection.first('task.completed');
     expect(await readdir(dataDir)).toEqual(['%2E%2E%2F%2E%2E%2Fevil-5.json']);
@@ -430,11 +407,8 @@ describe('results on disk', () => {
 
 describe('a daemon that drains', () => {
   it('says so at once, ends what runs, and waits for the acknowledgement', async () => {
-    const hub = await startHub();
     const gate = Promise.withResolvers<void>();
-    const { daemon, ended } = startDaemon(hub, { handler: () => gate.promise, acknowledgeMs: 5000 });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection, daemon, ended } = await connectDaemon({ handler: () => gate.promise, acknowledgeMs: 5000 });
     const { taskId, token } = executeMessage();
     connection.send(executeMessage({ taskId, token }));
     await connection.first('task.accepted');
@@ -450,10 +424,7 @@ describe('a daemon that drains', () => {
   });
 
   it('ends at once when it is stopped, and the hub learns that it was', async () => {
-    const hub = await startHub();
-    const { daemon, ended } = startDaemon(hub, { handler: untilStopped });
-    const connection = await hub.connection(0);
-    await connection.first('daemon.hello');
+    const { connection, daemon, ended } = await connectDaemon({ handler: untilStopped });
     const { taskId, token } = executeMessage();
     connection.send(executeMessage({ taskId, token }));
     await connection.first('task.accepted');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Candidate, chooseDaemon, hasRoomFor, isCapable } from '#shared/daemons/dispatch/choose-daemon.ts';
 import { type Needs, needsKey, needsOf, parseNeeds } from '#shared/daemons/dispatch/needs.ts';
+import { daemonState } from '../../../support/daemons/daemon-state.ts';
 
 const NEEDS: Needs = {
   agent: 'coder',
@@ -14,21 +15,7 @@ const NEEDS: Needs = {
 };
 const daemon = (id: string, state: Partial<Candidate['state']> = {}): Candidate => ({
   id,
-  state: {
-    name: `name of ${id}`,
-    isWorker: false,
-    user: null,
-    capabilities: ['browser', 'code'],
-    agents: null,
-    slots: 2,
-    running: 0,
-    cpuIntensive: 0,
-    load: 0,
-    memoryMb: null,
-    host: null,
-    isDraining: false,
-    ...state,
-  },
+  state: daemonState({ name: `name of ${id}`, capabilities: ['browser', 'code'], ...state }),
 });
 
 describe('a daemon can run a task', () => {

@@ -14,6 +14,7 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
+import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -45,27 +46,9 @@ class FakeDaemon implements LocalDaemon {
   }
 
   get state(): DaemonState {
-    return {
-      connection: `${this.#hub.name}:${this.id}`,
-      hub: this.#hub.name,
-      isDraining: false,
-      user: null,
-      name: this.id,
-      isWorker: false,
-      capabilities: [],
-      slots: 1,
-      agents: null,
-      load: 0,
-      cpuIntensive: 0,
-      memoryMb: null,
-      version: null,
-      host: null,
-      connectedAt: 1,
-      beatAt: 1,
-      validMs: 60_000,
-      ...this.#more,
-      running: this.#ends.size,
-    };
+    const { name: hub } = this.#hub;
+    const { id } = this;
+    return daemonState({ connection: `${hub}:${id}`, hub, name: id, slots: 1, ...this.#more, running: this.#ends.size });
   }
 
   async run({ tenant, task: id, lane }: TicketData): Promise<TicketResult> {
