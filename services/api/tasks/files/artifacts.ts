@@ -4,7 +4,7 @@ import { contentDisposition, type FileStore, type StoredFile, type TaskFile } fr
 import { type Answer, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { onePageSchema } from '../../lists.ts';
+import { answerList, onePageOf } from '../../lists.ts';
 import { findState, findTask, taskPathSchema } from '../find-tasks.ts';
 
 interface ArtifactPorts {
@@ -30,12 +30,12 @@ const artifactSchema = z
     examples: [{ name: 'report.pdf', mediaType: 'application/pdf', bytes: 20_480, attempt: 1, createdAt: '2026-05-01T09:00:04.000Z' }],
   });
 
-const artifactListSchema = z
-  .strictObject({ items: z.array(artifactSchema).meta({ description: 'By name.' }), nextCursor: onePageSchema })
-  .meta({ id: 'ArtifactList' });
+const artifactListSchema = onePageOf(artifactSchema, 'By name.').meta({ id: 'ArtifactList' });
 
 const namedPathSchema = taskPathSchema.extend({ name: z.string().meta({ description: 'The name of the file.' }) });
-const fileSchema = z.string().meta({ format: 'binary', description: 'The bytes of the file, to be saved.' });
+
+/** What `sendFile` answers. */
+export const fileSchema = z.string().meta({ format: 'binary', description: 'The bytes of the file.' });
 
 /** `GET /v1/tasks/:id/artifacts`, by name. */
 function getArtifacts({ ledger, files }: ArtifactPorts): Route {
@@ -50,7 +50,7 @@ function getArtifacts({ ledger, files }: ArtifactPorts): Route {
     handle: async ({ params: { id } }, { tenant }) => {
       await findState(ledger, tenant, id);
       const artifacts = await files.list(tenant, id, 'out');
-      return { status: 200, body: { items: [...artifacts].map(([name, file]) => viewArtifact(name, file)), nextCursor: null } };
+      return answerList([...artifacts].map(([name, file]) => viewArtifact(name, file)));
     },
   });
 }

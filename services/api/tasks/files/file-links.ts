@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { cleanMediaType, type FileLink, type FileLinks, fileNameSchema, type FileStore } from '#shared/files/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { sendFile } from './artifacts.ts';
+import { fileSchema, sendFile } from './artifacts.ts';
 
 interface LinkPorts {
   readonly files: FileStore;
@@ -29,7 +29,7 @@ function getLinkedFile({ files, fileLinks }: LinkPorts): Route {
     scope: 'none',
     media: '*/*',
     request: { params: pathSchema },
-    responses: { 200: z.string().meta({ format: 'binary', description: 'The bytes of the file.' }) },
+    responses: { 200: fileSchema },
     handle: async ({ params }) => {
       const { tenant, file } = await openLink(fileLinks, params.signed, 'get');
       return await sendFile(files, tenant, await files.find(tenant, file));
