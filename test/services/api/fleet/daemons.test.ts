@@ -3,6 +3,7 @@ import { type DaemonState, findDaemonByToken, type Registration, removeDaemonSta
 import { publicTenantId } from '#shared/tenants/tenant.ts';
 import type { Reply } from '../../../support/call-api.ts';
 import { daemonState } from '../../../support/daemons/daemon-state.ts';
+import { OFFLINE_DAEMON } from '../../../support/daemons/offline-daemon.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ hub: { maxDaemonsPerTenant: 3 } });
@@ -38,25 +39,12 @@ describe('a daemon', () => {
     expect(status).toBe(201);
     const { token, ...view } = body;
     expect(view).toEqual({
+      ...OFFLINE_DAEMON,
       id: expect.stringMatching(/^dmn_[\da-f]{20}$/),
-      name: 'laptop',
       user: 'ada',
       capabilities: ['gpu'],
       slots: 2,
-      agents: null,
-      enabled: true,
       createdAt: expect.stringMatching(/^20.*Z$/),
-      status: 'offline',
-      running: 0,
-      load: null,
-      lastBeatAt: null,
-      connectedAt: null,
-      hub: null,
-      host: null,
-      version: null,
-      memoryMb: null,
-      tasks: [],
-      offers: null,
     });
     expect(await findDaemonByToken(parts, token)).toMatchObject({ id: view.id, tenant: 'default', user: 'ada', capabilities: ['gpu'] });
     expect((await api.call('GET', `/v1/daemons/${view.id}`)).body).toEqual(view);

@@ -1,40 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { FakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
-import { answer, startFakeApi } from '../../fake-api.ts';
-import { runMuster, type MusterResult } from '../../run-muster.ts';
+import { describe, expect, it } from 'vitest';
+import { OFFLINE_DAEMON as OFFLINE } from '../../../../support/daemons/offline-daemon.ts';
+import { answer } from '../../fake-api.ts';
+import type { MusterResult } from '../../run-muster.ts';
+import { type Handlers, useMuster } from '../../use-muster.ts';
 
-const opened: FakeHttpEndpoint[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
-});
+const { muster: run, api } = useMuster();
 
-async function open(handlers: Parameters<typeof startFakeApi>[0]): Promise<FakeHttpEndpoint> {
-  const api = await startFakeApi(handlers);
-  opened.push(api);
-  return api;
-}
-
-const OFFLINE = {
-  id: 'dmn_1',
-  name: 'laptop',
-  user: null,
-  capabilities: ['browser', 'code'],
-  slots: 3,
-  agents: null,
-  enabled: true,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  status: 'offline',
-  running: 0,
-  load: null,
-  lastBeatAt: null,
-  connectedAt: null,
-  hub: null,
-  host: null,
-  version: null,
-  memoryMb: null,
-  tasks: [],
-  offers: null,
-};
 const ONLINE = {
   ...OFFLINE,
   id: 'dmn_2',
@@ -54,7 +25,7 @@ const ONLINE = {
 
 /** Runs a command; changes that reach the API are noted as `METHOD /path body`. */
 async function muster(args: string[], daemons: object[] = [OFFLINE, ONLINE]): Promise<MusterResult & { changes: string[]; url: string }> {
-  const { url, requests } = await open({
+  const handlers: Handlers = {
     'GET /v1/daemons': (response) => answer(response, 200, { items: daemons, nextCursor: null }),
     'GET /v1/daemons/dmn_2': (response) => answer(response, 200, ONLINE),
     'POST /v1/daemons': (response) => answer(response, 201, { ...OFFLINE, token: 'md_new' }),
@@ -62,8 +33,9 @@ async function muster(args: string[], daemons: object[] = [OFFLINE, ONLINE]): Pr
       answer(response, 200, { ...OFFLINE, capabilities: null, slots: null, token: 'md_other' }),
     'PATCH /v1/daemons/dmn_1': (response) => answer(response, 200, OFFLINE),
     'DELETE /v1/daemons/dmn_1': (response) => void response.writeHead(204).end(),
-  });
-  const result = await runMuster(args, { env: { MUSTER_URL: url, MUSTER_API_KEY: 'a-key' } });
+  };
+  const result = await run(handlers, args);
+  const { url, requests } = api();
   const changes = requests.flatMap(({ method, path, body }) => (method === 'GET' ? [] : [`${method} ${path} ${body}`.trim()]));
   return { ...result, changes, url };
 }
@@ -165,8 +137,7 @@ it('muster fleet lists hubs with the workers, and counts the daemons', async () 
       { status: 'offline', running: 0 },
     ],
   };
-  const api = await open({ 'GET /v1/fleet': (response) => answer(response, 200, body) });
-  const { stdout, stderr } = await runMuster(['fleet'], { env: { MUSTER_URL: api.url, MUSTER_API_KEY: 'a-key' } });
+  const { stdout, stderr } = await run({ 'GET /v1/fleet': (response) => answer(response, 200, body) }, ['fleet']);
   expect(stdout).toMatch(/^hub-1 +idle +0\/2 .*remote$/m);
   expect(stderr).toContain('Daemons: 1 online, 1 offline; 1 task runs there.');
 });

@@ -1,0 +1,22 @@
+/** A daemon as the API shows it before it first connects. */
+export const OFFLINE_DAEMON = {
+  id: 'dmn_1',
+  name: 'laptop',
+  user: null,
+  capabilities: ['browser', 'code'],
+  slots: 3,
+  agents: null,
+  enabled: true,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  status: 'offline',
+  running: 0,
+  load: null,
+  lastBeatAt: null,
+  connectedAt: null,
+  hub: null,
+  host: null,
+  version: null,
+  memoryMb: null,
+  tasks: [],
+  offers: null,
+};
