@@ -1,4 +1,4 @@
-import { DEFAULT_MEDIA_TYPE } from './file-name.ts';
+import { cleanMediaType, DEFAULT_MEDIA_TYPE } from './file-name.ts';
 
 /** Of names that agents and chats use often; any other file is bytes. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
@@ -40,4 +40,10 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 export function mediaTypeOfName(name: string): string {
   const extension = /\.([a-z0-9]{1,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined) ?? DEFAULT_MEDIA_TYPE;
+}
+
+/** The media type that a sender declares, or the name's where the sender declares none or `application/octet-stream`. */
+export function mediaTypeOf(name: string, declared: string | null | undefined): string {
+  const type = cleanMediaType(declared);
+  return type === DEFAULT_MEDIA_TYPE ? mediaTypeOfName(name) : type;
 }

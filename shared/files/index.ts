@@ -7,6 +7,6 @@ export { type FileLink, FileLinks } from './file-links.ts';
 export { cleanFileName, cleanMediaType, contentDisposition, fileNameSchema, uniqueNames } from './file-name.ts';
 export type { FileAttempt, StoredFile, TaskFile } from './file-records.ts';
 export { FileStore, readAll } from './file-store.ts';
-export { mediaTypeOfName } from './extensions.ts';
+export { mediaTypeOf, mediaTypeOfName } from './extensions.ts';
 export { openFiles, publicAddress } from './open-files.ts';
 export type { FileSource } from './storage/spool.ts';

@@ -1,5 +1,6 @@
 import type { AgentInput } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
+import { mediaTypeOfName } from '../../files/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
 import type { HubMessage } from '../protocol.ts';
 import { failureOfError, failureOfStop, type StopReason } from './attempt-failure.ts';
@@ -98,7 +99,7 @@ export class AttemptRun {
       },
       inputArrived: () => this.#arrived.promise,
       download: (attachment, path) => downloadAttachment(attachment, path, this.#controller.signal),
-      attach: (name, content, mediaType = 'application/octet-stream') =>
+      attach: (name, content, mediaType = mediaTypeOfName(name)) =>
         uploadArtifact(this.#execute.artifactsUrl ?? null, { name, mediaType, content }, this.#controller.signal),
       trace: { traceparent: this.#execute.traceparent ?? '' },
     };

@@ -51,7 +51,7 @@ export interface DaemonContext {
   readonly inputArrived: () => Promise<void>;
   /** Writes an attachment of the task to a new file at `path`. */
   readonly download: (attachment: DaemonAttachment, path: string) => Promise<void>;
-  /** Adds a file to the task. `content` may be called several times: the network may fail. `mediaType` defaults to bytes of any kind. */
+  /** Adds a file to the task. `content` may be called several times: the network may fail. `mediaType` defaults to that of the name's extension. */
   readonly attach: (name: string, content: () => FileContent, mediaType?: string) => Promise<void>;
   /** W3C trace context, to hand on to what the task calls. */
   readonly trace: { readonly traceparent: string };

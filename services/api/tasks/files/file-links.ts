@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
-import { cleanMediaType, type FileLink, type FileLinks, fileNameSchema, type FileStore } from '#shared/files/index.ts';
+import { type FileLink, type FileLinks, fileNameSchema, type FileStore, mediaTypeOf } from '#shared/files/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { fileSchema, sendFile } from './artifacts.ts';
 
@@ -40,7 +40,7 @@ function getLinkedFile({ files, fileLinks }: LinkPorts): Route {
 const addedSchema = z
   .strictObject({
     name: z.string().meta({ description: 'Under which the task has it.' }),
-    mediaType: z.string().meta({ description: 'From `Content-Type`.' }),
+    mediaType: z.string().meta({ description: 'From `Content-Type`, else by the extension of the name.' }),
     bytes: z.int().meta({ description: 'Its size.' }),
   })
   .meta({ id: 'AddedArtifact', examples: [{ name: 'report.pdf', mediaType: 'application/pdf', bytes: 20_480 }] });
@@ -61,7 +61,7 @@ function putLinkedFile({ files, fileLinks }: LinkPorts): Route {
     responses: { 201: addedSchema },
     handle: async ({ params: { signed, name } }, call) => {
       const by = await openLink(fileLinks, signed, 'put');
-      const described = { name, mediaType: cleanMediaType(call.headers['content-type']) };
+      const described = { name, mediaType: mediaTypeOf(name, call.headers['content-type']) };
       const { mediaType, bytes } = await files.add(by, `out/${name}`, described, call.readFile(files.settings.maxFileBytes));
       return { status: 201, body: { name, mediaType, bytes } };
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cleanMediaType, fileNameSchema, type FileStore } from '#shared/files/index.ts';
+import { fileNameSchema, type FileStore, mediaTypeOf } from '#shared/files/index.ts';
 import { type Call, route, type Route } from '#shared/http/index.ts';
 import { FORM_BYTES, isForm, readForm } from './read-form.ts';
 
@@ -44,7 +44,8 @@ export function postUpload({ files }: { files: FileStore }): Route {
     responses: { 201: uploadSchema },
     handle: async ({ query: { name } }, call) => {
       const sent = await readSent(call, files.settings.maxFileBytes);
-      const described = { name: name ?? fileNameSchema.catch('file').parse(sent.name), mediaType: cleanMediaType(sent.mediaType) };
+      const cleanName = name ?? fileNameSchema.catch('file').parse(sent.name);
+      const described = { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType) };
       const upload = await files.upload(call.tenant, described, sent.content);
       const { file: id, mediaType, bytes, expiresAt } = upload;
       call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');

@@ -276,6 +276,11 @@ describe('signed addresses', () => {
     expect(await put.json()).toEqual({ name: 'made.bin', mediaType: 'application/octet-stream', bytes: 50_000 });
     const made = await download(`/v1/tasks/${body.id}/artifacts/made.bin`);
     expect(digest(new Uint8Array(await made.arrayBuffer()))).toBe(digest(bytes));
+    // Senders that declare nothing, or only bytes, leave it to the name.
+    for (const headers of [{}, { 'content-type': 'application/octet-stream' }]) {
+      const chart = await fetch(`${api.url}/files/${signed}/chart.png`, { method: 'PUT', headers, body: bytes });
+      expect(await chart.json()).toMatchObject({ mediaType: 'image/png' });
+    }
     await api.call('POST', `/v1/tasks/${body.id}/cancel`, { body: {} });
   });
 });
