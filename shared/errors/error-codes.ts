@@ -53,6 +53,7 @@ export const ERROR_CODES = {
   'schedule.unreadable': { status: 422, retry: 'never', title: 'The rule cannot be read' },
   'schedule.unknown-zone': { status: 422, retry: 'never', title: 'No such time zone' },
   'schedule.platform-off': { status: 422, retry: 'never', title: 'The chat platform is not on' },
+  'schedule.range-too-large': { status: 422, retry: 'never', title: 'The range has too many occurrences' },
   'schedule.not-found': { status: 404, retry: 'never', title: 'No such schedule' },
   'schedule.wrong-state': { status: 409, retry: 'never', title: 'The schedule is in another state' },
   'limits.busy': { status: 409, retry: 'later', title: "Others change the fleet's limits at the same time" },

@@ -2,9 +2,11 @@
  * Work by time. `rules/` reads when a schedule fires, `store/` keeps its record, `changes/` creates and changes it, `firing/` makes
  * runs of its occurrences, and `commands/` runs what people and agents write after `/schedule`.
  */
+export { backfillSchedule } from './changes/backfill-schedule.ts';
 export { removeSchedule, runScheduleNow } from './changes/change-schedule.ts';
 export { createSchedule } from './changes/create-schedule.ts';
 export { ruleShape, schedulePatchSchema, scheduleRequestSchema } from './changes/schedule-request.ts';
+export { skipOccurrence } from './changes/skip-occurrence.ts';
 export { assertSchedules, syncSchedules } from './changes/sync-schedules.ts';
 export { updateSchedule } from './changes/update-schedule.ts';
 export { scheduleCommands } from './commands/chat-command.ts';

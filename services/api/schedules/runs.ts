@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import { listRuns, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
+import { backfillSchedule, listRuns, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
+import { instantSchema } from '#shared/time/index.ts';
 import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { cursorSchema } from '../lists.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
-import { runListSchema } from './schedule-view.ts';
+import { backfillSchema, runListSchema } from './schedule-view.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedules.ts';
 
 /** The runs of schedules. */
 export function runRoutes(scheduling: ScheduleParts): Route[] {
-  return [postScheduleRun(scheduling), getScheduleRuns(scheduling), getRuns(scheduling)];
+  return [postScheduleRun(scheduling), postScheduleBackfill(scheduling), getScheduleRuns(scheduling), getRuns(scheduling)];
 }
 
 const runHeadersSchema = z.object({
@@ -36,6 +37,41 @@ function postScheduleRun(parts: ScheduleParts): Route {
       if (!run) throw scheduleNotFound(id);
       const { isDuplicate, ...body } = run;
       return { status: isDuplicate ? 200 : 202, body, headers: { Location: `/v1/tasks/${run.id}` } };
+    },
+  });
+}
+
+const backfillBodySchema = z
+  .strictObject({
+    since: instantSchema.meta({ description: 'The first occurrence of the range.' }),
+    until: instantSchema.optional().meta({ description: 'The last occurrence of the range; by default now.' }),
+    dryRun: z.boolean().default(false).meta({ description: 'Only list the occurrences that would run.' }),
+  })
+  .refine(({ since, until }) => until === undefined || Date.parse(since) <= Date.parse(until), {
+    error: 'expected a time that is not before `since`',
+    path: ['until'],
+  })
+  .meta({ id: 'BackfillRequest', examples: [{ since: '2026-05-01T00:00:00Z', until: '2026-05-07T23:59:59Z' }] });
+
+/** `POST /v1/schedules/:id/backfill`. A repeated request makes no second run of an occurrence. */
+function postScheduleBackfill(parts: ScheduleParts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/schedules/:id/backfill',
+    operationId: 'backfillSchedule',
+    summary: 'Run the past occurrences of a range that had no run',
+    description:
+      'Each occurrence runs once, also when the request is repeated; skipped occurrences had no run. Up to `scheduler.maxBackfill` ' +
+      'occurrences; more answer 422 `schedule.range-too-large`. The runs follow each other unless runs may overlap.',
+    scope: 'submit',
+    request: { params: schedulePathSchema, body: backfillBodySchema },
+    responses: { 200: backfillSchema.meta({ description: 'Of a dry run.' }), 202: backfillSchema },
+    handle: async ({ params: { id }, body: { since: from, until, dryRun } }, { tenant, traceparent }) => {
+      const range = { since: Date.parse(from), until: until === undefined ? Infinity : Date.parse(until) };
+      const items = await backfillSchedule(parts, tenant, id, { ...range, isDryRun: dryRun, traceparent });
+      if (!items) throw scheduleNotFound(id);
+      const shown = items.map(({ occurrence, ...run }) => ({ occurrence: new Date(occurrence).toISOString(), ...run }));
+      return { status: dryRun ? 200 : 202, body: { items: shown, newRuns: items.filter(({ isNew }) => isNew).length } };
     },
   });
 }

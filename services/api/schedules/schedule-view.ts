@@ -136,6 +136,22 @@ const runViewSchema = z
   })
   .meta({ id: 'Run' });
 
+/** What a backfill made of each occurrence. */
+export const backfillSchema = z
+  .strictObject({
+    items: z
+      .array(
+        z.strictObject({
+          occurrence: instant.meta({ description: 'When it was due.' }),
+          id: z.string().nullable().meta({ description: 'The task of its run; null where a dry run found none.' }),
+          isNew: z.boolean().meta({ description: 'Whether this request made the run, or would make it.' }),
+        }),
+      )
+      .meta({ description: 'Oldest first.' }),
+    newRuns: z.int().meta({ description: 'How many are new.' }),
+  })
+  .meta({ id: 'Backfill' });
+
 export const runListSchema = z
   .strictObject({ items: z.array(runViewSchema).meta({ description: 'Newest first.' }), nextCursor: nextCursorSchema })
   .meta({ id: 'RunList' });

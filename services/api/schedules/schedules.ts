@@ -16,6 +16,7 @@ import {
   schedulePatchSchema,
   scheduleRecord,
   scheduleRequestSchema,
+  skipOccurrence,
   updateSchedule,
 } from '#shared/schedules/index.ts';
 import { instantSchema, toIso } from '#shared/time/index.ts';
@@ -32,6 +33,7 @@ export function scheduleRoutes(scheduling: ScheduleParts): Route[] {
     getSchedule(scheduling),
     patchSchedule(scheduling),
     deleteSchedule(scheduling),
+    postScheduleSkip(scheduling),
   ];
 }
 
@@ -184,6 +186,29 @@ function deleteSchedule(parts: ScheduleParts): Route {
     handle: async ({ params: { id } }, { tenant }) => {
       if (!(await removeSchedule(parts, tenant, id))) throw scheduleNotFound(id);
       return { status: 204 };
+    },
+  });
+}
+
+const skipBodySchema = z
+  .strictObject({ occurrence: instantSchema.meta({ description: 'The next occurrence, `nextFireAt` of the schedule.' }) })
+  .meta({ id: 'SkipRequest', examples: [{ occurrence: '2026-06-01T07:00:00.000Z' }] });
+
+/** `POST /v1/schedules/:id/skip`. */
+function postScheduleSkip(parts: ScheduleParts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/schedules/:id/skip',
+    operationId: 'skipOccurrence',
+    summary: 'Skip the next occurrence of a schedule',
+    description: 'Its list of runs shows it as skipped. Another occurrence than the next one answers 409 `schedule.wrong-state`.',
+    scope: 'submit',
+    request: { params: schedulePathSchema, body: skipBodySchema },
+    responses: { 200: scheduleViewSchema },
+    handle: async ({ params: { id }, body: { occurrence } }, { tenant }) => {
+      const schedule = await skipOccurrence(parts, tenant, id, Date.parse(occurrence));
+      if (!schedule) throw scheduleNotFound(id);
+      return { status: 200, body: scheduleRecord(schedule) };
     },
   });
 }

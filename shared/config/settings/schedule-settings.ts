@@ -33,6 +33,8 @@ export const schedulerSettingsSchema = z.strictObject({
   skipHeartbeats: z.boolean().default(true),
   /** Occurrences that `missed: all` catches up when it does not say how many. */
   maxCaughtUp: int(100),
+  /** Occurrences that one request may backfill. */
+  maxBackfill: int(100),
   /** Runs of one schedule that wait for their turn under `overlap: queue`; one more is skipped. */
   maxQueuedRuns: int(10),
   /** Failed runs in a row after which a schedule is paused; 0 is never. */

@@ -90,6 +90,11 @@ function newestIn(schedule: Schedule, from: number, now: number, keep: number): 
   return [];
 }
 
+/** The first occurrences of a range, both ends included. */
+export function pastOccurrences(schedule: Schedule, { since, until, count }: { since: number; until: number; count: number }): number[] {
+  return timesIn(schedule, since - 1, until, count);
+}
+
 function timesIn(schedule: Schedule, after: number, now: number, count: number): number[] {
   const until = Math.min(now, schedule.until ?? now);
   return nextTimes(schedule.rule, { ...optionsOf(schedule), after, count, until });

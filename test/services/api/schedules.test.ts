@@ -257,3 +257,33 @@ describe('runs', () => {
     expect((await api.call('GET', `/v1/schedules/${schedule.id}`, { key })).body).toMatchObject({ runCount: 2, lastRunId: failing });
   });
 });
+
+describe('occurrences', () => {
+  it('the next one is skipped once, and past ones run once', async () => {
+    const key = await api.keyOf('occurring', ['submit']);
+    const { body: schedule } = await post({ cron: '* * * * *', overlap: 'allow', exact: true }, key);
+    const path = `/v1/schedules/${schedule.id}`;
+    const skip = (): Promise<Reply> => api.call('POST', `${path}/skip`, { key, body: { occurrence: schedule.nextFireAt } });
+    expect(await skip()).toMatchObject({ status: 200, body: { nextFireAt: schedule.next[1] } });
+    expect(await skip()).toMatchObject({ status: 409, body: { code: 'schedule.wrong-state' } });
+
+    const minuteAgo = Math.floor(Date.parse(schedule.createdAt) / 60_000) * 60_000 - 60_000;
+    const range = { since: new Date(minuteAgo - 60_000).toISOString(), until: new Date(minuteAgo).toISOString() };
+    const backfill = (more: object = {}): Promise<Reply> => api.call('POST', `${path}/backfill`, { key, body: { ...range, ...more } });
+    expect(await backfill({ dryRun: true })).toMatchObject({ status: 200, body: { newRuns: 2, items: [{ id: null }, { id: null }] } });
+    expect(await backfill()).toMatchObject({
+      status: 202,
+      body: { newRuns: 2, items: [{ occurrence: range.since }, { occurrence: range.until }] },
+    });
+    expect((await backfill()).body.newRuns).toBe(0);
+    const runs = (await api.call('GET', `${path}/runs`, { key })).body.items as Reply['body'][];
+    const backfilled = runs.filter(({ trigger }) => trigger === 'run-now').map(({ occurrence }) => occurrence as string);
+    expect(backfilled.toSorted()).toEqual([range.since, range.until]);
+
+    expect((await backfill({ until: new Date(0).toISOString() })).status).toBe(422);
+    expect(await backfill({ since: '2020-01-01T00:00:00Z' })).toMatchObject({ status: 422, body: { code: 'schedule.range-too-large' } });
+    const other = await api.keyOf('elsewhere', ['submit']);
+    expect((await api.call('POST', `${path}/backfill`, { key: other, body: range })).status).toBe(404);
+    expect((await api.call('POST', `${path}/skip`, { key: other, body: { occurrence: schedule.next[1] } })).status).toBe(404);
+  });
+});

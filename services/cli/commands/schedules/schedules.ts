@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { addPaging, contextOption, parseCount, priorityOption } from '../options.ts';
+import { addOccurrenceCommands } from './occurrences.ts';
 import {
   type ListRunsOptions,
   type ListSchedulesOptions,
@@ -29,6 +30,7 @@ export function addScheduleCommands(program: Command, contextOf: ContextOf): voi
   addCreate(schedule, contextOf);
   addLists(schedule, contextOf);
   addChanges(schedule, contextOf);
+  addOccurrenceCommands(schedule, contextOf);
 }
 
 function addCreate(schedule: Command, contextOf: ContextOf): void {

@@ -279,3 +279,30 @@ describe('a schedule by its number', () => {
     expect((await muster('schedule', 'pause', '99')).code).toBe(1);
   });
 });
+
+describe('muster schedule skip', () => {
+  it('skips the occurrence that is next', async () => {
+    const after = { ...schedule, nextFireAt: schedule.next[1], next: [schedule.next[1]] };
+    await serve({ 'GET /v1/schedules/17': schedule, 'POST /v1/schedules/17/skip': after });
+    const { code, stdout } = await muster('schedule', 'skip', '17');
+    expect([code, bodyOf(1)]).toEqual([0, { occurrence: schedule.nextFireAt }]);
+    expect(stdout).toContain(`Schedule 17 skips ${schedule.nextFireAt}.`);
+  });
+});
+
+describe('muster schedule backfill', () => {
+  it('prints the occurrences, and which had a run', async () => {
+    const items = [
+      { occurrence: '2026-05-01T07:00:00.000Z', id: TASK_ID, isNew: false },
+      { occurrence: '2026-05-02T07:00:00.000Z', id: null, isNew: true },
+    ];
+    await serve({ 'POST /v1/schedules/17/backfill': { items, newRuns: 1 } });
+    const { code, stdout, stderr } = await muster('schedule', 'backfill', '17', '--since', '2026-05-01T00:00:00Z', '--dry-run');
+    expect([code, bodyOf(0)]).toEqual([0, { since: '2026-05-01T00:00:00Z', dryRun: true }]);
+    expect(stdout.trim().split('\n')).toEqual([
+      `2026-05-01T07:00:00.000Z  ${TASK_ID}  had a run already`,
+      '2026-05-02T07:00:00.000Z  would run',
+    ]);
+    expect(stderr).toContain('1 of 2 would run.');
+  });
+});
