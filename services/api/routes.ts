@@ -16,6 +16,7 @@ import { getMetrics } from './metrics/queue-metrics.ts';
 import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
+import { postSignInLink } from './tenants/sign-in-links.ts';
 import { queueRoutes } from './queues.ts';
 import { budgetRoutes } from './money/budgets.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -77,5 +78,6 @@ export function apiRoutes(parts: Parts): Route[] {
     postLimitsPreview(parts),
     ...fleetLimitRoutes(parts),
     ...tenantKeyRoutes(parts),
+    postSignInLink(parts),
   ];
 }

@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
 import { SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
-import { findKey } from '#shared/tenants/index.ts';
+import { findKey, findKeyByDigest, SignInLinks } from '#shared/tenants/index.ts';
 import { boardRoutes, sendBoardError } from './board/board-routes.ts';
 import { compressedFiles, sendConsole } from './console-files.ts';
 import { pageHeaders } from './pages/page-headers.ts';
 import { sendPageError, unknownPage } from './pages/page.ts';
 import { requireSameOrigin, requireSignIn, sendPerson } from './sign-in/require-sign-in.ts';
+import { showSignInLink, useSignInLink, type SignInLinkOptions } from './sign-in/sign-in-link.ts';
 import { showSignIn, showSignOut, signIn, SignInLimiter, signOut, type SignInOptions } from './sign-in/sign-in.ts';
 
 /** Enough for a key and a path. */
@@ -20,12 +21,15 @@ const BUILT = fileURLToPath(new URL('dist', import.meta.url));
 /** Serves the sign-in, the console and Bull Board. Its only state is the sign-ins, in Redis. */
 export function createDashboardService(parts: Parts, built = BUILT): Service {
   const { redis, keys, tenants, log } = parts;
+  const { signIn: signInSettings, limits } = parts.config.settings;
   const signIns = new SignIns(parts);
-  const limiter = new SignInLimiter({ redis, keys, perMinute: parts.config.settings.limits.signInPerMinute });
+  const limiter = new SignInLimiter({ redis, keys, perMinute: limits.signInPerMinute });
   const signedIn = requireSignIn({ signIns, tenants });
   const router = Router();
   router.use('/dashboard', express.static(ASSETS, { index: false }));
   router.use(signInRoutes({ signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), log }));
+  const links = new SignInLinks({ redis, keys, lifetimeMs: signInSettings.linkMs });
+  router.use(linkRoutes({ signIns, limiter, tenants, links, findKeyByDigest: (digest) => findKeyByDigest(parts, digest), log }));
   router.use(consoleRoutes(signedIn, built));
   router.use('/board', ...pageHeaders('board'), signedIn, boardRoutes(parts));
   router.use(sendBoardError(log));
@@ -46,6 +50,16 @@ function consoleRoutes(signedIn: RequestHandler, built: string): Router {
   router.get('/sessions/:session', show);
   router.get('/schedules', show);
   router.get('/tasks/:id', show);
+  return router;
+}
+
+function linkRoutes(options: SignInLinkOptions): Router {
+  const router = Router();
+  router
+    .route('/sign-in/link')
+    .all(...pageHeaders('sending'), requireSameOrigin)
+    .get(showSignInLink(options))
+    .post(express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), useSignInLink(options));
   return router;
 }
 

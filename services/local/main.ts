@@ -55,5 +55,5 @@ async function run(config: Config, directory: DataDirectory, fleetLog: Log): Pro
     failure: failure.promise,
   });
   const fleet = await starting;
-  announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
+  await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
 }

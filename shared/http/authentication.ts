@@ -153,8 +153,9 @@ function kindOf(key: ApiKey): 'key' | 'visitor' {
   return key.session === undefined ? 'key' : 'visitor';
 }
 
-function secretOf(request: Request): string | undefined {
-  return BEARER.exec(request.get('authorization') ?? '')?.[1];
+/** The key that a request carries in its header. */
+export function secretOf({ headers }: Pick<Request, 'headers'>): string | undefined {
+  return BEARER.exec(headers.authorization ?? '')?.[1];
 }
 
 /** Settles like the call, within what is left of the time for authenticating. Errors: `unavailable.redis`. */

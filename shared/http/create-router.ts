@@ -99,6 +99,7 @@ class RequestCall implements Call {
   readonly key: Call['key'];
   readonly log: Log;
   readonly headers: Call['headers'];
+  readonly address: string | undefined;
   readonly traceparent: string;
   readonly #response: Response;
   readonly #request: Request;
@@ -111,6 +112,7 @@ class RequestCall implements Call {
     this.key = key;
     this.log = context.log;
     this.headers = request.headers;
+    this.address = request.ip;
     this.traceparent = context.traceparent;
     this.#response = response;
     this.#request = request;

@@ -2,6 +2,7 @@
  * The HTTP server that every service shares: routes with their schemas, authentication, bounds on bodies and streams, problems, OpenAPI
  * and probes.
  */
+export { secretOf } from './authentication.ts';
 export { type JsonBounds, assertBodyBounds, assertFormBounds, isFormType, parseBoundedJson } from './bodies/parse-bounded-json.ts';
 export { readRawBody } from './bodies/read-bytes.ts';
 export { createRouter } from './create-router.ts';
@@ -9,7 +10,7 @@ export type { EventStream } from './event-stream.ts';
 export { invalidRequest, pageLimitSchema, problemsOf, withoutNulls } from './parse-input.ts';
 export { refuseSocket, requestError, sendProblem, toMusterError, toProblem } from './problems.ts';
 export type { Readiness } from './probes.ts';
-export { RefusalLimit, createRateLimit, networkOf } from './rate-limits.ts';
+export { RefusalLimit, createRateLimit, isLoopback, networkOf } from './rate-limits.ts';
 export { type ServerLoad, contextOf, createServerLoad, logFailure } from './request-context.ts';
 export {
   type Answer,

@@ -124,6 +124,12 @@ const MAX_ADDRESS_CHARACTERS = 64;
 /** Addresses come again with each request of their connection, and are slow to parse. */
 const networks = new Recent<string, string>({ maxEntries: 1000 });
 
+/** Whether a request came from the server's own machine. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined || !ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).range() === 'loopback';
+}
+
 /** What is counted as one address: with IPv6 the network, because a sender has all of it. */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || address.length > MAX_ADDRESS_CHARACTERS) return UNKNOWN;

@@ -33,6 +33,8 @@ export interface Call {
   readonly key: ApiKey | null;
   readonly log: Log;
   readonly headers: IncomingHttpHeaders;
+  /** Where the request came from; a proxy's word counts where `MUSTER_TRUST_PROXY` says so. */
+  readonly address: string | undefined;
   /** W3C trace context of this request. */
   readonly traceparent: string;
   /**

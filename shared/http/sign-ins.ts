@@ -20,11 +20,11 @@ export class SignIns {
     return id === null ? null : await this.#store.find(id);
   }
 
-  /** Signs the browser in with this secret, which the caller has checked, instead of whatever it was signed in with. */
-  async open(request: Request, response: Response, secret: string): Promise<void> {
+  /** Signs the browser in with the key of this digest, which the caller has checked, instead of whatever it was signed in with. */
+  async open(request: Request, response: Response, key: string): Promise<void> {
     const before = this.#cookie.read(request);
     if (before !== null) await this.#store.close(before);
-    this.#cookie.write(response, await this.#store.open(secret));
+    this.#cookie.write(response, await this.#store.open(key));
   }
 
   /** Signs the browser out, here and in Redis. */

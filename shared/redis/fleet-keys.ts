@@ -34,6 +34,8 @@ function keysUnder(prefix: string) {
     http: `${prefix}http`,
     /** String: JSON of a browser's sign-in, by the digest of its cookie. Kept: `http.signInMs`. Bound: one per sign-in. */
     signIn: (id: string) => `${prefix}signed-in:${id}`,
+    /** String: JSON of a link that signs a browser in once, by the SHA-256 of its token. Kept: until it is used, or `signIn.linkMs`. Bound: one per link. */
+    signInLink: (digest: string) => `${prefix}sign-in-link:${digest}`,
     /** String: JSON of a visitor's token, by its SHA-256. Kept: until it expires. Bound: `sessions.maxVisitors` per tenant. */
     visitor: (digest: string) => `${prefix}visitor:${digest}`,
     /** Sorted set: digest of a visitor's token -> its expiry, ms. Kept: until the last expires. Bound: `sessions.maxVisitors`. */

@@ -16,12 +16,14 @@ export {
   apiKeySchema,
   createKey,
   findKey,
+  findKeyByDigest,
   hasScope,
   keyDigest,
   listKeyRecords,
   listKeys,
   revokeKey,
 } from './key-store.ts';
+export { type SignInLink, SignInLinks, signInLinkPath } from './sign-in-links.ts';
 export { SignInStore } from './sign-in-store.ts';
 export { TenantDirectory } from './tenant-directory.ts';
 export { DEFAULT_TENANT, type Tenant, generationOf, patchLimits, publicTenantId, tenantNameSchema, tenantSchema } from './tenant.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import { type ApiKey, findKeyByDigest, keyDigest } from './key-store.ts';
+import { type ApiKey, findKeyByDigest } from './key-store.ts';
 
 export interface SignInStoreOptions {
   redis: RedisClient;
@@ -24,11 +24,11 @@ export class SignInStore {
     this.#options = options;
   }
 
-  /** Signs a browser in with this secret, which the caller has checked, and returns the id that its cookie carries. */
-  async open(secret: string): Promise<string> {
+  /** Signs a browser in with the key of this digest, which the caller has checked, and returns the id that its cookie carries. */
+  async open(key: string): Promise<string> {
     const { redis, lifetimeMs } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
-    await redis.set(this.#nameOf(id), JSON.stringify({ key: keyDigest(secret) }), 'PX', lifetimeMs);
+    await redis.set(this.#nameOf(id), JSON.stringify({ key }), 'PX', lifetimeMs);
     return id;
   }
 

@@ -31,7 +31,10 @@ const BOARD = {
  */
 const CONSOLE = { ...PAGE, scriptSrc: ["'self'"], connectSrc: ["'self'"] };
 
-const DIRECTIVES = { page: PAGE, board: BOARD, console: CONSOLE };
+/** A page with a form that its script sends. */
+const SENDING = { ...PAGE, scriptSrc: ["'self'"] };
+
+const DIRECTIVES = { page: PAGE, sending: SENDING, board: BOARD, console: CONSOLE };
 
 /** Security headers of a page. */
 export function pageHeaders(kind: keyof typeof DIRECTIVES): RequestHandler[] {

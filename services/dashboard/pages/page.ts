@@ -14,10 +14,12 @@ interface PageOptions {
   content: Html;
   /** `light` or `dark`; null follows the system. */
   scheme: string | null;
+  /** The address of the page's script, which its headers have to allow. */
+  script?: string;
 }
 
 /** A complete HTML page around its content. */
-function page({ title, person, content, scheme }: PageOptions): string {
+function page({ title, person, content, scheme, script }: PageOptions): string {
   return html`<!doctype html>
     <html lang="en" data-scheme="${scheme ?? 'auto'}">
       <head>
@@ -29,6 +31,7 @@ function page({ title, person, content, scheme }: PageOptions): string {
         <link rel="icon" type="image/svg+xml" href="/dashboard/favicon.svg" />
         <link rel="stylesheet" href="/dashboard/frame.css" />
         <link rel="stylesheet" href="/dashboard/dashboard.css" />
+        ${script === undefined ? null : html`<script src="${script}" defer></script>`}
       </head>
       <body>
         <header class="bar">

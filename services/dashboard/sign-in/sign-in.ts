@@ -39,7 +39,7 @@ export function signIn({ signIns, limiter, tenants, findKey, log }: SignInOption
       await limiter.refund(request.ip, form.key);
       if (tenants.get(key.tenant)?.disabled === true)
         throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
-      await signIns.open(request, response, form.key);
+      await signIns.open(request, response, keyDigest(form.key));
       log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id }, 'A person signed in');
       response.redirect(303, next);
     } catch (error) {

@@ -2,26 +2,41 @@ import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { type Config, DEFAULT_DATA_DIRECTORY } from '#shared/config/index.ts';
+import { type SignInLinks, signInLinkPath } from '#shared/tenants/index.ts';
 
 interface AnnounceOptions {
-  config: Pick<Config, 'env'> & { readonly settings: Pick<Config['settings'], 'agents'> };
+  config: Pick<Config, 'env'> & { readonly settings: Pick<Config['settings'], 'agents' | 'signIn'> };
   /** The data directory, absolute. */
   directory: string;
-  fleet: { port: number };
+  fleet: { port: number; links: Pick<SignInLinks, 'create'> };
   out: { write(text: string): unknown };
   cwd: string;
 }
 
-/** Records the address of the fleet for the commands of this machine, and prints it for the person at the terminal. */
-export function announce({ config, directory, fleet, out, cwd }: AnnounceOptions): void {
+/**
+ * Records the address of the fleet for the commands of this machine, and prints it for the person at the terminal, with a link that signs a
+ * browser of this machine in. No log has that text.
+ */
+export async function announce({ config, directory, fleet, out, cwd }: AnnounceOptions): Promise<void> {
   const { HOST, MUSTER_ADMIN_KEY: chosenKey, MUSTER_DATA_DIR: chosen, MUSTER_PUBLIC_URL: publicUrl } = config.env;
   const before = readLocalRecord(directory);
   const url = `http://${reachableHost(HOST)}:${fleet.port}`;
-  writeLocalRecord(directory, { url, key: chosenKey ?? before?.key ?? null });
+  const key = chosenKey ?? before?.key ?? null;
+  writeLocalRecord(directory, { url, key });
   const about = chosenKey === undefined ? keyDetails(before) : ({ newKey: null, keyOrigin: 'environment' } as const);
   const chosenDirectory = chosen === DEFAULT_DATA_DIRECTORY ? null : chosen;
   const agents = Object.keys(config.settings.agents);
-  out.write(welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), directory, cwd, chosenDirectory, agents, ...about }));
+  const link = key === null ? null : await createLink(fleet.links, url, key);
+  const linkMinutes = Math.ceil(config.settings.signIn.linkMs / 60_000);
+  out.write(
+    welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), link, linkMinutes, directory, cwd, chosenDirectory, agents, ...about }),
+  );
+}
+
+/** Null when Redis does not answer: the fleet is up all the same. */
+async function createLink(links: Pick<SignInLinks, 'create'>, url: string, secret: string): Promise<string | null> {
+  const made = await links.create({ secret, isLocal: true }).catch(() => null);
+  return made === null ? null : `${url}${signInLinkPath(made.token)}`;
 }
 
 /** A key without an address was created by this start, or by a start that failed, as on a busy port. */
@@ -38,6 +53,10 @@ function reachableHost(host: string): string {
 interface WelcomeOptions {
   /** Where the fleet is reached, without a slash at the end. */
   url: string;
+  /** Signs a browser of this machine in, once; null when there is none. */
+  link: string | null;
+  /** How long the link works. */
+  linkMinutes: number;
   /** The data directory, absolute. */
   directory: string;
   /** Relative paths in the commands start here. */
@@ -64,6 +83,7 @@ function welcomeText(options: WelcomeOptions): string {
     'Muster is up.',
     '',
     `  Console   ${url}/`,
+    ...linkLines(options, muster),
     `  Board     ${url}/board`,
     `  API       ${url}/v1`,
     `  API docs  ${url}/docs`,
@@ -79,6 +99,14 @@ function welcomeText(options: WelcomeOptions): string {
     'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
     '',
   ].join('\n');
+}
+
+function linkLines({ link, linkMinutes }: WelcomeOptions, muster: string): string[] {
+  if (link === null) return [];
+  return [
+    `  Sign in   ${link}`,
+    `            (signs a browser of this machine in, once, within ${linkMinutes} min; another one: ${muster} open)`,
+  ];
 }
 
 /** Names that fit on a line. */

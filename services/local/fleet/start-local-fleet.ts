@@ -3,7 +3,7 @@ import type { Config } from '#shared/config/index.ts';
 import { startFleet } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { assertInstallation, isRedisUnavailable } from '#shared/redis/index.ts';
-import { ensureFirstKey } from '#shared/tenants/index.ts';
+import { ensureFirstKey, SignInLinks } from '#shared/tenants/index.ts';
 import { createApiService } from '../../api/create-api-service.ts';
 import { createChatService } from '../../chat/create-chat-service.ts';
 import { createDashboardService } from '../../dashboard/create-dashboard-service.ts';
@@ -25,6 +25,8 @@ export interface LocalFleetOptions {
 
 export interface LocalFleet {
   port: number;
+  /** Links that sign a browser in once. */
+  links: SignInLinks;
   /** Drains within `graceMs`, then ends the Redis that it started. */
   stop(graceMs: number): Promise<void>;
 }
@@ -36,6 +38,7 @@ const REDIS_GRACE_MS = 4000;
 export async function startLocalFleet({ config, log, redis, onNewKey, fail }: LocalFleetOptions): Promise<LocalFleet> {
   try {
     const url = await redis.start();
+    const opened = Promise.withResolvers<SignInLinks>();
     const fleet = await startFleet({
       name: 'local',
       fail,
@@ -45,6 +48,7 @@ export async function startLocalFleet({ config, log, redis, onNewKey, fail }: Lo
         await assertInstallation(parts).catch(explainAbsence);
         const newKey = await ensureFirstKey(parts);
         if (newKey !== null) onNewKey(newKey);
+        opened.resolve(new SignInLinks({ ...parts, lifetimeMs: parts.settings.signIn.linkMs }));
       },
       // The worker is last: it starts when its producers are there, and is the first to drain.
       create: (parts) => [
@@ -61,7 +65,7 @@ export async function startLocalFleet({ config, log, redis, onNewKey, fail }: Lo
       await fleet.stop(graceMs);
       await redis.stop(REDIS_GRACE_MS);
     };
-    return { port: fleet.port, stop };
+    return { port: fleet.port, links: await opened.promise, stop };
   } catch (error) {
     await redis.stop(REDIS_GRACE_MS);
     throw error;

@@ -13,6 +13,7 @@ import { modelsSchema, runawaySettingsSchema, usageSettingsSchema } from './mone
 import { providersSchema, throttleSettingsSchema } from './provider-settings.ts';
 import { circuitSettingsSchema, modelCallSettingsSchema } from './model-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
+import { signInSettingsSchema } from './sign-in-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import {
   commandSettingsSchema,
@@ -57,6 +58,7 @@ export const settingsSchema = z.strictObject({
   fleet: fleetSettingsSchema.prefault({}),
   hub: hubSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),
+  signIn: signInSettingsSchema.prefault({}),
   webhooks: webhookSettingsSchema.prefault({}),
   chat: chatSettingsSchema.prefault({}),
   outbound: outboundSettingsSchema.prefault({}),

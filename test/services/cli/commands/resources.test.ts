@@ -149,9 +149,10 @@ describe('the command line itself', () => {
     expect((await runMuster(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('prints the address of the console', async () => {
-    const { stdout } = await muster({}, ['open', '--print']);
-
-    expect(stdout).toBe(`${api().url}/\n`);
+  it('prints a link that signs a browser in', async () => {
+    const link = { path: '/sign-in/link?token=ml_x', expiresAt: new Date(Date.now() + 600_000).toISOString() };
+    const { stdout, stderr } = await muster({ 'POST /v1/sign-in-links': (response) => answer(response, 201, link) }, ['open', '--print']);
+    expect(stdout).toBe(`${api().url}/sign-in/link?token=ml_x\n`);
+    expect(stderr).toContain('once, within 10 min');
   });
 });

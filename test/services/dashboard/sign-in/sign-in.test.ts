@@ -1,9 +1,14 @@
+import { isLoopback } from '#shared/http/rate-limits.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createKey, revokeKey } from '#shared/tenants/key-store.ts';
+import { createKey, revokeKey, type Scope } from '#shared/tenants/key-store.ts';
+import { createApiService } from '../../../../services/api/create-api-service.ts';
 import { OWN_PAGE, startDashboard } from '../running-dashboard.ts';
 import { useDashboard } from '../use-dashboard.ts';
 
-const dashboard = await useDashboard({ limits: { signInPerMinute: 3 } });
+const dashboard = await useDashboard(
+  { limits: { signInPerMinute: 3 }, signIn: { linkMs: 60_000 } },
+  { more: (parts) => [createApiService(parts)], env: { MUSTER_TRUST_PROXY: 'true' } },
+);
 beforeEach(async () => {
   await dashboard.parts.redis.flushall();
   await dashboard.parts.tenants.refresh();
@@ -103,6 +108,93 @@ describe('signing in', () => {
   it('takes a form of eight kilobytes at most', async () => {
     const answer = await dashboard.call('POST', '/sign-in', { form: { key: 'x'.repeat(9000) }, headers: OWN_PAGE });
     expect(answer.status).toBe(413);
+  });
+});
+
+const makeLink = async (scopes: Scope[], headers: Record<string, string> = {}): Promise<string> => {
+  const bearer = { authorization: `Bearer ${await dashboard.newSecret(scopes)}` };
+  const answer = await dashboard.call('POST', '/v1/sign-in-links', { headers: { ...bearer, ...headers } });
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { path: string }).path;
+};
+const useLink = (path: string, headers: Record<string, string> = {}): Promise<Response> => {
+  const token = new URLSearchParams(path.split('?')[1]).get('token') ?? '';
+  return dashboard.call('POST', '/sign-in/link', { form: { token }, headers: { ...OWN_PAGE, ...headers } });
+};
+
+describe('a link that signs a browser in', () => {
+  it('signs in with the key that made it, once', async () => {
+    const path = await makeLink(['operate']);
+    const used = await useLink(path);
+    expect(used.status).toBe(303);
+    const cookie = used.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const person = await dashboard.call('GET', '/console/person', { cookie });
+    expect(await person.json()).toMatchObject({ tenant: 'default', scopes: ['operate'] });
+    const again = await useLink(path);
+    expect(again.status).toBe(410);
+    expect(again.headers.get('set-cookie')).toBeNull();
+    expect(await again.text()).toContain('npx muster open');
+  });
+
+  it('is not used up by opening its address, as previews do, and its page may run one script of this site', async () => {
+    const path = await makeLink(['read']);
+    for (let visit = 0; visit < 2; visit += 1) {
+      const page = await dashboard.call('GET', path);
+      expect(page.status).toBe(200);
+      expect(page.headers.get('set-cookie')).toBeNull();
+      expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+      const script = /<script src="([^"]+)"/.exec(await page.text())?.[1] ?? '';
+      expect((await dashboard.call('GET', script)).status).toBe(200);
+    }
+    expect((await useLink(path)).status).toBe(303);
+    expect((await dashboard.call('GET', path)).status).toBe(410);
+  });
+
+  it('is used by pages of this site only', async () => {
+    const path = await makeLink(['read']);
+    expect((await useLink(path, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await useLink(path)).status).toBe(303);
+  });
+
+  it('made on the machine of the fleet works there only; made elsewhere it works anywhere', async () => {
+    const elsewhere = { 'x-forwarded-for': '192.0.2.7' };
+    const local = await makeLink(['read']);
+    const refused = await useLink(local, elsewhere);
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('set-cookie')).toBeNull();
+    expect((await useLink(local)).status).toBe(410);
+    expect((await useLink(await makeLink(['read'], elsewhere), { 'x-forwarded-for': '192.0.2.8' })).status).toBe(303);
+    expect(['127.0.0.9', '::1', '::ffff:127.0.0.1', '10.0.0.1', '', undefined].map((each) => isLoopback(each))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('ends with its key, and its time is the one that is configured', async () => {
+    const { id, secret } = await createKey(dashboard.parts, { tenant: 'default', name: 'test', scopes: ['read'] });
+    const answer = await dashboard.call('POST', '/v1/sign-in-links', { headers: { authorization: `Bearer ${secret}` } });
+    const { path } = (await answer.json()) as { path: string };
+    const [name = ''] = await dashboard.parts.redis.keys('*:sign-in-link:*');
+    const leftMs = await dashboard.parts.redis.pttl(name);
+    expect(leftMs).toBeGreaterThan(30_000);
+    expect(leftMs).toBeLessThanOrEqual(60_000);
+    const token = path.split('=')[1] ?? 'none';
+    expect(`${name} ${await dashboard.parts.redis.get(name)}`).not.toContain(token);
+    await revokeKey(dashboard.parts, 'default', id);
+    expect((await useLink(path)).status).toBe(410);
+  });
+
+  it('is made with a key, not with a sign-in, and its guesses are counted', async () => {
+    const cookie = await dashboard.signIn(['admin']);
+    const made = await dashboard.call('POST', '/v1/sign-in-links', { cookie, headers: { ...OWN_PAGE, accept: 'application/json' } });
+    expect(made.status).toBe(403);
+    const answers: number[] = [];
+    for (let guess = 0; guess < 5; guess += 1) answers.push((await useLink(`/sign-in/link?token=guess-${guess}`)).status);
+    expect(answers).toEqual([410, 410, 410, 429, 429]);
   });
 });
 

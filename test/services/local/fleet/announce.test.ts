@@ -20,13 +20,15 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 const ECHO = { kind: 'echo' } as const;
 
-function announced(env: Record<string, string> = {}, agents: Config['settings']['agents'] = { echo: ECHO }): string {
+const links = { create: ({ secret }: { secret: string }) => Promise.resolve({ token: `ml_of-${secret.length}`, expiresAt: 0 }) };
+
+async function announced(env: Record<string, string> = {}, agents: Config['settings']['agents'] = { echo: ECHO }): Promise<string> {
   let text = '';
   const parsed: Environment = environmentSchema.parse(env);
-  announce({
-    config: { env: parsed, settings: { agents } },
+  await announce({
+    config: { env: parsed, settings: { agents, signIn: { linkMs: 600_000 } } },
     directory,
-    fleet: { port: 4000 },
+    fleet: { port: 4000, links },
     out: { write: (part) => (text += part) },
     cwd,
   });
@@ -40,9 +42,9 @@ function keyInCurl(text: string): string {
   return /Bearer (.+)/.exec(shown)?.[1] ?? '';
 }
 
-test('the first start that comes up shows the key, and keeps it for the commands of this machine, for its owner only', () => {
+test('the first start that comes up shows the key, and keeps it for the commands of this machine, for its owner only', async () => {
   writeLocalRecord(directory, { url: null, key: 'mk_first' });
-  const text = announced();
+  const text = await announced();
   expect(text).toContain('http://127.0.0.1:4000/docs');
   expect(text).toContain('mk_first');
   expect(keyInCurl(text)).toBe('mk_first');
@@ -50,41 +52,49 @@ test('the first start that comes up shows the key, and keeps it for the commands
   expect(statSync(localRecordFile(directory)).mode & 0o777).toBe(0o600);
 });
 
-test('a later start keeps the key, does not show it, and its curl command works all the same', () => {
+test('a later start keeps the key, does not show it, and its curl command works all the same', async () => {
   writeLocalRecord(directory, { url: 'http://127.0.0.1:9', key: 'mk_first' });
-  const text = announced();
+  const text = await announced();
   expect(text).not.toContain('mk_first');
   expect(text).toContain('.muster/local.json');
   expect(keyInCurl(text)).toBe('mk_first');
   expect(readLocalRecord(directory)).toEqual({ url: 'http://127.0.0.1:4000', key: 'mk_first' });
 });
 
-test('the agents are named, as many as fit on a line', () => {
-  const many = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`agent-${n}`, ECHO]));
-  expect(announced()).toMatch(/^ {2}Agents {4}echo {3}\(.*muster\.config\.ts/m);
-  expect(announced({}, many)).toMatch(/agent-6, agent-7 and 2 more/);
-  expect(announced({}, {})).toMatch(/Agents {4}none/);
+test('a link that signs a browser in is printed where this machine knows the key, and never the key itself', async () => {
+  expect(await announced()).not.toContain('/sign-in/link');
+  writeLocalRecord(directory, { url: 'http://127.0.0.1:9', key: 'mk_first' });
+  const text = await announced({ MUSTER_PUBLIC_URL: 'https://fleet.example.com/' });
+  expect(text).toContain('http://127.0.0.1:4000/sign-in/link?token=ml_of-8\n');
+  expect(text).toContain('once, within 10 min; another one: npx muster open');
 });
 
-test('a key from the environment is named, not shown', () => {
-  const text = announced({ MUSTER_ADMIN_KEY: 'chosen-by-the-operator' });
+test('the agents are named, as many as fit on a line', async () => {
+  const many = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`agent-${n}`, ECHO]));
+  expect(await announced()).toMatch(/^ {2}Agents {4}echo {3}\(.*muster\.config\.ts/m);
+  expect(await announced({}, many)).toMatch(/agent-6, agent-7 and 2 more/);
+  expect(await announced({}, {})).toMatch(/Agents {4}none/);
+});
+
+test('a key from the environment is named, not shown', async () => {
+  const text = await announced({ MUSTER_ADMIN_KEY: 'chosen-by-the-operator' });
   expect(text).toContain('MUSTER_ADMIN_KEY');
   expect(text).not.toContain('chosen-by-the-operator');
   expect(keyInCurl(text)).toBe('chosen-by-the-operator');
 });
 
-test('where the data directory was chosen, the commands name it, as the shell reads it', () => {
-  expect(announced()).toContain('\n  npx muster tasks\n');
-  expect(announced({ MUSTER_DATA_DIR: '../other' })).toContain('\n  MUSTER_DATA_DIR=../other npx muster tasks\n');
+test('where the data directory was chosen, the commands name it, as the shell reads it', async () => {
+  expect(await announced()).toContain('\n  npx muster tasks\n');
+  expect(await announced({ MUSTER_DATA_DIR: '../other' })).toContain('\n  MUSTER_DATA_DIR=../other npx muster tasks\n');
   const odd = "it's here";
-  const assignment = / {2}(MUSTER_DATA_DIR=.*) npx muster tasks/.exec(announced({ MUSTER_DATA_DIR: odd }))?.[1] ?? '';
+  const assignment = / {2}(MUSTER_DATA_DIR=.*) npx muster tasks/.exec(await announced({ MUSTER_DATA_DIR: odd }))?.[1] ?? '';
   expect(execFileSync('sh', ['-c', `${assignment}; printf %s "$MUSTER_DATA_DIR"`], { cwd, encoding: 'utf8' })).toBe(odd);
 });
 
-test('a fleet that listens everywhere is reached on this machine, and by its public address where it has one', () => {
-  expect(announced({ HOST: '0.0.0.0' })).toContain('http://127.0.0.1:4000/');
-  expect(announced({ HOST: '::1' })).toContain('http://[::1]:4000/');
-  const text = announced({ MUSTER_PUBLIC_URL: 'https://fleet.example.com/' });
+test('a fleet that listens everywhere is reached on this machine, and by its public address where it has one', async () => {
+  expect(await announced({ HOST: '0.0.0.0' })).toContain('http://127.0.0.1:4000/');
+  expect(await announced({ HOST: '::1' })).toContain('http://[::1]:4000/');
+  const text = await announced({ MUSTER_PUBLIC_URL: 'https://fleet.example.com/' });
   expect(text).toContain('https://fleet.example.com/board');
   expect(readLocalRecord(directory)?.url).toBe('http://127.0.0.1:4000');
 });

@@ -1,0 +1,82 @@
+import type { RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
+import { isLoopback } from '#shared/http/index.ts';
+import { type ApiKey, publicTenantId, type SignInLink, type SignInLinks } from '#shared/tenants/index.ts';
+import { html, type Html, sendPage } from '../pages/page.ts';
+import type { SignInOptions } from './sign-in.ts';
+
+export interface SignInLinkOptions extends Pick<SignInOptions, 'signIns' | 'limiter' | 'tenants' | 'log'> {
+  links: SignInLinks;
+  /** Finds the key with this digest; null when there is none. */
+  findKeyByDigest: (digest: string) => Promise<ApiKey | null>;
+}
+
+const tokenSchema = z.object({ token: z.string().max(100).catch('') });
+
+/**
+ * `GET /sign-in/link`: a form that uses the link up when it is sent. Its script sends it; without scripts a person presses its button. Opening
+ * the address alone uses nothing up, because chats and browsers open addresses to preview them.
+ */
+export function showSignInLink({ links }: Pick<SignInLinkOptions, 'links'>): RequestHandler {
+  return async (request, response) => {
+    const { token } = tokenSchema.parse(request.query);
+    if ((await links.find(token)) === null) {
+      sendUsedUp(response);
+      return;
+    }
+    sendPage(response, { title: 'Sign in', person: null, content: linkForm(token), script: '/dashboard/sign-in-link.js' });
+  };
+}
+
+/** `POST /sign-in/link`: signs the browser in with the key that the link was made with. Errors: `auth.forbidden`, `limit.rate`, `tenant.disabled`. */
+export function useSignInLink(options: SignInLinkOptions): RequestHandler {
+  const { links, limiter, log, signIns } = options;
+  return async (request, response) => {
+    const { token } = tokenSchema.parse(request.body ?? {});
+    await limiter.consume(request.ip, token);
+    const link = await links.redeem(token);
+    const key = link === null ? null : await options.findKeyByDigest(link.key);
+    if (link === null || key === null) {
+      sendUsedUp(response);
+      return;
+    }
+    assertUsable(options, link, { key, address: request.ip });
+    await limiter.refund(request.ip, token);
+    await signIns.open(request, response, link.key);
+    log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id, by: 'link' }, 'A person signed in');
+    response.redirect(303, '/');
+  };
+}
+
+function assertUsable(
+  { tenants }: SignInLinkOptions,
+  link: SignInLink,
+  { key, address }: { key: ApiKey; address: string | undefined },
+): void {
+  if (link.isLocal && !isLoopback(address))
+    throw new MusterError('auth.forbidden', 'This link works only in a browser on the machine of the fleet. It is used up now.');
+  if (tenants.get(key.tenant)?.disabled === true)
+    throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
+}
+
+function linkForm(token: string): Html {
+  return html`<section class="card narrow">
+    <h1>Sign in</h1>
+    <p class="faint">This link signs this browser in, once.</p>
+    <form method="post" action="/sign-in/link">
+      <input type="hidden" name="token" value="${token}" />
+      <button>Sign in</button>
+    </form>
+  </section>`;
+}
+
+function sendUsedUp(response: Response): void {
+  const content = html`<section class="card narrow">
+    <h1>This link was used, or is too old</h1>
+    <p>Each link signs one browser in, once and soon. For another one:</p>
+    <pre>npx muster open</pre>
+    <p><a class="button" href="/sign-in">Sign in with a key</a></p>
+  </section>`;
+  sendPage(response, { title: 'Sign in', person: null, content }, 410);
+}
