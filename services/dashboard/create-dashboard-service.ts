@@ -5,6 +5,7 @@ import { SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { findKey, findKeyByDigest, SignInLinks } from '#shared/tenants/index.ts';
 import { boardRoutes, sendBoardError } from './board/board-routes.ts';
+import { CONSOLE_PAGES } from './console-pages.ts';
 import { compressedFiles, sendConsole } from './console-files.ts';
 import { pageHeaders } from './pages/page-headers.ts';
 import { sendPageError, unknownPage } from './pages/page.ts';
@@ -45,11 +46,7 @@ function consoleRoutes(signedIn: RequestHandler, built: string): Router {
   router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson());
   // The console reads from the address which page to show.
   const show = [...pageHeaders('console'), signedIn, sendConsole(built)];
-  router.get('/', show);
-  router.get('/chat', show);
-  router.get('/sessions/:session', show);
-  router.get('/schedules', show);
-  router.get('/tasks/:id', show);
+  for (const { path } of CONSOLE_PAGES) router.get(path, show);
   return router;
 }
 

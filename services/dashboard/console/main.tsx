@@ -6,14 +6,11 @@ import { createTheme, Drawer, MantineProvider, Modal, Popover, Text, Title, Tool
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, type ReactElement } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient, usePerson } from './api/call-api.ts';
-import { ChatPage } from './chat/chat-page.tsx';
-import { OverviewPage } from './overview/overview-page.tsx';
-import { PageLink, usePath, useSearchParameter } from './routing/navigation.tsx';
-import { pageOfPath, type Page } from './routing/page-of-path.ts';
-import { SchedulesPage } from './schedules/schedules-page.tsx';
-import { Shell } from './shell.tsx';
-import { TaskPage } from './tasks/task-page.tsx';
+import { createQueryClient } from './api/call-api.ts';
+import { PAGE_COMPONENTS } from './pages/registry.ts';
+import { findPage } from './routing/find-page.ts';
+import { PageLink, usePath } from './routing/navigation.tsx';
+import { Shell } from './shell/shell.tsx';
 
 /** The options that components read in scripts; colours and fonts are variables in console.css. */
 const theme = createTheme({
@@ -29,46 +26,23 @@ const theme = createTheme({
   },
 });
 
-const TITLES: Readonly<Record<Page['name'], string>> = {
-  overview: 'Overview',
-  chat: 'Chat',
-  schedules: 'Schedules',
-  task: 'Task',
-  unknown: 'Not found',
-};
-
 /** The page at the current address, inside the shell. */
 function ConsoleApp(): ReactElement {
-  const page = pageOfPath(usePath());
+  const found = findPage(usePath());
+  if (found === null) {
+    return (
+      <Shell path={null} title="Not found">
+        <UnknownPage />
+      </Shell>
+    );
+  }
+  const { page, params } = found;
+  const Page = PAGE_COMPONENTS[page.name];
   return (
-    <Shell page={page.name} title={TITLES[page.name]}>
-      {contentOf(page)}
+    <Shell path={page.path} title={page.text}>
+      <Page params={params} />
     </Shell>
   );
-}
-
-function contentOf(page: Page): ReactElement {
-  switch (page.name) {
-    case 'overview':
-      return <OverviewPage />;
-    case 'chat':
-      return <ChatPage session={page.session} />;
-    case 'schedules':
-      return <SchedulesPage />;
-    case 'task':
-      return <TaskOfAddress key={page.id} id={page.id} />;
-    case 'unknown':
-      return <UnknownPage />;
-  }
-}
-
-/** The board's links name the tenant in `?tenant=`, also the person's own. */
-function TaskOfAddress({ id }: { id: string }): ReactElement {
-  const named = useSearchParameter('tenant');
-  const { data: person } = usePerson();
-  if (named !== null && person === undefined) return <div className="page" />;
-  const tenant = named === null || named === person?.tenant ? null : named;
-  return <TaskPage taskRef={{ id, tenant }} />;
 }
 
 function UnknownPage(): ReactElement {

@@ -3,6 +3,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { logFailure, requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { publicTenantId, type ApiKey } from '#shared/tenants/index.ts';
+import { CONSOLE_PAGES } from '../console-pages.ts';
 import { chosenScheme } from '../scheme-cookie.ts';
 import { isApiCall, knownPerson } from '../sign-in/require-sign-in.ts';
 import { pageHeaders } from './page-headers.ts';
@@ -43,9 +44,12 @@ function page({ title, person, content, scheme, script }: PageOptions): string {
     </html>`.text;
 }
 
+/** The pages of the console that a page without a script links to. */
+const WORK_PAGES = CONSOLE_PAGES.filter(({ group, inNavigation }) => group === 'work' && inNavigation !== false);
+
 function navigation(person: ApiKey): Html {
   return html`<nav aria-label="Main">
-      <a href="/">Overview</a><a href="/chat">Chat</a><a href="/schedules">Schedules</a><a href="/board">Board</a><a href="/docs">API</a>
+      ${WORK_PAGES.map(({ path, text }) => html`<a href="${path}">${text}</a>`)}<a href="/board">Board</a><a href="/docs">API</a>
     </nav>
     <form class="who" method="post" action="/sign-out">
       <span title="${person.name}">${publicTenantId(person.tenant)} · ${person.scopes.join(', ')}</span

@@ -1,4 +1,5 @@
-import { useSyncExternalStore, type ComponentPropsWithoutRef, type MouseEvent, type ReactElement } from 'react';
+import type { ComponentPropsWithoutRef, MouseEvent, ReactElement } from 'react';
+import { navigate as changeLocation, usePathname, useSearch } from 'wouter/use-browser-location';
 
 interface PageLinkProps extends ComponentPropsWithoutRef<'a'> {
   href: string;
@@ -22,37 +23,21 @@ export function PageLink({ href, onClick, children, ...rest }: PageLinkProps): R
 
 /** The current path; it follows the browser's history. */
 export function usePath(): string {
-  return useSyncExternalStore(subscribe, readPath);
+  return usePathname();
 }
 
 /** A query parameter of the address; null when it is absent. */
 export function useSearchParameter(name: string): string | null {
-  return new URLSearchParams(useSyncExternalStore(subscribe, readSearch)).get(name);
+  return new URLSearchParams(useSearch()).get(name);
 }
-
-function readSearch(): string {
-  return window.location.search;
-}
-
-function subscribe(onChange: () => void): () => void {
-  window.addEventListener('popstate', onChange);
-  window.addEventListener(MOVED, onChange);
-  return () => {
-    window.removeEventListener('popstate', onChange);
-    window.removeEventListener(MOVED, onChange);
-  };
-}
-
-function readPath(): string {
-  return window.location.pathname;
-}
-
-/** The event that fires when the console shows another of its pages. */
-const MOVED = 'muster:moved';
 
 /** Shows another page of the console without a request to the server. */
 export function navigate(path: string, { replace = false }: { replace?: boolean } = {}): void {
-  if (replace) window.history.replaceState(null, '', path);
-  else window.history.pushState(null, '', path);
-  window.dispatchEvent(new Event(MOVED));
+  // A replaced entry keeps its key, by which its scroll position is stored.
+  const state: unknown = replace ? window.history.state : { key: entryKey() };
+  changeLocation(path, { replace, state });
+}
+
+function entryKey(): string {
+  return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
 }

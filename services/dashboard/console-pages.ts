@@ -1,0 +1,38 @@
+/** A page of the console, for the server's routes, the navigation and the palette. */
+export interface ConsolePage {
+  readonly name: string;
+  /** Its address; `:id` stands for one part, which the page receives decoded. */
+  readonly path: string;
+  readonly text: string;
+  readonly group: ConsoleGroup;
+  /** The scope that its reads need. */
+  readonly needs: 'admin' | 'operate' | 'submit' | 'read';
+  /** Whether only keys of the tenant `default` get answers. */
+  readonly ofInstallation?: boolean;
+  /** Pages of one record are reached from their list. */
+  readonly inNavigation?: boolean;
+}
+
+/** The groups of the navigation, in their order. */
+export const CONSOLE_GROUPS = [
+  { name: 'work', text: 'Work' },
+  { name: 'fleet', text: 'Fleet' },
+  { name: 'connections', text: 'Connections' },
+  { name: 'administration', text: 'Administration' },
+] as const;
+export type ConsoleGroup = (typeof CONSOLE_GROUPS)[number]['name'];
+
+/** One line per page; `console/pages/registry.ts` has the module of each. */
+const LIST = [
+  { name: 'overview', path: '/', text: 'Overview', group: 'work', needs: 'read' },
+  { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false },
+  { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
+  { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false },
+  { name: 'schedules', path: '/schedules', text: 'Schedules', group: 'work', needs: 'read' },
+] as const satisfies readonly ConsolePage[];
+export type ConsolePageName = (typeof LIST)[number]['name'];
+
+export type ListedPage = ConsolePage & { readonly name: ConsolePageName };
+
+/** All pages of the console, in the order of the navigation. */
+export const CONSOLE_PAGES: readonly ListedPage[] = LIST;

@@ -1,0 +1,158 @@
+import { ActionIcon, Skeleton } from '@mantine/core';
+import { Fragment, memo, useDeferredValue, type ReactElement } from 'react';
+import Markdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import type { Session } from '../../api/records.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { useStickToEnd } from '../../parts/scroll-box.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import type { ChatMessage, Conversation, SystemLine } from './conversation.ts';
+import classes from './message-list.module.css';
+import { outcomeText, waitTexts } from './message-texts.ts';
+
+interface MessageListProps {
+  conversation: Conversation;
+  session: Session | undefined;
+}
+
+/** The messages, oldest first. The list stays scrolled to its end until the person scrolls up. */
+export function MessageList({ conversation, session }: MessageListProps): ReactElement {
+  const { messages, lines, isLoaded } = conversation;
+  const { box, content, isAtEnd, goToEnd } = useStickToEnd();
+  const waits = waitTexts(session, messages);
+  return (
+    <div className={classes['frame']}>
+      <div ref={box} className={classes['scroll']} tabIndex={0} role="log" aria-live="polite" aria-label="Messages">
+        <div ref={content} className={classes['content']}>
+          {isLoaded ? null : <Skeleton height={64} radius="lg" />}
+          {isLoaded && messages.length === 0 && lines.length === 0 ? <Greeting /> : null}
+          <Lines lines={lines} after={null} />
+          {messages.map((message) => (
+            <Fragment key={message.id}>
+              <MessageView message={message} wait={waits.get(message.id) ?? null} />
+              <Lines lines={lines} after={message.id} />
+            </Fragment>
+          ))}
+        </div>
+      </div>
+      {isAtEnd ? null : (
+        <ActionIcon className={classes['end']} variant="default" size="lg" radius="xl" aria-label="To the newest message" onClick={goToEnd}>
+          <Icon name="down" />
+        </ActionIcon>
+      )}
+    </div>
+  );
+}
+
+function Lines({ lines, after }: { lines: readonly SystemLine[]; after: string | null }): ReactElement {
+  return (
+    <>
+      {lines
+        .filter((line) => line.after === after)
+        .map(({ id, text }) => (
+          <p key={id} className={classes['line']}>
+            {text}
+          </p>
+        ))}
+    </>
+  );
+}
+
+function Greeting(): ReactElement {
+  return (
+    <div className={classes['greeting']}>
+      <p>Write to an agent. Messages of one chat run one after the other, in order.</p>
+      <p className="faint">
+        <code>/help</code> lists the commands; <code>/stop</code> stops what runs.
+      </p>
+    </div>
+  );
+}
+
+interface MessageViewProps {
+  message: ChatMessage;
+  /** Why the message waits; null when it does not. */
+  wait: string | null;
+}
+
+/** A message with its answer, or with its outcome when it has no answer. */
+const MessageView = memo(function MessageView({ message, wait }: MessageViewProps): ReactElement {
+  return (
+    <article className={classes['message']} aria-label="Message">
+      <div className={classes['said']}>{message.text}</div>
+      <Outcome message={message} wait={wait} />
+      <Answer message={message} />
+    </article>
+  );
+});
+
+function Outcome({ message, wait }: MessageViewProps): ReactElement | null {
+  const outcome = outcomeText(message);
+  if (outcome !== null) return <OutcomeLine id={message.id} text={outcome} />;
+  const isWaiting = message.status === 'pending' || message.status === 'queued' || message.status === 'scheduled';
+  if (isWaiting) return <OutcomeLine id={message.id} text={wait === null ? 'Waiting' : `Waiting: ${wait}`} isWaiting />;
+  if (message.status === 'failed' || message.status === 'timeout') return <OutcomeLine id={message.id} text="Failed, and is tried again" />;
+  return null;
+}
+
+function OutcomeLine({ id, text, isWaiting = false }: { id: string; text: string; isWaiting?: boolean }): ReactElement {
+  return (
+    <p className={classes['outcome']}>
+      {isWaiting ? <Icon name="clock" size={14} /> : null}
+      {text} <PageLink href={`/tasks/${id}`}>Details</PageLink>
+    </p>
+  );
+}
+
+function Answer({ message }: { message: ChatMessage }): ReactElement | null {
+  // Each piece lays out the long answer again, so typing takes precedence.
+  const text = useDeferredValue(message.answer);
+  const isWriting = message.status === 'running';
+  if (text === '' && !isWriting) return null;
+  return (
+    <div className={classes['answer']} aria-busy={isWriting} data-writing={isWriting || undefined}>
+      {message.agent === null ? null : <div className={classes['agent']}>{message.agent}</div>}
+      {text === '' ? null : <MarkdownText text={text} />}
+      {isWriting ? (
+        <span className={classes['cursor']}>
+          <span className="unseen">The answer is being written</span>
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+const PLUGINS = [remarkGfm];
+
+const COMPONENTS: Components = {
+  // The target of an agent's link must get neither this window nor this address.
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  ),
+  // Loading an image would show its server that the answer was read, so it is a link.
+  img: ({ src, alt }) => (
+    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
+      {alt === undefined || alt === '' ? 'Image' : alt}
+    </a>
+  ),
+  // Wide blocks scroll by themselves, also by keyboard.
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  table: ({ children }) => (
+    <section className={classes['wide']} tabIndex={0} aria-label="Table">
+      <table>{children}</table>
+    </section>
+  ),
+};
+
+/** An agent's text as Markdown. HTML in it shows as text, and links that would run scripts lose their address. */
+const MarkdownText = memo(function MarkdownText({ text }: { text: string }): ReactElement {
+  return (
+    <div className={classes['text']}>
+      <Markdown remarkPlugins={PLUGINS} components={COMPONENTS}>
+        {text}
+      </Markdown>
+    </div>
+  );
+});

@@ -1,0 +1,103 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { z } from 'zod';
+import type { SessionSummary } from '../../api/records.ts';
+import { readSessions } from '../../api/sessions.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { sessionPath } from '../../routing/paths.ts';
+import classes from './session-list.module.css';
+
+const POLL_MS = 5000;
+
+interface SessionListProps {
+  /** The session that is shown. */
+  current: string | null;
+  /** The conversations that were started in this browser. */
+  recent: readonly RecentChat[];
+  onNew: () => void;
+  /** Called when the person picks a conversation. */
+  onPick: () => void;
+}
+
+/** The conversations started in this browser, newest first, then the tenant's other sessions by id. */
+export function SessionList({ current, recent, onNew, onPick }: SessionListProps): ReactElement {
+  const { data, error } = useQuery({
+    queryKey: ['sessions'],
+    queryFn: ({ signal }) => readSessions(signal),
+    refetchInterval: POLL_MS,
+  });
+  const known = new Map(data?.map((session) => [session.id, session]));
+  const others = (data ?? []).filter(({ id }) => !recent.some((chat) => chat.id === id));
+  const shown = [...recent, ...others.map(({ id }) => ({ id, title: id }))];
+  return (
+    <nav className={classes['sessions']} aria-label="Conversations">
+      <Button variant="light" fullWidth leftSection={<Icon name="plus" size={16} />} onClick={onNew}>
+        New chat
+      </Button>
+      {error === null ? null : <ProblemNote title="The conversations could not be read" error={error} />}
+      <ul>
+        {shown.map(({ id, title }) => (
+          <li key={id}>
+            <PageLink href={sessionPath(id)} aria-current={id === current ? 'page' : undefined} onClick={onPick} title={id}>
+              <span className={classes['name']}>{title}</span>
+              <span className="faint">{stateText(known.get(id))}</span>
+            </PageLink>
+          </li>
+        ))}
+      </ul>
+      {data !== undefined && shown.length === 0 ? <p className="faint">Conversations appear here once a person wrote in them.</p> : null}
+    </nav>
+  );
+}
+
+function stateText(session: SessionSummary | undefined): string {
+  if (session === undefined) return 'quiet';
+  const { surface, holder, waitingTotal } = session;
+  const parts = [surface, holder === null ? null : 'runs', waitingTotal === 0 ? null : `${waitingTotal} waiting`];
+  return parts.filter((part) => part !== null).join(' · ');
+}
+
+interface RecentChat {
+  /** The id of the session. */
+  id: string;
+  /** Its first words. */
+  title: string;
+}
+
+const MAX_CHATS = 30;
+const TITLE_CHARACTERS = 60;
+const chatsSchema = z.array(z.object({ id: z.string(), title: z.string() })).catch([]);
+
+/** The conversations started in this browser, newest first. */
+export function readRecentChats(tenant: string): RecentChat[] {
+  try {
+    return chatsSchema.parse(JSON.parse(window.localStorage.getItem(storageKey(tenant)) ?? '[]'));
+  } catch {
+    // The text is not ours, or the browser stores nothing.
+    return [];
+  }
+}
+
+/** Stores a conversation under its first words. Later messages do not rename it. */
+export function addRecentChat(tenant: string, id: string, text: string): void {
+  const known = readRecentChats(tenant);
+  if (known.some((chat) => chat.id === id)) return;
+  const chats = [{ id, title: titleOf(text) }, ...known].slice(0, MAX_CHATS);
+  try {
+    window.localStorage.setItem(storageKey(tenant), JSON.stringify(chats));
+  } catch {
+    // Only the title in the list is lost.
+  }
+}
+
+function titleOf(text: string): string {
+  const characters = Array.from(text.replaceAll(/\s+/g, ' ').trim());
+  return characters.length <= TITLE_CHARACTERS ? characters.join('') : `${characters.slice(0, TITLE_CHARACTERS - 1).join('')}…`;
+}
+
+function storageKey(tenant: string): string {
+  return `muster:chats:${tenant}`;
+}

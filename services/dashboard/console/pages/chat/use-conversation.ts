@@ -1,0 +1,145 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useReducer, useRef, useState, type RefObject } from 'react';
+import { randomKey } from '../../api/call-api.ts';
+import type { Session } from '../../api/records.ts';
+import {
+  readSession,
+  sendMessage,
+  sessionStreamPath,
+  setSessionMode,
+  stopSession,
+  useLiveEvents,
+  type Connection,
+} from '../../api/sessions.ts';
+import {
+  changeConversation,
+  EMPTY_CONVERSATION,
+  isOpen,
+  LIVE_EVENTS,
+  readLiveEvent,
+  type Conversation,
+  type ConversationChange,
+} from './conversation.ts';
+
+/** The time between two polls of the waiting messages; the stream reports everything else at once. */
+const POLL_MS = 2000;
+
+interface OpenConversation {
+  conversation: Conversation;
+  /** The running and the waiting tasks with their reasons; undefined until loaded. */
+  session: Session | undefined;
+  connection: Connection;
+  /** The error of the last action; null after a success. */
+  problem: unknown;
+  /** Resolves to whether the message was accepted. */
+  send: (text: string, agent: string | null) => Promise<boolean>;
+  stop: () => Promise<boolean>;
+  setMode: (mode: string) => Promise<boolean>;
+}
+
+/** A session's live conversation, and its actions. */
+export function useConversation(id: string): OpenConversation {
+  const [conversation, change] = useReducer(changeConversation, EMPTY_CONVERSATION);
+  const [problem, setProblem] = useState<unknown>(null);
+  const queries = useQueryClient();
+  const isBusy = conversation.messages.some(isOpen);
+  const { data: session } = useQuery({
+    queryKey: ['session', id],
+    queryFn: ({ signal }) => readSession(id, signal),
+    refetchInterval: isBusy ? POLL_MS : false,
+  });
+  // A refresh in flight is recent enough, because events arrive in bursts.
+  const refresh = (): void => {
+    for (const queryKey of [['session', id], ['sessions']]) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
+  };
+  const connection = useLiveEvents({
+    url: sessionStreamPath(id),
+    names: LIVE_EVENTS,
+    onEvent: (name, data) => {
+      const read = readLiveEvent(name, data);
+      if (read === null) return;
+      change(read);
+      if (read.kind !== 'output') refresh();
+    },
+  });
+  const perform = async (action: () => Promise<void>): Promise<boolean> => {
+    setProblem(null);
+    try {
+      await action();
+      refresh();
+      return true;
+    } catch (error) {
+      setProblem(error);
+      return false;
+    }
+  };
+  const { post, sendInTurn } = useSending(id, change);
+  return {
+    conversation,
+    session,
+    connection,
+    problem,
+    send: (text, agent) => sendInTurn(text, () => perform(() => post(text, agent))),
+    stop: () => perform(() => stopSession(id)),
+    setMode: (mode) => perform(() => setSessionMode(id, mode)),
+  };
+}
+
+/** A message whose request failed, so that it may have been accepted or not. */
+interface UnconfirmedMessage {
+  text: string;
+  key: string;
+}
+
+interface Sending {
+  /** Sends a message and adds the answer to the conversation. Throws when the message may not have been accepted. */
+  post: (text: string, agent: string | null) => Promise<void>;
+  /** Sends after the messages before it, because the order of parallel requests is undefined. */
+  sendInTurn: (text: string, send: () => Promise<boolean>) => Promise<boolean>;
+}
+
+/** The fields of a message that has just been sent. */
+const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0 } as const;
+
+/** Sends messages to a session: each once, in the order of typing. */
+function useSending(session: string, change: (change: ConversationChange) => void): Sending {
+  const lines = useRef(0);
+  const unconfirmed = useRef<UnconfirmedMessage | null>(null);
+  const sending = useRef<Promise<unknown>>(Promise.resolve());
+  return {
+    post: async (text, agent) => {
+      const message = { text, ...(agent === null ? {} : { agent }) };
+      const sent = await sendOnce(unconfirmed, text, (key) => sendMessage(session, message, key));
+      if ('command' in sent) {
+        lines.current += 1;
+        change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
+        return;
+      }
+      const { id, status, outcome } = sent;
+      change({ kind: 'sent', message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null } });
+    },
+    sendInTurn: (text, send) => {
+      // A command does not wait, because it may have to stop a message that hangs.
+      if (text.startsWith('/')) return send();
+      const sent = sending.current.then(send);
+      sending.current = sent;
+      return sent;
+    },
+  };
+}
+
+/**
+ * Sends a text under the same key as before when the request before failed, because it may have been accepted. After an
+ * answer the same text is a new message.
+ */
+async function sendOnce<T>(unconfirmed: RefObject<UnconfirmedMessage | null>, text: string, call: (key: string) => Promise<T>): Promise<T> {
+  const key = unconfirmed.current?.text === text ? unconfirmed.current.key : randomKey();
+  try {
+    const sent = await call(key);
+    if (unconfirmed.current?.key === key) unconfirmed.current = null;
+    return sent;
+  } catch (error) {
+    unconfirmed.current = { text, key };
+    throw error;
+  }
+}

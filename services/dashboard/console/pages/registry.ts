@@ -1,0 +1,21 @@
+import { lazy, type ComponentType } from 'react';
+import type { ConsolePageName } from '../../console-pages.ts';
+import type { PageProps } from '../routing/page-props.ts';
+
+type LoadPage = () => Promise<{ Page: ComponentType<PageProps> }>;
+
+function page(load: LoadPage): ComponentType<PageProps> {
+  return lazy(async () => ({ default: (await load()).Page }));
+}
+
+/** A conversation keeps its state when its first message gives it an address, so both names have one component. */
+const chat = page(() => import('./chat/chat-page.tsx'));
+
+/** The component of each page. The browser loads its module when the page is first shown. */
+export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<PageProps>>> = {
+  overview: page(() => import('./overview/overview-page.tsx')),
+  task: page(() => import('./tasks/task-page.tsx')),
+  chat,
+  session: chat,
+  schedules: page(() => import('./schedules/schedules-page.tsx')),
+};

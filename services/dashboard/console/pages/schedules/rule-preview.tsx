@@ -1,0 +1,97 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type ReactElement } from 'react';
+import { z } from 'zod';
+import { ApiProblem, problemText, type Preview, type Schedule } from '../../api/records.ts';
+import { previewRule } from '../../api/schedules.ts';
+import { zoneTime } from '../../parts/time.tsx';
+import classes from './schedules.module.css';
+
+const QUIET_MS = 250;
+/** The details of an unreadable rule. */
+const formsSchema = z.object({ reason: z.string(), accepted: z.array(z.string()) });
+
+interface RulePreviewProps {
+  phrase: string;
+  tz: string;
+  /** The schedule that is edited; null for a new schedule. */
+  known: Schedule | null;
+}
+
+/** A rule read back while it is typed: the sentence, the zone, the next three times. */
+export function RulePreview({ phrase, tz: typedZone, known }: RulePreviewProps): ReactElement {
+  const rule = useDebounced(phrase.trim(), QUIET_MS);
+  const tz = useDebounced(typedZone, QUIET_MS);
+  // The schedule has its own next times, unless it is paused. The same rule started now may have others.
+  if (known !== null && known.status !== 'paused' && rule === known.rule && tz === known.tz) {
+    return (
+      <div className={classes['preview']} aria-live="polite">
+        <RuleSummary preview={known} whenEmpty="It fires no more." />
+      </div>
+    );
+  }
+  return <FetchedPreview rule={rule} tz={tz} />;
+}
+
+function FetchedPreview({ rule, tz }: { rule: string; tz: string }): ReactElement {
+  const { data, error } = useQuery({
+    queryKey: ['preview', rule, tz],
+    queryFn: ({ signal }) => previewRule(rule, tz, signal),
+    enabled: rule !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  return (
+    <div className={classes['preview']} aria-live="polite">
+      {rule === '' ? <span className="faint">What you type is read back here, with the next three times.</span> : null}
+      {rule !== '' && error !== null ? <UnreadableRule error={error} /> : null}
+      {rule !== '' && error === null && data !== undefined ? <RuleSummary preview={data} whenEmpty="It never fires." /> : null}
+    </div>
+  );
+}
+
+/** The reason, with the many accepted forms folded below it. */
+function UnreadableRule({ error }: { error: unknown }): ReactElement {
+  const forms = formsSchema.safeParse(error instanceof ApiProblem ? error.details : {});
+  if (!forms.success) return <p className={classes['unreadable']}>{problemText(error)}</p>;
+  return (
+    <>
+      <p className={classes['unreadable']}>This {forms.data.reason}.</p>
+      <details className={classes['forms']}>
+        <summary>What can be read</summary>
+        <ul tabIndex={0} aria-label="What can be read">
+          {forms.data.accepted.map((form) => (
+            <li key={form}>{form}</li>
+          ))}
+        </ul>
+      </details>
+    </>
+  );
+}
+
+function RuleSummary({ preview, whenEmpty }: { preview: Pick<Preview, 'sentence' | 'tz' | 'next'>; whenEmpty: string }): ReactElement {
+  return (
+    <>
+      <p>
+        <strong>{preview.sentence}</strong> <span className="faint">({preview.tz})</span>
+      </p>
+      <ol>
+        {preview.next.map((at) => (
+          <li key={at}>
+            <time dateTime={at}>{zoneTime(at, preview.tz)}</time>
+          </li>
+        ))}
+      </ol>
+      {preview.next.length === 0 ? <p className="faint">{whenEmpty}</p> : null}
+    </>
+  );
+}
+
+/** The value after it has not changed for `quietMs`. */
+function useDebounced<Value>(value: Value, quietMs: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), quietMs);
+    return () => clearTimeout(timer);
+  }, [value, quietMs]);
+  return settled;
+}

@@ -1,0 +1,136 @@
+import { Button, Switch, Title, Tooltip } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import type { Run, Schedule } from '../../api/records.ts';
+import { readRuns, runScheduleNow, setScheduleStatus } from '../../api/schedules.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
+import { zoneTime } from '../../parts/time.tsx';
+import { DeleteSchedule, EditSchedule } from './schedule-dialogs.tsx';
+import classes from './schedules.module.css';
+
+const TONES: Readonly<Record<string, Tone>> = { active: 'good', paused: 'warn', failed: 'bad' };
+
+/** One schedule: its rule in words, its times, its runs and its actions. */
+export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement {
+  const queries = useQueryClient();
+  const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
+  const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: refresh });
+  const run = useMutation({ mutationFn: () => runScheduleNow(schedule.id), onSettled: refresh });
+  const isActive = change.isPending ? change.variables === 'active' : schedule.status === 'active';
+  const name = schedule.name ?? schedule.sentence;
+  const problem = change.error ?? run.error;
+  return (
+    <li className={`card ${classes['schedule']}`}>
+      <div className={classes['head']}>
+        <Title order={2} size="h5">
+          <span className="faint">#{schedule.number}</span> {name}
+        </Title>
+        <ToneBadge tone={TONES[schedule.status] ?? 'idle'}>{schedule.status}</ToneBadge>
+        <div className={classes['actions']}>
+          <Switch
+            aria-label={`${name}: enabled`}
+            checked={isActive}
+            disabled={!canSwitch(schedule)}
+            onChange={(event) => change.mutate(event.currentTarget.checked ? 'active' : 'paused')}
+          />
+          <Button size="xs" variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => run.mutate()}>
+            Run now
+          </Button>
+          <EditSchedule schedule={schedule} name={name} onChanged={() => void refresh()} />
+          <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void refresh()} />
+        </div>
+      </div>
+      {schedule.pausedReason ? (
+        <p className={classes['reason']}>
+          {schedule.status === 'failed' ? 'Failed' : 'Paused'}: {schedule.pausedReason}
+        </p>
+      ) : null}
+      <p className={classes['message']}>{schedule.message}</p>
+      <Facts schedule={schedule} />
+      <RunStrip schedule={schedule.id} tz={schedule.tz} />
+      {problem === null ? null : <ProblemNote title="That did not work" error={problem} />}
+    </li>
+  );
+}
+
+function Facts({ schedule }: { schedule: Schedule }): ReactElement {
+  const { tz, agent, nextFireAt, lastRunAt, runCount } = schedule;
+  return (
+    <dl className={classes['facts']}>
+      <div>
+        <dt>Rule</dt>
+        <dd>
+          {ruleOf(schedule)} <span className="faint">({breakable(tz)})</span>
+        </dd>
+      </div>
+      <div>
+        <dt>Next run</dt>
+        <dd>{nextFireAt ? <time dateTime={nextFireAt}>{zoneTime(nextFireAt, tz)}</time> : 'none'}</dd>
+      </div>
+      <div>
+        <dt>Last run</dt>
+        <dd>{lastRunAt ? <time dateTime={lastRunAt}>{zoneTime(lastRunAt, tz)}</time> : 'none'}</dd>
+      </div>
+      <div>
+        <dt>Agent</dt>
+        <dd>
+          {agent}, {runCount} {runCount === 1 ? 'run' : 'runs'}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+/** The name of a zone, which may break after a slash. */
+function breakable(zone: string): ReactNode {
+  return zone.split('/').map((part, index) => (index === 0 ? part : ['/', <wbr key={part} />, part]));
+}
+
+/** The rule, unless it would repeat the heading, which is the sentence of a schedule without a name. */
+function ruleOf({ kind, name, rule, sentence }: Schedule): string {
+  if (name) return sentence;
+  return kind === 'once' ? 'Once' : rule;
+}
+
+/** A completed schedule has no further times. */
+function canSwitch({ status }: Schedule): boolean {
+  return status === 'active' || status === 'paused' || status === 'failed';
+}
+
+const POLL_MS = 5000;
+const SUMMARY_CHARACTERS = 120;
+
+interface RunStripProps {
+  schedule: string;
+  tz: string;
+}
+
+/** A schedule's runs, oldest first: a square each, which links to the run's task and names its result. */
+function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
+  const { data } = useQuery({
+    queryKey: ['schedules', schedule, 'runs'],
+    queryFn: ({ signal }) => readRuns(schedule, signal),
+    refetchInterval: POLL_MS,
+  });
+  if (data === undefined || data.length === 0) return <p className={`faint ${classes['none']}`}>No runs yet</p>;
+  return (
+    <ol className={classes['strip']} aria-label="Runs, newest last">
+      {data.toReversed().map((run) => (
+        <li key={run.id}>
+          <Tooltip label={runText(run, tz)} withinPortal={false}>
+            <a className={`${classes['run']} ${classes[run.status]}`} href={`/tasks/${run.id}`} aria-label={runText(run, tz)} />
+          </Tooltip>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function runText(run: Run, tz: string): string {
+  const why = run.reason ?? run.error?.message ?? run.resultSummary ?? '';
+  const text = why.length > SUMMARY_CHARACTERS ? `${why.slice(0, SUMMARY_CHARACTERS)}…` : why;
+  const at = run.occurrence ?? run.startedAt;
+  return `${at ? zoneTime(at, tz) : 'Just now'}: ${run.status}${text === '' ? '' : `, ${text}`}`;
+}

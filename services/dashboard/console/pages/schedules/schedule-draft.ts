@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { ApiProblem, type NewSchedule, type Schedule, type ScheduleChanges } from '../../api/records.ts';
+
+/** A schedule in the form; absent fields are empty. */
+export interface Draft extends Required<Omit<NewSchedule, 'agent'>> {
+  /** Null means the usual agent, until the person picks one. */
+  agent: string | null;
+}
+
+/** A draft that has an agent and can be saved. */
+export interface CompleteDraft extends Draft {
+  agent: string;
+}
+
+/** The fields that are sent unchanged. */
+const PLAIN = ['phrase', 'message', 'agent', 'tz', 'priority', 'overlap', 'missed'] as const;
+
+/** The error text of each field. */
+type FieldProblems = Partial<Record<keyof Draft, string>>;
+
+export interface FieldsProps {
+  draft: Draft;
+  problems: FieldProblems;
+  onChange: (part: Partial<Draft>) => void;
+}
+
+export function emptyDraft(): Draft {
+  const texts = { phrase: '', message: '', name: '', platform: '', channel: '' };
+  return { ...texts, agent: null, tz: ownZone(), priority: 10, overlap: 'skip', missed: 'once' };
+}
+
+/** The time zone of this browser. */
+function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The draft of an existing schedule; its rule parses to the same rule again. */
+export function toDraft({ rule, message, agent, tz, priority, overlap, missed, name, platform, channel }: Schedule): CompleteDraft {
+  return {
+    phrase: rule,
+    message,
+    agent,
+    tz,
+    priority,
+    overlap,
+    missed,
+    name: name ?? '',
+    platform: platform ?? '',
+    channel: channel ?? '',
+  };
+}
+
+/** The schedule that a draft creates. */
+export function toNewSchedule({ name, platform, channel, ...draft }: CompleteDraft): NewSchedule {
+  return { ...draft, ...(name.trim() === '' ? {} : { name: name.trim() }), ...(platform === '' ? {} : { platform, channel }) };
+}
+
+/**
+ * The fields that differ, and no others. A new name must not recompute the times, revert another person's change, or redirect
+ * results away from the chat of the schedule.
+ */
+export function changesOf(before: CompleteDraft, after: CompleteDraft): ScheduleChanges {
+  const { platform, channel } = after;
+  const name = after.name.trim();
+  const changed = PLAIN.filter((field) => before[field] !== after[field]).map((field) => [field, after[field]]);
+  const isSameDestination = before.platform === platform && (platform === '' || before.channel === channel);
+  return {
+    ...Object.fromEntries(changed),
+    ...(before.name === name ? {} : { name: name === '' ? null : name }),
+    ...(isSameDestination ? {} : { platform: platform === '' ? null : platform, channel: platform === '' ? null : channel }),
+  };
+}
+
+const FIELDS: ReadonlySet<string> = new Set<keyof Draft>([
+  'phrase',
+  'message',
+  'agent',
+  'tz',
+  'priority',
+  'overlap',
+  'missed',
+  'name',
+  'platform',
+  'channel',
+]);
+
+/** The field that an error code is about. */
+const FIELD_BY_CODE: Readonly<Record<string, keyof Draft>> = {
+  'schedule.unreadable': 'phrase',
+  'schedule.unknown-zone': 'tz',
+  'schedule.platform-off': 'platform',
+  'agent.unknown': 'agent',
+};
+
+const reasonSchema = z.object({ reason: z.string() });
+const problemsSchema = z.object({ problems: z.array(z.object({ path: z.string(), message: z.string() })) });
+/** The form of a single problem: `missed: expected ...`. */
+const FIELD_PROBLEM = /^(\w+): (.+)$/s;
+
+/** The problems of an error by field; null when it concerns no field of the form. */
+export function fieldProblems(error: unknown): FieldProblems | null {
+  if (!(error instanceof ApiProblem)) return null;
+  const field = FIELD_BY_CODE[error.code];
+  // The preview already lists the accepted forms below the field.
+  const reason = reasonSchema.safeParse(error.details);
+  if (field !== undefined) return { [field]: field === 'phrase' && reason.success ? `This ${reason.data.reason}.` : error.message };
+  if (error.code !== 'request.invalid') return null;
+  const found = problemsOf(error).filter(([name]) => FIELDS.has(name));
+  return found.length === 0 ? null : Object.fromEntries(found);
+}
+
+function problemsOf({ message, details }: ApiProblem): [field: string, text: string][] {
+  const listed = problemsSchema.safeParse(details);
+  if (listed.success) return listed.data.problems.map((problem) => [problem.path.replace('body.', ''), problem.message]);
+  const [, field = '', text = ''] = FIELD_PROBLEM.exec(message) ?? [];
+  return [[field, text]];
+}

@@ -1,0 +1,153 @@
+import { Button, CopyButton, NativeSelect, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import type { TaskRef } from '../../api/records.ts';
+import { cancelTask, changePriority, retryTask, type TaskRecord } from '../../api/tasks.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { Age } from '../../parts/time.tsx';
+import classes from './task-head.module.css';
+import taskClasses from './tasks.module.css';
+import { useMaySubmit } from './use-task.ts';
+
+interface TaskHeadProps {
+  taskRef: TaskRef;
+  task: TaskRecord;
+  /** Whether the stream is open. */
+  isLive: boolean;
+  onChanged: () => void;
+}
+
+/** A task's agent, status and progress, and its actions. */
+export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): ReactElement {
+  const maySubmit = useMaySubmit();
+  return (
+    <header className={classes['head']}>
+      <div className={taskClasses['line']}>
+        <Title order={1} size="h2">
+          {task.agent}
+        </Title>
+        <StatusBadge status={task.status} />
+        <span className="faint">
+          <Age at={task.createdAt} />
+        </span>
+        {isLive ? <span className={classes['live']}>live</span> : null}
+        {maySubmit ? <TaskActions taskRef={taskRef} task={task} onChanged={onChanged} /> : null}
+      </div>
+      <TaskId id={task.id} />
+      {task.progress && !isTerminal(task.status) ? <Progress progress={task.progress} /> : null}
+    </header>
+  );
+}
+
+function TaskId({ id }: { id: string }): ReactElement {
+  return (
+    <p className={classes['id']}>
+      <code className="faint">{id}</code>
+      <CopyButton value={id}>
+        {({ copied, copy }) => (
+          <Button size="compact-xs" variant="default" onClick={copy}>
+            {copied ? 'Copied' : 'Copy id'}
+          </Button>
+        )}
+      </CopyButton>
+    </p>
+  );
+}
+
+function Progress({ progress }: { progress: NonNullable<TaskRecord['progress']> }): ReactElement {
+  const { note, percent } = progress;
+  const hasPercent = typeof percent === 'number';
+  return (
+    <div className={classes['progress']}>
+      {hasPercent ? <progress max={100} value={percent} aria-label="Progress" /> : null}
+      <span className="faint">{[hasPercent ? `${Math.round(percent)} %` : null, note].filter(Boolean).join(' · ')}</span>
+    </div>
+  );
+}
+
+type ActionProps = Omit<TaskHeadProps, 'isLive'>;
+
+function TaskActions(props: ActionProps): ReactElement {
+  const { taskRef, task, onChanged } = props;
+  const { status } = task;
+  const hasNotBegun = status === 'pending' || status === 'queued';
+  return (
+    <div className={classes['actions']}>
+      {hasNotBegun ? <PriorityPicker taskRef={taskRef} priority={task.priority} onChanged={onChanged} /> : null}
+      <RetryButton {...props} />
+      {isTerminal(status) ? null : <CancelButton {...props} />}
+    </div>
+  );
+}
+
+function RetryButton({ taskRef, task, onChanged }: ActionProps): ReactElement | null {
+  const retry = useMutation({ mutationFn: () => retryTask(taskRef), onSettled: onChanged });
+  const waits = task.status === 'failed' || task.status === 'timeout';
+  if (!waits && task.status !== 'permanently_failed') return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<Icon name="play" size={14} />}
+        loading={retry.isPending}
+        onClick={() => retry.mutate()}
+      >
+        {waits ? 'Retry now' : 'Retry'}
+      </Button>
+      {retry.error === null ? null : <ProblemNote title="It was not tried again" error={retry.error} />}
+    </>
+  );
+}
+
+function CancelButton({ taskRef, onChanged }: ActionProps): ReactElement {
+  const cancel = useMutation({ mutationFn: () => cancelTask(taskRef), onSettled: onChanged });
+  return (
+    <>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<Icon name="stop" size={14} />}
+        loading={cancel.isPending}
+        disabled={cancel.isSuccess}
+        onClick={() => cancel.mutate()}
+      >
+        {cancel.isSuccess ? 'Being stopped' : 'Cancel'}
+      </Button>
+      {cancel.error === null ? null : <ProblemNote title="It was not cancelled" error={cancel.error} />}
+    </>
+  );
+}
+
+const PRIORITY_NAMES: Readonly<Record<number, string>> = { 1: 'low', 5: 'normal', 8: 'high', 10: 'highest' };
+const PRIORITY_CHOICES = Array.from({ length: 10 }, (_, index) => 10 - index).map((value) => ({
+  value: String(value),
+  label: `Priority ${value}${PRIORITY_NAMES[value] === undefined ? '' : ` (${PRIORITY_NAMES[value]})`}`,
+}));
+
+interface PriorityPickerProps {
+  taskRef: TaskRef;
+  priority: number;
+  onChanged: () => void;
+}
+
+/** Changes the priority of a waiting task. */
+function PriorityPicker({ taskRef, priority, onChanged }: PriorityPickerProps): ReactElement {
+  const change = useMutation({ mutationFn: (value: number) => changePriority(taskRef, value), onSettled: onChanged });
+  return (
+    <>
+      <NativeSelect
+        aria-label="Priority"
+        size="sm"
+        data={PRIORITY_CHOICES}
+        value={String(change.isPending ? change.variables : priority)}
+        disabled={change.isPending}
+        onChange={({ currentTarget }) => change.mutate(Number(currentTarget.value))}
+      />
+      {change.error === null ? null : <ProblemNote title="The priority was not changed" error={change.error} />}
+    </>
+  );
+}

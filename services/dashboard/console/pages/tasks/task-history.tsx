@@ -1,0 +1,144 @@
+import type { ReactElement } from 'react';
+import type { Attempt, LogEntry, Step, TaskError } from '../../api/tasks.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { StatusBadge, ToneBadge, type Tone } from '../../parts/status-badge.tsx';
+import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
+import classes from './tasks.module.css';
+
+const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
+  running: 'busy',
+  success: 'good',
+  failed: 'bad',
+  timeout: 'warn',
+};
+
+interface AttemptListProps {
+  attempts: readonly Attempt[];
+  /** Whether the page already shows the error of the last attempt. */
+  isLastExplained: boolean;
+}
+
+/** Each attempt with its end and its error. */
+export function AttemptList({ attempts, isLastExplained }: AttemptListProps): ReactElement {
+  return (
+    <section className="card">
+      <h2>Attempts</h2>
+      <ol className={classes['attempts']}>
+        {attempts.map((attempt) => (
+          <AttemptItem
+            key={`${attempt.number}/${attempt.startedAt}`}
+            attempt={attempt}
+            isExplained={isLastExplained && attempt === attempts.at(-1)}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: boolean }): ReactElement {
+  const { number, status, startedAt, endedAt, worker, daemon, error } = attempt;
+  const now = useNow();
+  const tookMs = (endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt);
+  return (
+    <li>
+      <div className={classes['line']}>
+        <strong>#{number}</strong>
+        <ToneBadge tone={ATTEMPT_TONES[status] ?? 'idle'}>{status}</ToneBadge>
+        <span>{durationText(tookMs)}</span>
+        <span className="faint">
+          from <ClockTime at={startedAt} />
+        </span>
+        <code className={`faint ${classes['worker']}`}>{daemon ?? worker}</code>
+      </div>
+      {error ? (
+        <>
+          <p className={classes['words']}>
+            <strong>{error.code}</strong> {error.message}
+          </p>
+          {isExplained ? null : <Diagnostics details={error.details} />}
+        </>
+      ) : null}
+    </li>
+  );
+}
+
+/** The details of an error in folded parts: the stack, the end of stderr, and the rest. */
+export function Diagnostics({ details }: { details: TaskError['details'] }): ReactElement | null {
+  if (!details) return null;
+  const { stack, stderr, ...rest } = details;
+  return (
+    <>
+      {typeof stderr === 'string' ? <Part title="End of stderr" text={stderr} isOpen /> : null}
+      {typeof stack === 'string' ? <Part title="Stack" text={stack} /> : null}
+      {Object.keys(rest).length > 0 ? <Part title="Details" text={JSON.stringify(rest, null, 2)} /> : null}
+    </>
+  );
+}
+
+function Part({ title, text, isOpen = false }: { title: string; text: string; isOpen?: boolean }): ReactElement {
+  return (
+    <details className={classes['part']} open={isOpen}>
+      <summary>{title}</summary>
+      <ScrollBox className={classes['said']} label={title}>
+        <pre>{text}</pre>
+      </ScrollBox>
+    </details>
+  );
+}
+
+const LOG_TONES: Readonly<Record<string, Tone>> = { info: 'idle', warn: 'warn', error: 'bad', progress: 'busy' };
+
+/** The log entries and progress of the agent, newest first. */
+export function LogList({ entries }: { entries: readonly LogEntry[] }): ReactElement {
+  return (
+    <section className="card">
+      <h2>Log</h2>
+      <ScrollBox className={classes['scroll']} label="Log">
+        <ol className={classes['entries']}>
+          {entries.toReversed().map((entry) => (
+            <Entry key={entry.id} entry={entry} />
+          ))}
+        </ol>
+      </ScrollBox>
+    </section>
+  );
+}
+
+function Entry({ entry }: { entry: LogEntry }): ReactElement {
+  const { at, kind, level, text, fields, percent } = entry;
+  const name = kind === 'progress' ? 'progress' : (level ?? 'info');
+  return (
+    <li>
+      <span className="faint">
+        <ClockTime at={at} withDay={false} />
+      </span>
+      <ToneBadge tone={LOG_TONES[name] ?? 'idle'}>{name}</ToneBadge>
+      <span className={classes['words']}>
+        {typeof percent === 'number' ? `${Math.round(percent)} % ` : ''}
+        {text}
+        {fields ? <code className={classes['fields']}>{JSON.stringify(fields)}</code> : null}
+      </span>
+    </li>
+  );
+}
+
+/** Every state of the task, oldest first. */
+export function Timeline({ steps }: { steps: readonly Step[] }): ReactElement {
+  return (
+    <section className="card">
+      <h2>Timeline</h2>
+      <ol className={classes['entries']}>
+        {steps.map((step) => (
+          <li key={`${step.status}/${step.at}`}>
+            <span className="faint">
+              <ClockTime at={step.at} />
+            </span>
+            <StatusBadge status={step.status} />
+            {step.note ? <span className={classes['words']}>{step.note}</span> : null}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

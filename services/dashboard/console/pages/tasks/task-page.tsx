@@ -1,0 +1,105 @@
+import { Skeleton } from '@mantine/core';
+import type { ReactElement } from 'react';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { usePerson } from '../../api/call-api.ts';
+import { ApiProblem, type TaskRef } from '../../api/records.ts';
+import type { Attempt, TaskError, TaskRecord } from '../../api/tasks.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ClockTime } from '../../parts/time.tsx';
+import { useSearchParameter } from '../../routing/navigation.tsx';
+import type { PageProps } from '../../routing/page-props.ts';
+import { TaskFacts } from './task-facts.tsx';
+import { TaskFiles } from './task-files.tsx';
+import { TaskHead } from './task-head.tsx';
+import { AttemptList, Diagnostics, LogList, Timeline } from './task-history.tsx';
+import { TaskInput, TaskTexts } from './task-texts.tsx';
+import classes from './tasks.module.css';
+import { WaitNote } from './wait-note.tsx';
+import { useTask, type LiveTask } from './use-task.ts';
+
+/** The page of the task that the address names. The board's links name the tenant in `?tenant=`, also the person's own. */
+export function Page({ params }: PageProps): ReactElement {
+  const named = useSearchParameter('tenant');
+  const { data: person } = usePerson();
+  const id = params['id'] ?? '';
+  if (named !== null && person === undefined) return <div className="page" />;
+  const tenant = named === null || named === person?.tenant ? null : named;
+  return <TaskPage key={id} taskRef={{ id, tenant }} />;
+}
+
+/** The live page of one task. */
+function TaskPage({ taskRef }: { taskRef: TaskRef }): ReactElement {
+  const live = useTask(taskRef);
+  const { parts, error } = live;
+  const isUnknown = error instanceof ApiProblem && error.status === 404;
+  return (
+    <div className={`page ${classes['sheet']}`}>
+      {error === null || parts !== undefined ? null : (
+        <ProblemNote
+          title={isUnknown ? 'There is no such task' : 'The task could not be read'}
+          error={isUnknown ? new Error('It is not kept any more, it belongs to another tenant, or the address is wrong.') : error}
+          {...(isUnknown ? {} : { onRetry: live.refresh })}
+        />
+      )}
+      {parts === undefined ? error === null && <Skeleton height={320} radius="lg" /> : <TaskView taskRef={taskRef} live={live} />}
+    </div>
+  );
+}
+
+function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): ReactElement | null {
+  const { parts, written, isLive, refresh } = live;
+  if (parts === undefined) return null;
+  const { task, attempts, steps, log, artifacts, why } = parts;
+  return (
+    <>
+      <TaskHead taskRef={taskRef} task={task} isLive={isLive} onChanged={refresh} />
+      {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={refresh} />}
+      {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
+      {task.error ? <ErrorNote error={task.error} task={task} attempts={attempts} /> : null}
+      <TaskTexts task={task} written={written} />
+      <TaskFiles taskRef={taskRef} task={task} artifacts={artifacts} />
+      {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
+      {log.length > 0 ? <LogList entries={log} /> : null}
+      {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={Boolean(task.error)} /> : null}
+      <div className={classes['columns']}>
+        <Timeline steps={steps} />
+        <TaskFacts task={task} taskRef={taskRef} />
+      </div>
+    </>
+  );
+}
+
+interface ErrorNoteProps {
+  error: TaskError;
+  task: TaskRecord;
+  attempts: readonly Attempt[];
+}
+
+/** Why the last attempt failed, and whether another follows. */
+function ErrorNote({ error, task, attempts }: ErrorNoteProps): ReactElement {
+  return (
+    <section className={`card ${classes['failed']}`}>
+      <h2>{error.code}</h2>
+      <p className={classes['words']}>{error.message}</p>
+      <NextAttempt error={error} task={task} attempts={attempts} />
+      <Diagnostics details={error.details} />
+    </section>
+  );
+}
+
+function NextAttempt({ error, task, attempts }: ErrorNoteProps): ReactElement | null {
+  const { status, retryAt } = task;
+  if (retryAt && (status === 'failed' || status === 'timeout')) {
+    return (
+      <p className="faint">
+        It is tried again at <ClockTime at={retryAt} withDay={false} />.
+      </p>
+    );
+  }
+  if (status !== 'permanently_failed') return null;
+  // No attempt follows a permanent failure: its kind is not retryable, or no attempt is left.
+  const max = task.execution?.maxAttempts;
+  const failed = attempts.filter(({ status: ending }) => ending === 'failed' || ending === 'timeout').length;
+  const spent = max === undefined ? 'No attempt is left.' : `No attempt is left: ${failed} of ${max} failed.`;
+  return <p className="faint">{error.retryable ? spent : 'A failure of this kind is not tried again.'}</p>;
+}

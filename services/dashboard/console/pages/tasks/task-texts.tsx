@@ -1,0 +1,110 @@
+import { Button, Textarea } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { isTerminal } from '#shared/tasks/transitions.ts';
+import { randomKey } from '../../api/call-api.ts';
+import type { TaskRef } from '../../api/records.ts';
+import { sendInput, type TaskRecord } from '../../api/tasks.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ScrollBox, useStickToEnd } from '../../parts/scroll-box.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
+import type { WrittenOutput } from './task-stream.ts';
+import classes from './tasks.module.css';
+import { useMaySubmit } from './use-task.ts';
+
+/** The input, the output and the result of a task. */
+export function TaskTexts({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement {
+  const hasResult = task.result !== null && task.result !== undefined;
+  return (
+    <div className={classes['columns']}>
+      <TextCard title="Input" text={task.input} />
+      <TaskOutput task={task} written={written} />
+      {hasResult ? <TextCard title="Result" text={JSON.stringify(task.result, null, 2)} /> : null}
+    </div>
+  );
+}
+
+/** The output of a task or, until it has one, the text written so far. */
+function TaskOutput({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement | null {
+  if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} />;
+  if (isTerminal(task.status)) return written.text === '' ? null : <TextCard title="What the last attempt wrote" text={written.text} />;
+  if (task.status !== 'running' && written.text === '') return null;
+  return <GrowingCard title="Output so far" text={written.text} />;
+}
+
+function TextCard({ title, text }: { title: string; text: string }): ReactElement {
+  return (
+    <section className="card">
+      <h2>{title}</h2>
+      <ScrollBox className={classes['said']} label={title}>
+        <pre>{text === '' ? '(empty)' : text}</pre>
+      </ScrollBox>
+    </section>
+  );
+}
+
+/** Stays scrolled to its end, unless the person has scrolled up. */
+function GrowingCard({ title, text }: { title: string; text: string }): ReactElement {
+  const { box, content, isAtEnd, goToEnd } = useStickToEnd();
+  return (
+    <section className="card">
+      <div className={classes['line']}>
+        <h2>{title}</h2>
+        {isAtEnd ? null : (
+          <Button size="compact-xs" variant="default" onClick={goToEnd}>
+            To the end
+          </Button>
+        )}
+      </div>
+      <ScrollBox className={classes['said']} ref={box} label={title}>
+        <div ref={content}>
+          <pre>{text === '' ? 'Nothing yet.' : text}</pre>
+        </div>
+      </ScrollBox>
+    </section>
+  );
+}
+
+/** Sends a message to a running task. Input that its agent does not take becomes the next task. */
+export function TaskInput({ taskRef, onSent }: { taskRef: TaskRef; onSent: () => void }): ReactElement | null {
+  const [text, setText] = useState('');
+  const key = useRef(randomKey());
+  const send = useMutation({
+    mutationFn: () => sendInput(taskRef, text, key.current),
+    onSuccess: () => {
+      setText('');
+      // Until the message is accepted, another try sends the same message.
+      key.current = randomKey();
+      onSent();
+    },
+  });
+  if (!useMaySubmit()) return null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (text.trim() !== '') send.mutate();
+  };
+  return (
+    <form className={`card ${classes['form']}`} onSubmit={submit}>
+      <Textarea
+        label="Write to it while it runs"
+        autosize={false}
+        rows={2}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <div className={classes['line']}>
+        <Button type="submit" size="sm" loading={send.isPending} disabled={text.trim() === ''}>
+          Send
+        </Button>
+        {send.data === undefined ? null : (
+          <output className="faint">
+            Sent as <PageLink href={taskPath({ id: send.data.id, tenant: taskRef.tenant })}>a message of its own</PageLink>, for the agent
+            to take or for the next turn.
+          </output>
+        )}
+      </div>
+      {send.error === null ? null : <ProblemNote title="It was not sent" error={send.error} />}
+    </form>
+  );
+}

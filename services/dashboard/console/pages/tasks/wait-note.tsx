@@ -1,0 +1,77 @@
+import type { ReactElement } from 'react';
+import type { TaskRef } from '../../api/records.ts';
+import type { Why } from '../../api/tasks.ts';
+import { ClockTime, durationText } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
+import classes from './tasks.module.css';
+
+/** Why a task waits, what would help, and every gate on its path to a start. */
+export function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): ReactElement {
+  const { reasons, gates, estimatedStartMs } = why;
+  const names = new Set(reasons.map(({ gate }) => gate));
+  const helps = [...new Set(gates.flatMap((gate) => (names.has(gate.gate) && gate.helps ? [gate.helps] : [])))];
+  return (
+    <section className={`card ${classes['waits']}`}>
+      <h2>Why it waits</h2>
+      <ul className={classes['reasons']}>
+        {reasons.map((reason) => (
+          <li key={`${reason.gate}/${reason.detail}`}>
+            <Reason reason={reason} taskRef={taskRef} />
+          </li>
+        ))}
+      </ul>
+      {helps.map((sentence) => (
+        <span key={sentence}>{sentence}</span>
+      ))}
+      {typeof estimatedStartMs === 'number' ? (
+        <span className="faint">It should start in about {durationText(estimatedStartMs)}.</span>
+      ) : null}
+      {gates.length > 0 ? <GateList gates={gates} first={reasons[0]?.gate} /> : null}
+    </section>
+  );
+}
+
+/** All gates in order; the one that holds the task back is marked. */
+function GateList({ gates, first }: { gates: Why['gates']; first: string | undefined }): ReactElement {
+  return (
+    <details className={classes['part']}>
+      <summary>Every step to its start</summary>
+      <ol className={classes['gates']}>
+        {gates.map(({ gate, state, detail }, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- a gate may be there twice, for two lanes
+          <li key={`${gate}/${at}`} data-state={state} aria-current={gate === first && state === 'closed' ? 'step' : undefined}>
+            <span className={classes['gate']}>{gate}</span>
+            <span className={classes['gateState']}>{state}</span>
+            <span>{detail}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+/** A reason for waiting, with a link to the task that it names. */
+function Reason({ reason, taskRef }: { reason: Why['reasons'][number]; taskRef: TaskRef }): ReactElement {
+  const { detail, taskId, until } = reason;
+  const at = taskId ? detail.indexOf(taskId) : -1;
+  return (
+    <>
+      {taskId && at >= 0 ? (
+        <>
+          {detail.slice(0, at)}
+          <PageLink href={taskPath({ id: taskId, tenant: taskRef.tenant })}>{taskId}</PageLink>
+          {detail.slice(at + taskId.length)}
+        </>
+      ) : (
+        detail
+      )}
+      {until ? (
+        <span className="faint">
+          {' '}
+          (until <ClockTime at={until} />)
+        </span>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,11 @@
+import type { TaskRef } from '../api/records.ts';
+
+/** The address of a conversation; session ids may hold any character. Chat platforms use the addresses below `/chat`. */
+export function sessionPath(session: string): string {
+  return `/sessions/${encodeURIComponent(session)}`;
+}
+
+/** The address of a task's page, with the tenant unless it is the person's own. */
+export function taskPath({ id, tenant }: TaskRef): string {
+  return `/tasks/${encodeURIComponent(id)}${tenant === null ? '' : `?tenant=${encodeURIComponent(tenant)}`}`;
+}

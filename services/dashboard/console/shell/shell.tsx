@@ -1,0 +1,55 @@
+import { Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
+import { PageLink } from '../routing/navigation.tsx';
+import { useKeptScroll } from '../routing/kept-scroll.ts';
+import { MainNavigation, NavigationMenu } from './navigation.tsx';
+import { PersonMenu } from './person-menu.tsx';
+import { SchemeSwitch } from './scheme-switch.tsx';
+import classes from './shell.module.css';
+
+interface ShellProps {
+  /** The path of the shown page's entry in the navigation; null for an unknown page. */
+  path: string | null;
+  title: string;
+  children: ReactNode;
+}
+
+/** The frame of every page: navigation, colour scheme, and the person who is signed in. */
+export function Shell({ path, title, children }: ShellProps): ReactElement {
+  const main = useRef<HTMLElement>(null);
+  const focused = useRef(path);
+  // Before the effects of the page, which may put a title of its own.
+  useLayoutEffect(() => {
+    document.title = `${title} · Muster`;
+  }, [title]);
+  useEffect(() => {
+    // A screen reader announces another page only when it gets the focus. The first page is read from its top.
+    const hasFocus = main.current?.contains(document.activeElement) ?? false;
+    if (focused.current !== path && !hasFocus) main.current?.focus({ preventScroll: true });
+    focused.current = path;
+  }, [path]);
+  useKeptScroll(main);
+  return (
+    <div className={classes['shell']}>
+      <a className={classes['skip']} href="#content">
+        To the content
+      </a>
+      <header className={`bar ${classes['bar']}`}>
+        <NavigationMenu path={path} />
+        <PageLink className="brand" href="/">
+          <img src="/dashboard/favicon.svg" alt="" width={24} height={24} />
+          Muster
+        </PageLink>
+        <div className={classes['right']}>
+          <SchemeSwitch />
+          <PersonMenu />
+        </div>
+      </header>
+      <div className={classes['body']}>
+        <MainNavigation path={path} />
+        <main id="content" ref={main} tabIndex={-1} className={classes['main']}>
+          <Suspense fallback={<div className="page" aria-busy="true" />}>{children}</Suspense>
+        </main>
+      </div>
+    </div>
+  );
+}

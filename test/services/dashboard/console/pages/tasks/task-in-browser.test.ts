@@ -1,0 +1,253 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
+import type { Scope } from '#shared/tenants/key-store.ts';
+import { createApiService } from '../../../../../../services/api/create-api-service.ts';
+import { createWorkerService } from '../../../../../../services/worker/create-worker-service.ts';
+import { waitFor } from '../../../../../support/wait-for.ts';
+import { builtConsole } from '../../../built-console.ts';
+import { OWN_PAGE, startDashboard, type RunningDashboard } from '../../../running-dashboard.ts';
+import { expectAccessiblePage, hasBrowser, openBrowser, type TestBrowser } from '../../../test-browser.ts';
+
+// A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
+vi.setConfig({ testTimeout: 180_000 });
+
+let dashboard: RunningDashboard;
+let browser: TestBrowser;
+let page: Page;
+let release: () => void;
+let gate: Promise<void>;
+
+/** Writes output and log, takes input, and ends when the test releases it. */
+const steps: AgentFunction = async ({ input }, { write, log, progress, input: takeInput, signal }) => {
+  write(`heard ${input}\n`);
+  log.warn({ files: 3 }, 'reads slowly');
+  progress('half of it', 50);
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([gate, stopped]);
+  for (const { text } of await takeInput()) write(`and ${text}\n`);
+  write('done\n');
+};
+
+const attaches: AgentFunction = async (_task, { attach }) => {
+  await attach('out.txt', 'o'.repeat(2048), 'text/plain');
+};
+
+const breaks: AgentFunction = () => {
+  throw new TypeError('nothing to <b>read</b>', { cause: new Error('the file is gone') });
+};
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  dashboard = await startDashboard(
+    {
+      agents: {
+        steps: { kind: 'function', run: steps, takesInput: true },
+        attaches: { kind: 'function', run: attaches },
+        breaks: { kind: 'function', run: breaks, maxAttempts: 1 },
+        complains: { kind: 'command', command: ['/bin/sh', '-c', 'echo "no such branch" >&2; exit 4'], maxAttempts: 1 },
+      },
+      commands: { uid: 'own' },
+    },
+    { built: await builtConsole(), more: (parts) => [createApiService(parts), createWorkerService(parts)] },
+  );
+  browser = await openBrowser(dashboard.url);
+  ({ page } = browser);
+  await signInAs(['admin']);
+}, 60_000);
+afterAll(async () => {
+  if (!hasBrowser) return;
+  release();
+  await browser.close();
+  await dashboard.close();
+});
+beforeEach(() => {
+  ({ promise: gate, resolve: release } = Promise.withResolvers<void>());
+});
+afterEach(() => {
+  release();
+  if (hasBrowser) browser.assertNoProblems();
+});
+
+async function signInAs(scopes: Scope[], tenant?: string): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(`${dashboard.url}/sign-in`);
+  await page.fill('#key', await dashboard.newSecret(scopes, tenant));
+  await page.click('main button');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+const submit = async (request: Partial<AcceptRequest> = {}): Promise<string> =>
+  (await acceptTask(dashboard.parts, { tenant: 'default', agent: 'steps', input: 'hello', ...request })).id;
+
+const open = async (id: string, query = ''): Promise<void> => void (await page.goto(`${dashboard.url}/tasks/${id}${query}`));
+const badge = (text: string): ReturnType<Page['locator']> => page.locator('header').getByText(text, { exact: true });
+const region = (name: string): ReturnType<Page['locator']> => page.getByRole('region', { name, exact: true });
+
+async function expectStatus(id: string, status: string, tenant = 'default'): Promise<void> {
+  await waitFor(async () => (await readTask(dashboard.parts.ledger, tenant, id))?.state.status === status, {
+    deadlineMs: 10_000,
+    what: `the task to be ${status}`,
+  });
+}
+
+const expectAccessible = (what: string): Promise<void> => expectAccessiblePage(page, what);
+
+describe.skipIf(!hasBrowser)('the page of a task', () => {
+  test('shows each change without a reload, and takes a message for the running task', async () => {
+    const id = await submit();
+    await open(id);
+    await region('Output so far').getByText('heard hello').waitFor();
+    await page.getByText('50 % · half of it').waitFor();
+    await region('Log').getByText('reads slowly').waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await expectAccessible('a running task');
+    await page.getByRole('textbox', { name: 'Write to it while it runs' }).fill('this too');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Sent as').waitFor();
+    release();
+    await badge('completed').waitFor();
+    await region('Output').getByText('and this too').waitFor();
+    await page.getByText('success').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    await expectAccessible('a completed task');
+  });
+
+  test('shows why a task waits, with a link to the task before it, and changes its priority', async () => {
+    const first = await submit({ session: 'a/b c' });
+    await expectStatus(first, 'running');
+    const second = await submit({ session: 'a/b c', input: '<img src=x onerror=alert(1)>' });
+    await open(second);
+    await page.getByText('Why it waits').waitFor();
+    // The input shows as text.
+    await region('Input').getByText('<img src=x onerror=alert(1)>').waitFor();
+    expect(await page.getByRole('link', { name: 'a/b c' }).getAttribute('href')).toBe('/sessions/a%2Fb%20c');
+    await page.getByText('It starts when the task before it has ended.').waitFor();
+    await page.getByText('Every step to its start').click();
+    expect(await page.locator('li[aria-current=step]').innerText()).toContain('lane');
+    await expectAccessible('a task that waits');
+    await page.getByLabel('Priority').selectOption('9');
+    await waitFor(async () => (await readTask(dashboard.parts.ledger, 'default', second))?.state.priority === 9, {
+      deadlineMs: 5000,
+      what: 'the priority',
+    });
+    await page.getByRole('link', { name: first }).first().click();
+    await badge('running').waitFor();
+    release();
+    await badge('completed').waitFor();
+    await expectStatus(second, 'completed');
+  });
+
+  test('cancels a running task and keeps what it wrote', async () => {
+    const id = await submit();
+    await open(id);
+    await region('Output so far').getByText('heard hello').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await badge('cancelled').waitFor();
+    await region('What the last attempt wrote').getByText('heard hello').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+  });
+
+  test('shows where an error was thrown, and reopens the task', async () => {
+    const id = await submit({ agent: 'breaks' });
+    await open(id);
+    await badge('permanently failed').waitFor();
+    await page.getByText('nothing to <b>read</b>').first().waitFor();
+    await page.getByText('No attempt is left: 1 of 1 failed.').waitFor();
+    await page.getByText('Stack').first().click();
+    await region('Stack').getByText('Caused by: Error: the file is gone').first().waitFor();
+    await expectAccessible('a task that failed');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await waitFor(async () => ((await readTask(dashboard.parts.ledger, 'default', id))?.attempts.length ?? 0) > 1, {
+      deadlineMs: 10_000,
+      what: 'a second attempt',
+    });
+    await page.getByText('#2').waitFor();
+    expect(await page.locator('b', { hasText: 'read' }).count()).toBe(0);
+  });
+
+  test('shows what a program wrote to stderr', async () => {
+    await open(await submit({ agent: 'complains' }));
+    await region('End of stderr').getByText('no such branch').first().waitFor();
+    expect(await page.getByText('COMMAND_FAILED').count()).toBeGreaterThan(0);
+  });
+
+  test('lists the files that a task was given and made, and saves them', async () => {
+    const { file } = await dashboard.parts.files.upload(
+      'default',
+      { name: 'in #1.txt', mediaType: 'text/plain' },
+      Readable.from([Buffer.from('given')]),
+    );
+    const id = await submit({ agent: 'attaches', attachments: [{ uploadId: file }] });
+    await open(id);
+    await badge('completed').waitFor();
+    await region('Attachments').getByText('5 bytes').waitFor();
+    await region('Artifacts').getByText('2.0 KiB').waitFor();
+    for (const [name, content] of [
+      ['in #1.txt', 'given'],
+      ['out.txt', 'o'.repeat(2048)],
+    ] as const) {
+      const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name, exact: true }).click()]);
+      expect(saved.suggestedFilename()).toBe(name);
+      expect(await readFile(await saved.path(), 'utf8')).toBe(content);
+    }
+    await expectAccessible('a task with files');
+  });
+
+  test('resumes by itself where its stream was cut', async () => {
+    const id = await submit();
+    await open(id);
+    await region('Output so far').getByText('heard hello').waitFor();
+    await dashboard.cut();
+    await dashboard.repair();
+    release();
+    await badge('completed').waitFor();
+    await region('Output').getByText('done').waitFor();
+    expect(await region('Output').textContent()).toBe('heard hello\ndone\n');
+  });
+
+  test('offers no change to a key that may only read', async () => {
+    const id = await submit();
+    await signInAs(['read']);
+    await open(id);
+    await region('Output so far').getByText('heard hello').waitFor();
+    for (const name of ['Cancel', 'Send']) expect(await page.getByRole('button', { name }).count()).toBe(0);
+    const cookie = await dashboard.signIn(['read']);
+    expect((await dashboard.call('POST', `/v1/tasks/${id}/cancel`, { cookie, headers: OWN_PAGE })).status).toBe(403);
+    await signInAs(['admin']);
+  });
+
+  test('shows another tenant’s task only to keys that may make keys for that tenant', async () => {
+    const id = await submit({ tenant: 'acme', scheduledFor: '2100-01-01T00:00:00.000Z' });
+    await dashboard.parts.tenants.create('acme', { name: 'Acme', disabled: false, limits: null, createdAt: Date.now() });
+    await open(id, '?tenant=acme');
+    await badge('pending').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expectStatus(id, 'cancelled', 'acme');
+    await badge('cancelled').waitFor();
+    for (const [scopes, tenant] of [
+      [['admin'], 'rival'],
+      [['operate'], 'default'],
+    ] as const) {
+      const cookie = await dashboard.signIn([...scopes], tenant);
+      const headers = { accept: 'application/json', 'Muster-Tenant': 'acme' };
+      expect((await dashboard.call('GET', `/v1/tasks/${id}`, { cookie, headers })).status).toBe(403);
+    }
+    const own = await dashboard.signIn(['admin']);
+    const headers = { accept: 'application/json', 'Muster-Tenant': 'nobody' };
+    expect((await dashboard.call('GET', `/v1/tasks/${id}`, { cookie: own, headers })).status).toBe(404);
+  });
+
+  test.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nothing', '..%2f..%2fetc'])('reports that there is no task %s', async (id) => {
+    await open(id);
+    await page.getByText('There is no such task').waitFor();
+    expect(await page.getByRole('link', { name: 'Chat' }).count()).toBeGreaterThan(0);
+  });
+});
