@@ -13,6 +13,8 @@ import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
+import { getChecks } from './fleet/checks.ts';
+import { getConfiguration } from './fleet/configuration.ts';
 import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
@@ -79,5 +81,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...fleetLimitRoutes(parts),
     ...tenantKeyRoutes(parts),
     postSignInLink(parts),
+    getChecks(parts),
+    getConfiguration(parts),
   ];
 }

@@ -33,6 +33,7 @@ export type {
   AgentTurn,
   AgentUsage,
 } from './define-config.ts';
+export { describeConfiguration } from './describe-configuration.ts';
 export {
   type CliEnvironment,
   DEFAULT_DATA_DIRECTORY,

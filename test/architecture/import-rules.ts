@@ -27,6 +27,7 @@ const SHARED_ORDER = [
   'execution',
   'events',
   'deliveries',
+  'doctor',
   'http',
   'lifecycle',
 ];

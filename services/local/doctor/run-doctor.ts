@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path';
 import { checkAgents, commandUser, commandUserProblem, describeCgroups } from '#shared/agents/index.ts';
 import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
+import { type CheckResult, checkRedis } from '#shared/doctor/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { createLog } from '#shared/log/index.ts';
+import { openQueues } from '#shared/queue/index.ts';
 import { connectRedis, createKeys } from '#shared/redis/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { readRedisRecord, redisUrl } from '../redis/redis-program.ts';
+import { hookSchema } from '../../webhooks/hook.ts';
 import { isStillRunning } from '../fleet/process-start.ts';
-import { type Check, renderChecks } from './check.ts';
-import { checkOutbound } from './check-data.ts';
-import { checkRedis } from './check-redis.ts';
 
 export interface DoctorOptions {
   out: { write(text: string): unknown };
@@ -19,7 +19,7 @@ export interface DoctorOptions {
 
 /** Checks what the fleet needs, and prints a table. Returns the exit code: 0 when nothing failed, else 1. */
 export async function runDoctor({ out, load = loadConfig }: DoctorOptions): Promise<0 | 1> {
-  const checks: Check[] = [checkNode(process.versions.node)];
+  const checks: CheckResult[] = [checkNode(process.versions.node)];
   const config = await loadConfiguration(load, checks);
   if (config) checks.push(...(await inspectRedis(config)), ...(await inspectAgents(config)), ...checkCommands(config), inspectChat(config));
   out.write(renderChecks(checks));
@@ -28,7 +28,13 @@ export async function runDoctor({ out, load = loadConfig }: DoctorOptions): Prom
   return failed === 0 ? 0 : 1;
 }
 
-async function loadConfiguration(load: () => Promise<Config>, checks: Check[]): Promise<Config | null> {
+/** A table for a terminal, one check per line. */
+function renderChecks(checks: readonly CheckResult[]): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  return checks.map(({ name, state, detail }) => `  ${state.padEnd(4)}  ${name.padEnd(width)}  ${detail}\n`).join('');
+}
+
+async function loadConfiguration(load: () => Promise<Config>, checks: CheckResult[]): Promise<Config | null> {
   try {
     const config = await load();
     checks.push({ name: 'Configuration', state: 'ok', detail: `read from ${config.directory}` });
@@ -43,7 +49,10 @@ async function loadConfiguration(load: () => Promise<Config>, checks: Check[]): 
   }
 }
 
-async function inspectRedis(config: Config): Promise<Check[]> {
+/** Records that are read per tenant and kind, because a person waits for the answer. */
+const MAX_READ = 50_000;
+
+async function inspectRedis(config: Config): Promise<CheckResult[]> {
   const url = config.readVariable('REDIS_URL') === undefined ? localUrl(config) : config.env.REDIS_URL;
   if (url === null) {
     return [
@@ -54,12 +63,12 @@ async function inspectRedis(config: Config): Promise<Check[]> {
       },
     ];
   }
-  const redis = connectRedis({ url, name: 'doctor', log: createLog({ level: 'silent', service: 'doctor' }) });
+  const log = createLog({ level: 'silent', service: 'doctor' });
+  const redis = connectRedis({ url, name: 'doctor', log });
   try {
     const keys = createKeys(config.env.SHARDS);
-    const checks = await checkRedis({ redis, keys, settings: config.settings }, systemClock);
-    // A single check means that Redis does not answer.
-    return checks.length === 1 ? checks : [...checks, ...(await checkOutbound(redis, keys))];
+    const ports = { redis, keys, settings: config.settings, queues: openQueues(redis, keys, log) };
+    return await checkRedis(ports, systemClock, { maxRead: MAX_READ, readHook: (text) => hookSchema.parse(JSON.parse(text)) });
   } finally {
     redis.disconnect();
   }
@@ -71,7 +80,7 @@ function localUrl(config: Config): string | null {
   return record && isStillRunning(record) ? redisUrl(record.address) : null;
 }
 
-async function inspectAgents(config: Config): Promise<Check[]> {
+async function inspectAgents(config: Config): Promise<CheckResult[]> {
   const { agents } = config.settings;
   const problems = await checkAgents(agents, {
     directory: config.directory,
@@ -85,7 +94,7 @@ async function inspectAgents(config: Config): Promise<Check[]> {
 }
 
 /** A half configured platform is already an error of the configuration. */
-function inspectChat({ env }: Config): Check {
+function inspectChat({ env }: Config): CheckResult {
   const platforms = chatPlatforms(env);
   return { name: 'Chat platforms', state: 'ok', detail: platforms.join(', ') || 'none: each is on when its secrets are set' };
 }
@@ -93,7 +102,7 @@ function inspectChat({ env }: Config): Check {
 /** The first Node that runs our TypeScript as it is, in a line with long support. */
 const NEEDED = { major: 24, minor: 12 };
 
-export function checkNode(version: string): Check {
+export function checkNode(version: string): CheckResult {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isEnough = major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor);
   const detail = isEnough
@@ -103,7 +112,7 @@ export function checkNode(version: string): Check {
 }
 
 /** Checks what programs of `command` agents can read of the fleet. No check without such an agent. */
-export function checkCommands(config: Config, ownUid = process.getuid?.(), platform: NodeJS.Platform = process.platform): Check[] {
+export function checkCommands(config: Config, ownUid = process.getuid?.(), platform: NodeJS.Platform = process.platform): CheckResult[] {
   const { agents } = config.settings;
   if (!Object.values(agents).some(({ kind }) => kind === 'command')) return [];
   return [checkUser(config, ownUid), ...checkRedisPassword(config), ...checkPlatform(config, platform)].map(({ state, detail }) => ({
@@ -113,7 +122,7 @@ export function checkCommands(config: Config, ownUid = process.getuid?.(), platf
   }));
 }
 
-function checkUser({ env, settings }: Config, uid: number | undefined): Omit<Check, 'name'> {
+function checkUser({ env, settings }: Config, uid: number | undefined): Omit<CheckResult, 'name'> {
   const user = commandUser(settings.commands, uid);
   const problem = commandUserProblem(user, uid);
   if (problem !== null) return { state: 'fail', detail: problem };
@@ -124,14 +133,14 @@ function checkUser({ env, settings }: Config, uid: number | undefined): Omit<Che
   return { state: 'warn', detail };
 }
 
-function checkRedisPassword({ readVariable }: Config): Omit<Check, 'name'>[] {
+function checkRedisPassword({ readVariable }: Config): Omit<CheckResult, 'name'>[] {
   const given = readVariable('REDIS_URL');
   if (given === undefined || given.startsWith('unix:') || /^[\w+]+:\/\/[^/@]*:[^/@]+@/.test(given)) return [];
   return [{ state: 'warn', detail: 'REDIS_URL has no password: programs that reach that Redis can read and write everything in it' }];
 }
 
 /** Where there are no cgroups at all, the rest of what bounds and ends programs is weaker too. */
-function checkPlatform({ settings }: Config, platform: NodeJS.Platform): Omit<Check, 'name'>[] {
+function checkPlatform({ settings }: Config, platform: NodeJS.Platform): Omit<CheckResult, 'name'>[] {
   if (platform === 'linux') return [{ state: 'ok', detail: describeCgroups(settings.commands) }];
   const found =
     platform === 'darwin'

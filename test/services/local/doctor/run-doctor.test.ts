@@ -4,15 +4,17 @@ import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import { checkOutbound } from '#shared/doctor/check-data.ts';
+import { checkRedis, judgeDisk } from '#shared/doctor/check-redis.ts';
+import type { CheckPorts } from '#shared/doctor/check.ts';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { endedMember } from '#shared/ledger/ended-tasks.ts';
-import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { openQueues } from '#shared/queue/queues.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys, installationText } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { checkCommands, checkNode, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
-import { checkOutbound } from '../../../../services/local/doctor/check-data.ts';
-import { checkRedis, judgeDisk } from '../../../../services/local/doctor/check-redis.ts';
 import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis/redis-program.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
@@ -40,6 +42,12 @@ async function examine(config: Config, url: string | undefined): Promise<{ code:
   const readVariable = (name: string): string | undefined => (name === 'REDIS_URL' ? url : undefined);
   const code = await runDoctor({ out: { write: (part) => (text += part) }, load: async () => ({ ...config, readVariable }) });
   return { code, text };
+}
+
+function portsOf(redis: RedisClient): CheckPorts {
+  const keys = createKeys(1);
+  const queues = openQueues(redis, keys, createLog({ level: 'silent', service: 'test' }));
+  return { redis, keys, queues, settings: settingsSchema.parse({}) };
 }
 
 async function set(setting: string, value: string): Promise<void> {
@@ -92,11 +100,11 @@ test('deliveries without a consumer are reported with the service to start', asy
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   const keys = createKeys(1);
   try {
-    expect(await checkOutbound(redis, keys)).toMatchObject([{ state: 'ok' }]);
+    expect(await checkOutbound(portsOf(redis))).toMatchObject([{ state: 'ok' }]);
     const hourAgo = Date.now() - 3_600_000;
     await redis.zadd(keys.shard(0).ended, 0, endedMember('callback', hourAgo, 'acme', 'a'), 0, endedMember('run', Date.now(), 'acme', 'b'));
     await redis.lpush(`${keys.shard(0).queues}:replies:wait`, 'a-reply-0');
-    expect(await checkOutbound(redis, keys)).toEqual([
+    expect(await checkOutbound(portsOf(redis))).toEqual([
       { name: 'Results going out', state: 'warn', detail: '1 ends of kind callback are not followed for 60 min: start a worker' },
       {
         name: 'Results going out',
@@ -170,13 +178,13 @@ function clockOff(ms: number): Clock {
 
 test('a clock that differs from the one of Redis is told, with its direction', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
-  const fleet = { redis, keys: createKeys(1), settings: settingsSchema.parse({}) };
+  const fleet = portsOf(redis);
   try {
-    expect((await checkRedis(fleet, clockOff(-60_000))).at(-1)).toMatchObject({
+    expect((await checkRedis(fleet, clockOff(-60_000), { maxRead: 10 })).at(-1)).toMatchObject({
       state: 'fail',
       detail: expect.stringContaining('behind'),
     });
-    expect((await checkRedis(fleet, clockOff(2000))).at(-1)).toMatchObject({
+    expect((await checkRedis(fleet, clockOff(2000), { maxRead: 10 })).at(-1)).toMatchObject({
       state: 'warn',
       detail: expect.stringContaining('ahead'),
     });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
 import { listWorkers, readWorker, removeWorker, requestDrain } from '#shared/queue/registry/worker-registry.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { checkWorkers } from '../../../../services/local/doctor/check-redis.ts';
+import { checkWorkers } from '#shared/doctor/check-redis.ts';
 import { Heartbeat, type ReportingWorker, type WorkerActivity } from '#shared/queue/registry/heartbeat.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';

@@ -1,10 +1,10 @@
-import { FleetLimitsDirectory } from '#shared/tenants/index.ts';
-import { createLog } from '#shared/log/index.ts';
-import type { RegistryPorts } from '#shared/queue/index.ts';
-import type { Check } from './check.ts';
+import { FleetLimitsDirectory } from '../tenants/index.ts';
+import { createLog } from '../log/index.ts';
+import type { RegistryPorts } from '../queue/index.ts';
+import type { CheckResult } from './check.ts';
 
 /** Shows the limits of the fleet, which may be others than this machine's configuration says. */
-export async function checkLimits(fleet: RegistryPorts): Promise<Check> {
+export async function checkLimits(fleet: RegistryPorts): Promise<CheckResult> {
   const limits = new FleetLimitsDirectory({ ...fleet, log: createLog({ level: 'silent', service: 'doctor' }) });
   await limits.refresh();
   const { stored, configured } = limits;

@@ -5,12 +5,13 @@ import { holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
-import { checkDaemons } from '../../../../services/local/doctor/check-daemons.ts';
-import { daemonState } from '../../../support/daemons/daemon-state.ts';
-import { useEmptyParts } from '../../../support/use-parts.ts';
+import { checkDaemons } from '#shared/doctor/check-daemons.ts';
+import { daemonState } from '../../support/daemons/daemon-state.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
 
 const parts = await useEmptyParts({ agents: { desk: { kind: 'daemon' } } });
-const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
+const { redis, keys, queues, config } = parts;
+const fleet = { redis, keys, queues, settings: config.settings };
 const REGISTRATION = { tenant: 'default', name: 'laptop', user: null, capabilities: null, slots: null, agents: null, enabled: true };
 
 async function connect(id: string): Promise<void> {

@@ -1,13 +1,12 @@
-import { readKnownDaemons, statusOf } from '#shared/daemons/index.ts';
-import { countHeldByGate, measureReady } from '#shared/ledger/index.ts';
-import { createLog } from '#shared/log/index.ts';
-import { listWorkers, openQueues, type RegistryPorts, type WorkerRecord } from '#shared/queue/index.ts';
-import { redisNow } from '#shared/redis/index.ts';
-import { DEFAULT_TENANT } from '#shared/tenants/index.ts';
-import type { Check } from './check.ts';
+import { readKnownDaemons, statusOf } from '../daemons/index.ts';
+import { countHeldByGate, measureReady } from '../ledger/index.ts';
+import { listWorkers, type RegistryPorts, type WorkerRecord } from '../queue/index.ts';
+import { redisNow } from '../redis/index.ts';
+import { DEFAULT_TENANT } from '../tenants/index.ts';
+import type { CheckResult, CheckPorts } from './check.ts';
 
 /** What daemons need: a hub that answers, connections to it, and tasks that find one. */
-export async function checkDaemons(fleet: RegistryPorts): Promise<Check[]> {
+export async function checkDaemons(fleet: CheckPorts): Promise<CheckResult[]> {
   const [records, found, waiting] = await Promise.all([listWorkers(fleet), countDaemons(fleet), countWaiting(fleet)]);
   const hubs = records.filter(({ role, status }) => role === 'hub' && status !== 'dead');
   return [...describeHubs(hubs, found.registered > 0 || waiting > 0), describeDaemons(found), describeWaiting(waiting, found.connected)];
@@ -27,11 +26,9 @@ async function countDaemons(fleet: RegistryPorts): Promise<DaemonCounts> {
 }
 
 /** Tasks that no hub has taken yet, with a ticket or ready for one, and those that were held until a daemon fits. */
-async function countWaiting({ redis, keys }: RegistryPorts): Promise<number> {
+async function countWaiting({ redis, keys, queues }: CheckPorts): Promise<number> {
   const tenants = new Set([DEFAULT_TENANT, ...(await redis.hkeys(keys.fleet.tenants))]);
-  const remote = openQueues(redis, keys, createLog({ level: 'silent', service: 'doctor' }))
-    .all()
-    .filter(({ name }) => name === 'remote');
+  const remote = queues.all().filter(({ name }) => name === 'remote');
   const counts = await Promise.all([
     ...remote.map(async ({ queue }) => await queue.getJobCountByTypes('waiting', 'prioritized')),
     ...remote.map(async ({ shard }) => (await measureReady({ redis, keys }, shard, 'remote')).count),
@@ -40,18 +37,18 @@ async function countWaiting({ redis, keys }: RegistryPorts): Promise<number> {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-function describeHubs(hubs: readonly WorkerRecord[], isNeeded: boolean): Check[] {
+function describeHubs(hubs: readonly WorkerRecord[], isNeeded: boolean): CheckResult[] {
   const name = 'Hubs';
   if (hubs.length === 0 && isNeeded) {
     return [{ name, state: 'warn', detail: 'none is running, so that no daemon can connect: start the service hub' }];
   }
   const problems = hubs.flatMap(({ id, stopped }) =>
-    stopped.map((problem): Check => ({ name, state: 'warn', detail: `${id}: ${problem}` })),
+    stopped.map((problem): CheckResult => ({ name, state: 'warn', detail: `${id}: ${problem}` })),
   );
   return [{ name, state: 'ok', detail: hubs.length === 0 ? 'none is running' : `${hubs.length} running` }, ...problems];
 }
 
-function describeDaemons({ registered, connected }: DaemonCounts): Check {
+function describeDaemons({ registered, connected }: DaemonCounts): CheckResult {
   return {
     name: 'Daemons',
     state: 'ok',
@@ -59,7 +56,7 @@ function describeDaemons({ registered, connected }: DaemonCounts): Check {
   };
 }
 
-function describeWaiting(waiting: number, connected: number): Check {
+function describeWaiting(waiting: number, connected: number): CheckResult {
   const name = 'Tasks for daemons';
   if (waiting === 0) return { name, state: 'ok', detail: 'none waits' };
   const detail = waiting === 1 ? '1 task waits for a daemon' : `${waiting} tasks wait for a daemon`;

@@ -1,11 +1,11 @@
-import { MusterError } from '#shared/errors/index.ts';
-import { listWorkers, type RegistryPorts } from '#shared/queue/index.ts';
-import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '#shared/redis/index.ts';
-import type { Clock } from '#shared/time/index.ts';
+import { MusterError } from '../errors/index.ts';
+import { listWorkers, type RegistryPorts } from '../queue/index.ts';
+import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '../redis/index.ts';
+import type { Clock } from '../time/index.ts';
 import { checkDaemons } from './check-daemons.ts';
-import { checkRecords } from './check-data.ts';
+import { checkOutbound, checkRecords, type RecordScope } from './check-data.ts';
 import { checkLimits } from './check-limits.ts';
-import type { Check } from './check.ts';
+import type { CheckResult, CheckPorts } from './check.ts';
 
 const OLDEST = 6.2;
 const RECOMMENDED = 7;
@@ -14,7 +14,7 @@ const OWN_SKEW_WARN_MS = 500;
 const OWN_SKEW_FAIL_MS = 5000;
 
 /** Checks what the fleet's promises need of this Redis. A single failed check when it does not answer. */
-export async function checkRedis(fleet: RegistryPorts, clock: Clock): Promise<Check[]> {
+export async function checkRedis(fleet: CheckPorts, clock: Clock, scope: RecordScope): Promise<CheckResult[]> {
   const { redis, keys } = fleet;
   try {
     await redis.ping();
@@ -23,9 +23,10 @@ export async function checkRedis(fleet: RegistryPorts, clock: Clock): Promise<Ch
       ...(await checkSettings(redis)),
       ...(await checkDisk(redis)),
       await checkInstallation(redis, keys),
-      await checkRecords(redis, keys),
+      await checkRecords(fleet, scope),
       ...(await checkWorkers(fleet)),
       ...(await checkDaemons(fleet)),
+      ...(await checkOutbound(fleet)),
       await checkLimits(fleet),
       await checkClock(redis, clock),
     ];
@@ -34,7 +35,7 @@ export async function checkRedis(fleet: RegistryPorts, clock: Clock): Promise<Ch
   }
 }
 
-async function checkVersion(redis: RedisClient): Promise<Check> {
+async function checkVersion(redis: RedisClient): Promise<CheckResult> {
   const text = /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1] ?? '0';
   const version = Number.parseFloat(text);
   const name = 'Redis version';
@@ -48,7 +49,7 @@ const EVERYSEC =
 
 interface SettingRule {
   setting: string;
-  judge: (value: string) => Omit<Check, 'name'>;
+  judge: (value: string) => Omit<CheckResult, 'name'>;
 }
 
 const RULES: readonly SettingRule[] = [
@@ -79,13 +80,13 @@ const RULES: readonly SettingRule[] = [
   },
 ];
 
-async function checkSettings(redis: RedisClient): Promise<Check[]> {
+async function checkSettings(redis: RedisClient): Promise<CheckResult[]> {
   return Promise.all(RULES.map((rule) => checkSetting(redis, rule)));
 }
 
-async function checkSetting(redis: RedisClient, { setting, judge }: SettingRule): Promise<Check> {
+async function checkSetting(redis: RedisClient, { setting, judge }: SettingRule): Promise<CheckResult> {
   const name = `Redis ${setting}`;
-  const unread: Check = { name, state: 'warn', detail: 'cannot be read here, as with managed services: check it in their console' };
+  const unread: CheckResult = { name, state: 'warn', detail: 'cannot be read here, as with managed services: check it in their console' };
   try {
     const reply: unknown = await redis.call('CONFIG', 'GET', setting);
     const value: unknown = Array.isArray(reply) ? reply[1] : undefined;
@@ -95,7 +96,7 @@ async function checkSetting(redis: RedisClient, { setting, judge }: SettingRule)
   }
 }
 
-async function checkDisk(redis: RedisClient): Promise<Check[]> {
+async function checkDisk(redis: RedisClient): Promise<CheckResult[]> {
   return judgeDisk(await redis.info('persistence'));
 }
 
@@ -103,7 +104,7 @@ async function checkDisk(redis: RedisClient): Promise<Check[]> {
  * Checks by `INFO persistence` whether the disk keeps up with the append-only file. With `everysec` Redis counts answers before a write
  * that waited two seconds for an fsync. No check without such a file.
  */
-export function judgeDisk(info: string): Check[] {
+export function judgeDisk(info: string): CheckResult[] {
   const delayed = /^aof_delayed_fsync:(\d+)/m.exec(info)?.[1];
   const name = 'Redis disk';
   if (delayed === undefined) return [];
@@ -115,13 +116,13 @@ export function judgeDisk(info: string): Check[] {
   return [{ name, state: 'warn', detail }];
 }
 
-async function checkInstallation(redis: RedisClient, keys: Keys): Promise<Check> {
+async function checkInstallation(redis: RedisClient, keys: Keys): Promise<CheckResult> {
   const problem = await installationProblem(redis, keys);
   const name = 'Data in Redis';
   return problem === null ? { name, state: 'ok', detail: `can be read, SHARDS=${keys.shards}` } : { name, state: 'fail', detail: problem };
 }
 
-async function checkClock(redis: RedisClient, clock: Clock): Promise<Check> {
+async function checkClock(redis: RedisClient, clock: Clock): Promise<CheckResult> {
   const skewMs = await clockSkew(redis, clock);
   const name = 'Clock';
   const size = Math.abs(skewMs);
@@ -139,14 +140,14 @@ function reasonOf(error: unknown): string {
 const WORKER_SKEW_WARN_MS = 1000;
 
 /** The workers of the fleet, and which of them have a wrong clock. */
-export async function checkWorkers(fleet: RegistryPorts): Promise<Check[]> {
+export async function checkWorkers(fleet: RegistryPorts): Promise<CheckResult[]> {
   const workers = (await listWorkers(fleet)).filter(({ status }) => status !== 'dead');
   const skewed = workers.filter(({ skewMs }) => Math.abs(skewMs) > WORKER_SKEW_WARN_MS);
   // A hub has a heartbeat like a worker, and a check of its own.
   const running = workers.filter(({ role }) => role === 'worker').length;
   return [
     { name: 'Workers', state: 'ok', detail: running === 0 ? 'none is running' : `${running} running` },
-    ...skewed.map(({ id, host, skewMs }): Check => {
+    ...skewed.map(({ id, host, skewMs }): CheckResult => {
       const detail = `the machine ${host} is ${describeSkew(skewMs)}: synchronise its clock (NTP)`;
       return { name: `Clock of ${id}`, state: 'warn', detail };
     }),

@@ -1,0 +1,15 @@
+import type { Queues, RegistryPorts } from '../queue/index.ts';
+
+/** The result of one check. */
+export interface CheckResult {
+  name: string;
+  /** `warn`: it works with a weaker promise; `fail`: the fleet does not start or may lose work; `skip`: it could not be checked. */
+  state: 'ok' | 'warn' | 'fail' | 'skip';
+  /** The finding and, unless it is fine, its remedy, on one line. */
+  detail: string;
+}
+
+/** What the checks read. */
+export interface CheckPorts extends RegistryPorts {
+  readonly queues: Queues;
+}
