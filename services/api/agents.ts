@@ -3,7 +3,7 @@ import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
 import { type AgentDefinition, agentIdSchema, apiAgentDefinitionSchema, appliesDirectives } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import type { Ledger } from '#shared/ledger/index.ts';
+import { forgetFailures, type Ledger, releaseAll } from '#shared/ledger/index.ts';
 import { assertTimeout } from '#shared/queue/index.ts';
 import { applyInBackground } from './limits/apply-in-background.ts';
 import { answerList, onePageOfRecords } from './lists.ts';
@@ -145,8 +145,8 @@ function putAgent({ catalog, ledger }: AgentPorts): Route {
   });
 }
 
-/** `DELETE /v1/agents/:id`. Its waiting tasks fail with AGENT_NOT_FOUND when they start. */
-function deleteAgent({ catalog }: Pick<AgentPorts, 'catalog'>): Route {
+/** `DELETE /v1/agents/:id`. Its waiting tasks fail with AGENT_NOT_FOUND when they start; its failures do not count for the next agent of its name. */
+function deleteAgent({ catalog, ledger }: Pick<AgentPorts, 'catalog' | 'ledger'>): Route {
   return route({
     method: 'delete',
     path: '/v1/agents/:id',
@@ -157,6 +157,7 @@ function deleteAgent({ catalog }: Pick<AgentPorts, 'catalog'>): Route {
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, { tenant }) => {
       if (!(await catalog.remove(tenant, id))) throw agentNotFound(id);
+      if (await forgetFailures(ledger, { tenant, agent: id })) await releaseAll(ledger, tenant, id);
       return { status: 204 };
     },
   });

@@ -32,6 +32,16 @@ describe('agents', () => {
     expect((await api.call('DELETE', '/v1/agents/mine')).status).toBe(404);
   });
 
+  it('take their failures in a row with them when they are removed', async () => {
+    const { redis, keys } = api.parts;
+    const { failing } = keys.tenant('default');
+    await put('mine', http);
+    await redis.hset(failing, 'mine', JSON.stringify({ failures: 3, code: 'NETWORK_ERROR', task: 'none' }), 'other', '{}');
+    expect((await api.call('DELETE', '/v1/agents/mine')).status).toBe(204);
+    expect(await redis.hkeys(failing)).toEqual(['other']);
+    await redis.del(failing);
+  });
+
   it('show no secret, header, environment, command, or password in an address', async () => {
     await put('mine', http);
     const { body } = await api.call('GET', '/v1/agents');
