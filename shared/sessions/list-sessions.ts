@@ -1,5 +1,6 @@
 import type { QueueMode } from '../config/index.ts';
 import { type LaneIds, type Ledger, readLaneIds, readTasks, idAt, lookupName, lookupValue } from '../ledger/index.ts';
+import { type LastTask, lastTaskOf, originOf, readLastIds, recentSessions, type SessionPlace, type SessionPlaces } from './last-task.ts';
 import { sessionLane } from '../queue/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
@@ -12,6 +13,9 @@ export interface SessionSummary {
   mode: QueueMode;
   modeSource: ModeSource;
   surface: string;
+  /** Where its newest task came from: a surface of chat, or the task's source. */
+  origin: string;
+  lastTask: LastTask | null;
   holder: { taskId: string; startedAt: number | null; worker: string | null } | null;
   /** The next few. */
   waiting: SessionWaiting[];
@@ -30,6 +34,10 @@ export interface ListSessionsOptions {
   after?: string | undefined;
   /** Only those in which something runs or waits. */
   active?: boolean;
+  /** Only those whose id holds this text, in any case. */
+  q?: string | undefined;
+  /** `activity`: the one with the newest task first. By id otherwise. */
+  sort?: 'id' | 'activity';
 }
 
 /** Bound of the sessions that one page of active ones reads: a quiet tenant may have many. */
@@ -38,44 +46,58 @@ const BATCH = 100;
 /** Waiting tasks that each session of a list shows; its own record shows more. */
 const SHOWN = 10;
 
-/** Sessions of a tenant that have tasks, by id. A page may hold fewer than `limit` and still have a `next`. */
+/** Sessions of a tenant that have tasks. A page may hold fewer than `limit` and still have a `next`. */
 export async function listSessions(ledger: Ledger, tenant: string, options: ListSessionsOptions): Promise<SessionPage> {
   const { found, next } = await findSessions(ledger, tenant, options);
   return { items: await describe(ledger, tenant, found), next };
 }
 
 /** A session and the ids of the tasks in its lane. */
-interface Found extends LaneIds {
-  id: string;
+interface Found extends LaneIds, SessionPlace {
   choices: SessionChoices;
 }
 
 async function findSessions(
   ledger: Ledger,
   tenant: string,
-  { limit, after, active }: ListSessionsOptions,
+  options: ListSessionsOptions,
 ): Promise<{ found: Found[]; next: string | null }> {
+  const { limit, after, sort } = options;
   const found: Found[] = [];
-  const batch = active ? BATCH : limit;
+  const [read, batch] = sort === 'activity' ? [recentSessions, BATCH] : [sessionsById, batchOf(options)];
   let cursor = after ?? null;
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += batch) {
-    const ids = await sessionIdsAfter(ledger, tenant, cursor, batch);
-    // All of them at once, so that the connection sends them together.
-    const seen = await Promise.all(ids.map((id) => readFound(ledger, tenant, id)));
-    const fitting = active ? seen.filter(isActive) : seen;
+    const { places, next } = await read(ledger, tenant, cursor, batch);
+    const fitting = await readFitting(ledger, tenant, places, options);
     const taken = fitting.slice(0, limit - found.length);
     found.push(...taken);
-    if (taken.length < fitting.length) return { found, next: taken.at(-1)?.id ?? null };
-    if (ids.length < batch) return { found, next: null };
-    [cursor = null] = ids.slice(-1);
-    if (found.length === limit) break;
+    if (taken.length < fitting.length) return { found, next: taken.at(-1)?.cursor ?? null };
+    cursor = next;
+    if (cursor === null || found.length === limit) break;
   }
   return { found, next: cursor };
 }
 
-async function readFound(ledger: Ledger, tenant: string, id: string): Promise<Found> {
+/** Pages without a filter hold what they read. */
+function batchOf({ limit, active, q }: ListSessionsOptions): number {
+  return active || q !== undefined ? BATCH : limit;
+}
+
+async function readFitting(
+  ledger: Ledger,
+  tenant: string,
+  places: readonly SessionPlace[],
+  { active, q = '' }: ListSessionsOptions,
+): Promise<Found[]> {
+  const named = places.filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()));
+  // All of them at once, so that the connection sends them together.
+  const seen = await Promise.all(named.map((place) => readFound(ledger, tenant, place)));
+  return active ? seen.filter(isActive) : seen;
+}
+
+async function readFound(ledger: Ledger, tenant: string, { id, cursor }: SessionPlace): Promise<Found> {
   const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLaneIds(ledger, tenant, sessionLane(id), SHOWN)]);
-  return { id, choices, ...lane };
+  return { id, cursor, choices, ...lane };
 }
 
 function isActive({ held, waitingTotal }: Found): boolean {
@@ -83,7 +105,12 @@ function isActive({ held, waitingTotal }: Found): boolean {
 }
 
 async function describe(ledger: Ledger, tenant: string, found: readonly Found[]): Promise<SessionSummary[]> {
-  const ids = found.flatMap(({ held, waiting }) => [...held.keys(), ...waiting]);
+  const lastIds = await readLastIds(
+    ledger,
+    tenant,
+    found.map(({ id }) => id),
+  );
+  const ids = [...new Set(found.flatMap(({ id, held, waiting }) => [...held.keys(), ...waiting, ...(lastIds.get(id) ?? [])]))];
   const tasks = new Map((await readTasks(ledger, tenant, ids)).flatMap((task) => (task ? [[task.body.id, task] as const] : [])));
   const known = (wanted: Iterable<string>): Task[] => [...wanted].flatMap((id) => tasks.get(id) ?? []);
   return found.map(({ id, choices, held, waiting, waitingTotal }) => {
@@ -91,11 +118,14 @@ async function describe(ledger: Ledger, tenant: string, found: readonly Found[])
     const { mode, source } = chooseMode(ledger.settings, { inline: null, choices, surface });
     const holders = known(held.keys());
     const [holder] = holders;
+    const [last = null] = known(lastIds.get(id) ?? []);
     return {
       id,
       mode,
       modeSource: source,
       surface,
+      origin: originOf(last, surface),
+      lastTask: last && lastTaskOf(last),
       holder: holder ? summaryOf(holder) : null,
       waiting: waitingLine(holders, known(waiting)),
       waitingTotal,
@@ -135,6 +165,12 @@ async function sessionIdsAfter(ledger: Ledger, tenant: string, after: string | n
     from = afterTasksOf(last);
   }
   return [...found];
+}
+
+/** A page of sessions by their ids; `next` is null at the end. */
+async function sessionsById(ledger: Ledger, tenant: string, after: string | null, limit: number): Promise<SessionPlaces> {
+  const ids = await sessionIdsAfter(ledger, tenant, after, limit);
+  return { places: ids.map((id) => ({ id, cursor: id })), next: ids.length < limit ? null : (ids.at(-1) ?? null) };
 }
 
 /** The range after the last task that the session can have by now. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { QUEUE_MODES } from '#shared/config/index.ts';
+import { QUEUE_MODES, SOURCES } from '#shared/config/index.ts';
 import type { SessionRecord, SessionSummary } from '#shared/sessions/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import { taskStatusSchema } from '../tasks/task-view.ts';
 
 const holderSchema = z.strictObject({
   taskId: z.string(),
@@ -16,12 +17,31 @@ const modeSchema = {
   modeSource: z.enum(['message', 'session', 'surface', 'global']).meta({ description: 'Where the mode comes from.' }),
 };
 
+const lastTaskSchema = z
+  .strictObject({
+    id: z.string(),
+    agent: z.string(),
+    source: z.enum(SOURCES),
+    status: taskStatusSchema,
+    text: z.string().meta({ description: 'The beginning of its input.' }),
+    user: z.string().nullable().meta({ description: "Who wrote it, by the surface's own id." }),
+    createdAt: z.iso.datetime(),
+  })
+  .nullable()
+  .meta({ description: 'Its newest task; null for an unused session.' });
+
+const originSchema = z.string().meta({
+  description: 'Where its newest task came from: a surface of chat such as `telegram` or `webchat`, else the source of the task.',
+});
+
 /** A session in a list. */
 export const sessionSummarySchema = z
   .strictObject({
     id: z.string(),
     ...modeSchema,
     surface: z.string(),
+    origin: originSchema,
+    lastTask: lastTaskSchema,
     holder: holderSchema.nullable(),
     waiting: waitingSchema.meta({ description: 'The next ten, in order.' }),
     waitingTotal: z.int(),
@@ -33,7 +53,7 @@ export const sessionViewSchema = z
   .strictObject({
     id: z.string(),
     ...modeSchema,
-    surface: z.string().meta({ description: 'Where its messages come from.' }),
+    surface: z.string().meta({ description: 'The surface of chat whose mode applies: of its last message.' }),
     holder: holderSchema
       .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
       .nullable()
@@ -44,8 +64,9 @@ export const sessionViewSchema = z
   })
   .meta({ id: 'Session' });
 
-export function viewSummary({ holder, waiting, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
-  return { ...rest, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
+export function viewSummary({ holder, waiting, lastTask, ...rest }: SessionSummary): z.infer<typeof sessionSummarySchema> {
+  const last = lastTask && { ...lastTask, createdAt: new Date(lastTask.createdAt).toISOString() };
+  return { ...rest, lastTask: last, holder: holder && { ...holder, startedAt: toIso(holder.startedAt) }, waiting: viewWaiting(waiting) };
 }
 
 function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waitingSchema> {

@@ -14,23 +14,25 @@ interface SessionPorts {
 
 const querySchema = z.strictObject({
   active: z.stringbool().optional().meta({ description: 'Only those in which something runs or waits.' }),
+  q: z.string().max(200).optional().meta({ description: 'Only those whose id holds this text, in any case.' }),
+  sort: z.enum(['id', 'activity']).default('id').meta({ description: '`activity`: the session with the newest task first.' }),
   limit: pageLimitSchema,
   cursor: sessionIdSchema.optional().meta({ description: '`nextCursor` of the page before.' }),
 });
 
-/** `GET /v1/sessions`, by id. */
+/** `GET /v1/sessions`. */
 export function getSessions({ ledger }: SessionPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions',
     operationId: 'listSessions',
-    summary: 'List the sessions that have tasks, by id',
+    summary: 'List the sessions that have tasks',
     description: 'A page may be short while `nextCursor` says that there is more.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }) },
-    handle: async ({ query: { limit, cursor, active } }, { tenant }) => {
-      const { items, next } = await listSessions(ledger, tenant, { limit, after: cursor, active: active === true });
+    handle: async ({ query: { limit, cursor, active, q, sort } }, { tenant }) => {
+      const { items, next } = await listSessions(ledger, tenant, { limit, after: cursor, active: active === true, q, sort });
       return { status: 200, body: { items: items.map((each) => viewSummary(each)), nextCursor: next } };
     },
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { handleMessage } from '#shared/sessions/handle-message.ts';
 import { listSessions, type ListSessionsOptions } from '#shared/sessions/list-sessions.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
@@ -57,6 +58,8 @@ describe('the list of sessions', () => {
         mode: 'queue',
         modeSource: 'surface',
         surface: 'webchat',
+        origin: 'api',
+        lastTask: { id: last, agent: 'echo', source: 'api', status: 'pending', text: 'hello', user: null, createdAt: expect.any(Number) },
         holder: { taskId: holder, startedAt: null, worker: null },
         waiting: [
           { taskId: next, text: 'hello', position: 1, reason: `behind task ${holder}` },
@@ -78,6 +81,33 @@ describe('the list of sessions', () => {
     await submit('active');
     expect(await all({ limit: 1, active: true })).toEqual(['active']);
     expect(await all({ limit: 1 })).toEqual(['active', 'over']);
+  });
+
+  it('begins with the newest task of all sessions when asked for activity, and has each session once', async () => {
+    for (const name of ['a', 'b', 'c', 'a', 'd', 'b']) {
+      await submit(name);
+      await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'of no session' });
+    }
+    const newest = new Map<string, string>();
+    for (const { id, lastTask } of (await listSessions(parts.ledger, TENANT, { limit: 10 })).items) newest.set(id, lastTask?.id ?? '');
+    const expected = [...newest.keys()].toSorted((a, b) => ((newest.get(a) ?? '') < (newest.get(b) ?? '') ? 1 : -1));
+    for (const limit of [1, 3, 10]) expect(await all({ limit, sort: 'activity' })).toEqual(expected);
+    expect(await all({ limit: 1, sort: 'activity', q: 'B' })).toEqual(['b']);
+  });
+
+  it('has only those whose id holds a text', async () => {
+    for (const name of ['Telegram:7', 'slack:7', 'web']) await submit(name);
+    expect(await all({ limit: 1, q: 'telegram' })).toEqual(['Telegram:7']);
+    expect(await all({ limit: 1, q: ':7' })).toEqual(['Telegram:7', 'slack:7']);
+  });
+
+  it('says where the newest task came from', async () => {
+    await submit('asked');
+    await handleMessage(parts, { tenant: TENANT, session: 'written', text: 'hello there', surface: 'telegram', user: 'ada' });
+    expect((await listSessions(parts.ledger, TENANT, { limit: 2 })).items).toMatchObject([
+      { id: 'asked', origin: 'api', lastTask: { source: 'api', user: null } },
+      { id: 'written', origin: 'telegram', lastTask: { source: 'chat', text: 'hello there', user: 'ada' } },
+    ]);
   });
 
   it('has nothing of another tenant', async () => {
