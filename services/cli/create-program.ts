@@ -28,6 +28,8 @@ export interface ProgramOptions {
   version: string;
   /** Checks this machine. Resolves with the exit code. */
   doctor: () => Promise<ExitCode>;
+  /** Runs a fleet whose agents reload. */
+  dev: () => Promise<void>;
   /** Where help and complaints about arguments go. */
   io: { stdout: { write(text: string): unknown }; stderr: { write(text: string): unknown } };
 }
@@ -46,7 +48,7 @@ The beginning of a task's id is enough where no other task has it.
 Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no server answers, 130 Ctrl-C.`;
 
 /** All commands with their arguments and options. */
-export function createProgram({ contextOf, doctor, version, io }: ProgramOptions): Command {
+export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOptions): Command {
   const program = new Command('muster')
     .configureOutput({ writeOut: (text) => void io.stdout.write(text), writeErr: (text) => void io.stderr.write(text) })
     .description('Send work to the fleet, and see what becomes of it.')
@@ -79,5 +81,9 @@ export function createProgram({ contextOf, doctor, version, io }: ProgramOptions
     .command('doctor')
     .description('check this machine: Node, Redis, configuration, agents')
     .action(async (_options, command: Command) => contextOf(command).end(await doctor()));
+  program
+    .command('dev')
+    .description('run a fleet here that reloads agents and muster.config.ts when they are saved')
+    .action(async () => dev());
   return program;
 }

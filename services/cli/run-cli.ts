@@ -15,6 +15,8 @@ export interface RunCliOptions {
   args: readonly string[];
   /** Runs `muster doctor`, which checks this machine and not the API. Resolves with the exit code. */
   doctor: () => Promise<ExitCode>;
+  /** Runs `muster dev` until a signal ends the process. */
+  dev: () => Promise<void>;
   /** Of this installation, such as `0.1.0`. */
   version: string;
   /** Where the command reads and writes. Defaults to the streams and the environment of this process. */
@@ -30,13 +32,13 @@ export interface CliIo {
 }
 
 /** Runs one command to its end. Resolves with the exit code, and writes what went wrong to stderr. */
-export async function runCli({ args, doctor, version, io = process }: RunCliOptions): Promise<ExitCode> {
+export async function runCli({ args, doctor, dev, version, io = process }: RunCliOptions): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   try {
     const env = readCliEnvironment(io.variables);
     const end = (code: ExitCode): void => void (exitCode = code);
     const contextOf = contextMaker(env, io, end);
-    const program = createProgram({ contextOf, doctor, version, io });
+    const program = createProgram({ contextOf, doctor, dev, version, io });
     throwInsteadOfExit(program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -74,20 +74,30 @@ const FILE_ONLY = new Set([
   'worker.started',
 ]);
 
+interface ConsoleOptions {
+  hasColors: boolean;
+  /** More events for the file only. */
+  fileOnly?: readonly string[];
+}
+
 /** Turns JSON log lines into short ones for a terminal: time, level when it is not info, message, task. */
-export function consoleLines(out: { write(text: string): unknown }, hasColors: boolean): { write(line: string): void } {
+export function consoleLines(
+  out: { write(text: string): unknown },
+  { hasColors, fileOnly = [] }: ConsoleOptions,
+): { write(line: string): void } {
+  const hidden = new Set([...FILE_ONLY, ...fileOnly]);
   return {
     write(line) {
-      const text = readable(line.trimEnd(), hasColors);
+      const text = readable(line.trimEnd(), hasColors, hidden);
       if (text !== null) out.write(`${text}\n`);
     },
   };
 }
 
-function readable(line: string, hasColors: boolean): string | null {
+function readable(line: string, hasColors: boolean, hidden: ReadonlySet<string>): string | null {
   const parsed = lineSchema.safeParse(parseJson(line));
   if (!parsed.success) return oneLine(line, MAX_CHARACTERS);
-  if (FILE_ONLY.has(parsed.data.event ?? '') && parsed.data.level === 'info') return null;
+  if (hidden.has(parsed.data.event ?? '') && parsed.data.level === 'info') return null;
   // Agents write into the log too, and what they write must not steer the terminal or look like a line of its own.
   const text = partsOf(parsed.data)
     .map((words) => oneLine(words, MAX_CHARACTERS))

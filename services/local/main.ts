@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import { type Config, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
 import { endOnSignals, exitOnStartFailure } from '#shared/lifecycle/index.ts';
-import { createLocalLog, type Log } from '#shared/log/index.ts';
+import type { Log } from '#shared/log/index.ts';
 import { announce, writeLocalRecord } from './fleet/announce.ts';
 import { assertAgents } from '#shared/agents/index.ts';
-import { consoleLines, openRotatingFile } from './log-destinations.ts';
 import { createLocalRedis } from './redis/local-redis.ts';
 import { openDataDirectory, type DataDirectory } from './fleet/data-directory.ts';
+import { LOG_FILES, openLocalLog } from './fleet/local-log.ts';
 import { startLocalFleet } from './fleet/start-local-fleet.ts';
 
-const LOG_FILES = { maxBytes: 20_000_000, keep: 3 };
 /** Time for a stop beyond the grace: closing connections, and Redis's last write. */
 const STOP_MARGIN_MS = 10_000;
 
@@ -21,17 +19,11 @@ try {
   const directory = openDataDirectory(config.env.MUSTER_DATA_DIR);
   // However this process ends, short of a kill: the lock of a killed one is taken over by the next.
   process.on('exit', () => directory.release());
-  log = openLog(config, directory);
+  log = openLocalLog({ config, directory });
   for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
   await run(config, directory, log);
 } catch (error) {
   exitOnStartFailure(error, log);
-}
-
-function openLog(config: Config, directory: DataDirectory): Log {
-  const hasColors = process.stdout.isTTY && config.readVariable('NO_COLOR') === undefined;
-  const destinations = [openRotatingFile(join(directory.logs, 'muster.log'), LOG_FILES), consoleLines(process.stdout, hasColors)];
-  return createLocalLog({ level: config.env.LOG_LEVEL, service: 'local', destinations });
 }
 
 async function run(config: Config, directory: DataDirectory, fleetLog: Log): Promise<void> {

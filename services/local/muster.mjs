@@ -26,12 +26,17 @@ async function run() {
   nodeModules.enableCompileCache(join(root, 'node_modules', '.cache', 'node'));
   const { runCli } = await import('../cli/run-cli.ts');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  process.exitCode = await runCli({ args: process.argv.slice(2), doctor, version });
+  process.exitCode = await runCli({ args: process.argv.slice(2), doctor, dev, version });
 }
 
 async function doctor() {
   const { runDoctor } = await import('./doctor/run-doctor.ts');
   return runDoctor({ out: process.stdout });
+}
+
+async function dev() {
+  const { runDev } = await import('./dev/run-dev.ts');
+  await runDev();
 }
 
 function runOnNewerNode() {

@@ -28,8 +28,11 @@ import { WorkerService } from './worker-service.ts';
 /** How long a start waits for the orphans of killed workers to be ended. */
 const ORPHANS_MS = 3000;
 
+/** A service that can let all that runs end, without a deadline. */
+export type DrainableService = Service & Pick<WorkerService, 'drain'>;
+
 /** Runs agents: takes tickets, claims their tasks, runs and settles them. */
-export function createWorkerService(parts: Parts): Service {
+export function createWorkerService(parts: Parts): DrainableService {
   const { config, log, ledger } = parts;
   // The ledger's short states have spaces as separators.
   const name = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(2).toString('hex')}`;

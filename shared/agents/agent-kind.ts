@@ -61,6 +61,8 @@ export interface AttemptFiles {
 export interface Diagnostics {
   /** Where an error was thrown. */
   stack?: string;
+  /** The code around that line, while an author works on it. */
+  sourceCode?: string;
   /** The end of what a program wrote to stderr. */
   stderr?: string;
 }
@@ -97,6 +99,8 @@ export interface AgentRunnersOptions extends AgentEnvironment {
   readonly fleetKeyForApiAgents?: boolean;
   /** Bytes of attachments that one message to a model may have. Defaults to no bound. */
   readonly maxModelBytes?: number;
+  /** Whether the failure of a function shows the code around the line that threw. Defaults to false. */
+  readonly showsCode?: boolean;
   /** `commands` of the configuration. Defaults to what that defaults to. */
   readonly commands?: CommandSettings;
   /** Defaults to the system's. */

@@ -73,6 +73,8 @@ export const environmentSchema = z.object({
   MUSTER_PUBLIC_URL: z.url().optional(),
   /** Whether to believe `X-Forwarded-*` headers: true behind the ingress or another proxy of yours. */
   MUSTER_TRUST_PROXY: flag.default(false),
+  /** Set by `npm run dev`: a failed attempt of a function agent has the code around the line that threw in `error.details.sourceCode`. */
+  MUSTER_DEV: flag.default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a stopping process waits for running work before it hands it back. */
   SHUTDOWN_GRACE_MS: int(0).default(25_000),

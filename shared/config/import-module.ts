@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { registerHooks } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { findOwnLine } from './source-code.ts';
 
 const SHARED = new URL('../', import.meta.url);
 const DEFINE_CONFIG = new URL('define-config.ts', import.meta.url).href;
 /** Between asking Node to check a file and giving up on the line. */
 const CHECK_MS = 5000;
-/** A file and a line as Node writes them: in front of a syntax error, or in a stack frame. */
-const LOCATION = /(?:file:\/\/)?(\/[^\s:()]+\.[cm]?[jt]s):(\d+)/g;
 
 /**
  * Imports a module that a user wrote, wherever it is: `muster/config` and `#shared/...` are found there too, although Node looks
@@ -36,16 +35,8 @@ export async function importModule(file: string): Promise<Readonly<Record<string
 /** Where a module could not be loaded and why, as `<file>:<line>: <reason>`; the line is left out where Node does not know it. */
 export function describeImportFailure(file: string, cause: unknown): string {
   if (!(cause instanceof Error)) return `${file}: ${String(cause)}`;
-  const place = locate(cause.stack ?? '') ?? (cause instanceof SyntaxError ? locate(check(file)) : null);
-  return `${place ?? file}: cannot be loaded: ${cause.message}`;
-}
-
-function locate(text: string): string | null {
-  const own = fileURLToPath(SHARED);
-  for (const [, file = '', line = ''] of text.matchAll(LOCATION)) {
-    if (!file.startsWith(own) && !file.includes('/node_modules/')) return `${file}:${line}`;
-  }
-  return null;
+  const place = findOwnLine(cause.stack ?? '') ?? (cause instanceof SyntaxError ? findOwnLine(check(file)) : null);
+  return `${place === null ? file : `${place.file}:${place.line}`}: cannot be loaded: ${cause.message}`;
 }
 
 /** What `node --check` says; an error of JavaScript's own parser carries no line when it is caught. */

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { chatProblems } from './chat.ts';
 import { environmentSchema, type Environment } from './environment.ts';
 import { describeImportFailure, importModule } from './import-module.ts';
+import { placeOf } from './source-code.ts';
 import { laneProblems } from './settings/routing-settings.ts';
 import { settingsSchema, type Settings } from './settings/settings.ts';
 import { MusterError } from '../errors/index.ts';
@@ -35,20 +36,14 @@ const OLD_NAMES = [
  * Throws `config.invalid` with one line per problem in `details.problems`, all of them at once.
  */
 export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<LoadedConfig> {
-  const problems: string[] = [];
-  // Compose and Kubernetes pass an unset variable as an empty one.
-  const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
-  const env = environmentSchema.safeParse(given);
-  if (!env.success) problems.push(...describe(env.error, 'environment'));
-  problems.push(...chatProblems(given));
-  if (env.success) problems.push(...adminKeyProblems(env.data));
+  const { given, env, problems } = readEnvironment(variables);
 
   const named = given['MUSTER_CONFIG'];
   const file = resolve(cwd, named ?? 'muster.config.ts');
   const written = await readFile(file, named !== undefined, problems);
   const { renamed, warnings } = renameSettings(written);
   const settings = settingsSchema.safeParse(renamed);
-  if (!settings.success) problems.push(...describe(settings.error, file));
+  if (!settings.success) problems.push(...describe(settings.error, (path) => placeOf(file, path)));
   problems.push(...laneProblems(written).map((problem) => `${file}: ${problem}`));
 
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
@@ -61,6 +56,28 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
     readVariable: (name) => given[name],
     warnings: [...warnings, ...oldAgentNames(settings.data)],
   };
+}
+
+/** Reads the environment alone, for a process that loads no configuration itself. Throws `config.invalid`. */
+export function loadEnvironment(variables: NodeJS.ProcessEnv = process.env): Pick<Config, 'env' | 'readVariable'> {
+  const { given, env, problems } = readEnvironment(variables);
+  if (problems.length > 0 || !env.success) throw invalidConfig(problems);
+  return { env: env.data, readVariable: (name) => given[name] };
+}
+
+interface ReadEnvironment {
+  /** The variables that are set. */
+  given: NodeJS.ProcessEnv;
+  env: z.ZodSafeParseResult<Environment>;
+  problems: string[];
+}
+
+function readEnvironment(variables: NodeJS.ProcessEnv): ReadEnvironment {
+  // Compose and Kubernetes pass an unset variable as an empty one.
+  const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const env = environmentSchema.safeParse(given);
+  const problems = env.success ? adminKeyProblems(env.data) : describe(env.error, () => 'environment');
+  return { given, env, problems: [...problems, ...chatProblems(given)] };
 }
 
 /** The settings under their new names, with a line for each that was renamed. The old name wins where both are set. */
@@ -136,11 +153,11 @@ async function readFile(file: string, isNamed: boolean, problems: string[]): Pro
   }
 }
 
-function describe(error: z.ZodError, where: string): string[] {
+function describe(error: z.ZodError, placeOfPath: (path: readonly PropertyKey[]) => string): string[] {
   return error.issues.map((issue) => {
     // What is wrong with a name is inside of the issue about the record that holds it.
     const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-    return `${where}: ${issue.path.join('.') || '(whole)'}: ${message}`;
+    return `${placeOfPath(issue.path)}: ${issue.path.join('.') || '(whole)'}: ${message}`;
   });
 }
 

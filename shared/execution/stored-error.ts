@@ -37,10 +37,11 @@ export function messageOf(error: unknown): string {
 function detailsOf({ details }: TaskFailure, context: FailureContext): string | undefined {
   const { diagnostics, redact, settings } = context;
   const own = plainDetails(details, redact);
-  const { stack, stderr } = diagnostics;
+  const { stack, sourceCode, stderr } = diagnostics;
   const { maxStackCharacters } = settings.tasks;
   const found = {
     ...(stack === undefined || maxStackCharacters === 0 ? {} : { stack: redactBeginning(stack, maxStackCharacters, context) }),
+    ...(sourceCode === undefined ? {} : { sourceCode: redactBeginning(sourceCode, DETAILS_CHARACTERS, context) }),
     ...(stderr === undefined ? {} : { stderr: redact(stderr) }),
   };
   if (own === null && Object.keys(found).length === 0) return undefined;

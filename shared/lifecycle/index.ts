@@ -1,5 +1,5 @@
 /** Processes from start to end: opening what a service needs, starting services in order, and stopping them within the grace. */
-export { endOnSignals, exitOnStartFailure } from './end-process.ts';
+export { describeStartFailure, endOnSignals, exitOnStartFailure } from './end-process.ts';
 export { openDispatcher } from './open-dispatcher.ts';
 export { openExecutor } from './open-executor.ts';
 export { type Parts, openParts } from './open-parts.ts';

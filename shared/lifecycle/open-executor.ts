@@ -70,6 +70,7 @@ function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runA
     operatorAgents: config.settings.agents,
     fleetKeyForApiAgents: config.settings.limits.fleetKeyForApiAgents,
     maxModelBytes: config.settings.files.maxModelBytes,
+    showsCode: config.env.MUSTER_DEV,
     commands: config.settings.commands,
     providers: config.settings.providers,
   };

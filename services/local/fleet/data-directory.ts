@@ -4,14 +4,23 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { isStillRunning, processStart } from './process-start.ts';
 
-export interface DataDirectory {
+export interface DataFolders {
   /** Absolute. */
   readonly path: string;
   /** Redis's own files. */
   readonly redis: string;
   readonly logs: string;
+}
+
+export interface DataDirectory extends DataFolders {
   /** Another fleet may open the directory afterwards. */
   release(): void;
+}
+
+/** The folders of a data directory, for a process whose parent has opened it. */
+export function dataFolders(given: string): DataFolders {
+  const path = resolve(given);
+  return { path, redis: join(path, 'redis'), logs: join(path, 'logs') };
 }
 
 /**
@@ -19,9 +28,7 @@ export interface DataDirectory {
  * Throws `config.invalid` when it cannot be written or another fleet has it.
  */
 export function openDataDirectory(given: string): DataDirectory {
-  const path = resolve(given);
-  const redis = join(path, 'redis');
-  const logs = join(path, 'logs');
+  const { path, redis, logs } = dataFolders(given);
   try {
     for (const folder of [path, redis, logs]) {
       // For its owner only: it holds all prompts and answers, and the key for the commands of this machine.

@@ -1,6 +1,6 @@
 import { MusterError } from '#shared/errors/index.ts';
 import type { Config } from '#shared/config/index.ts';
-import { startFleet } from '#shared/lifecycle/index.ts';
+import { type Parts, type Service, startFleet } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { assertInstallation, isRedisUnavailable } from '#shared/redis/index.ts';
 import { ensureFirstKey, SignInLinks } from '#shared/tenants/index.ts';
@@ -10,7 +10,7 @@ import { createDashboardService } from '../../dashboard/create-dashboard-service
 import { createHubService } from '../../hub/create-hub-service.ts';
 import { createSchedulerService } from '../../scheduler/create-scheduler-service.ts';
 import { createWebhooksService } from '../../webhooks/create-webhooks-service.ts';
-import { createWorkerService } from '../../worker/create-worker-service.ts';
+import { createWorkerService, type DrainableService } from '../../worker/create-worker-service.ts';
 import type { LocalRedis } from '../redis/local-redis.ts';
 
 export interface LocalFleetOptions {
@@ -21,6 +21,14 @@ export interface LocalFleetOptions {
   onNewKey: (key: string) => void;
   /** Ends the process when it cannot go on. */
   fail: (error: Error) => void;
+  /** Puts the services into the order of their start. By default the worker is last. */
+  arrange?: (services: LocalServices) => readonly Service[];
+}
+
+export interface LocalServices {
+  /** What takes requests, messages and times. */
+  fronts: readonly Service[];
+  worker: DrainableService;
 }
 
 export interface LocalFleet {
@@ -35,7 +43,14 @@ export interface LocalFleet {
 const REDIS_GRACE_MS = 4000;
 
 /** Starts Redis where needed and then every service of the fleet in this process. */
-export async function startLocalFleet({ config, log, redis, onNewKey, fail }: LocalFleetOptions): Promise<LocalFleet> {
+export async function startLocalFleet({
+  config,
+  log,
+  redis,
+  onNewKey,
+  fail,
+  arrange = workerLast,
+}: LocalFleetOptions): Promise<LocalFleet> {
   try {
     const url = await redis.start();
     const opened = Promise.withResolvers<SignInLinks>();
@@ -50,16 +65,7 @@ export async function startLocalFleet({ config, log, redis, onNewKey, fail }: Lo
         if (newKey !== null) onNewKey(newKey);
         opened.resolve(new SignInLinks({ ...parts, lifetimeMs: parts.settings.signIn.linkMs }));
       },
-      // The worker is last: it starts when its producers are there, and is the first to drain.
-      create: (parts) => [
-        createApiService(parts),
-        createWebhooksService(parts),
-        createChatService(parts),
-        createDashboardService(parts),
-        createSchedulerService(parts),
-        createHubService(parts),
-        createWorkerService(parts),
-      ],
+      create: (parts) => arrange(createLocalServices(parts)),
     });
     const stop = async (graceMs: number): Promise<void> => {
       await fleet.stop(graceMs);
@@ -70,6 +76,23 @@ export async function startLocalFleet({ config, log, redis, onNewKey, fail }: Lo
     await redis.stop(REDIS_GRACE_MS);
     throw error;
   }
+}
+
+function createLocalServices(parts: Parts): LocalServices {
+  const fronts = [
+    createApiService(parts),
+    createWebhooksService(parts),
+    createChatService(parts),
+    createDashboardService(parts),
+    createSchedulerService(parts),
+    createHubService(parts),
+  ];
+  return { fronts, worker: createWorkerService(parts) };
+}
+
+/** It starts when its producers are there, and is the first to drain. */
+function workerLast({ fronts, worker }: LocalServices): readonly Service[] {
+  return [...fronts, worker];
 }
 
 /** A separate service waits for Redis; a person at a terminal needs the reason instead. */

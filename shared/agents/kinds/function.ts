@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { AISDKError } from 'ai';
-import { type AgentContext, type AgentFunction, type AgentResult, describeImportFailure, importModule } from '../../config/index.ts';
+import {
+  type AgentContext,
+  type AgentFunction,
+  type AgentResult,
+  describeImportFailure,
+  excerptOf,
+  importModule,
+} from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { AttemptModels } from '../../models/index.ts';
@@ -12,9 +19,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Agents that are functions of the operator's own, in a file or in the configuration itself. */
 export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
-  openRunner: ({ directory }) => {
+  openRunner: ({ directory, showsCode = false }) => {
     const load = createFunctionLoader(directory);
-    return (run) => runFunction(run, load);
+    return (run) => runFunction(run, load, showsCode);
   },
   check: async ({ file, run }, { directory }) => {
     if (run === undefined) await loadFile(file, createFunctionLoader(directory));
@@ -30,13 +37,16 @@ export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
 export async function runFunction(
   { task, definition, context, models, untilStopped, diagnose }: AgentRun<DefinitionOf<'function'>>,
   load: FunctionLoader,
+  showsCode = false,
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
   try {
     return readAnswer(await untilStopped(catchStray(context, () => Promise.try(run, task, context))));
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
-    diagnose({ stack: stackOf(error) });
+    const stack = stackOf(error);
+    const sourceCode = showsCode ? excerptOf(stack) : null;
+    diagnose({ stack, ...(sourceCode !== null && { sourceCode }) });
     throw failureOf(error, models);
   }
 }

@@ -52,7 +52,7 @@ export async function runMuster(args: string[], { env = {}, input = '' }: RunOpt
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const io = { stdin: Readable.from([input]), stdout, stderr, variables };
-  const code = await runCli({ args, io, version: '0.0.0', doctor: () => Promise.resolve(0) });
+  const code = await runCli({ args, io, version: '0.0.0', doctor: () => Promise.resolve(0), dev: () => Promise.resolve() });
   stdout.end();
   stderr.end();
   rmSync(directory, { recursive: true, force: true });

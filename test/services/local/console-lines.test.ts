@@ -9,7 +9,7 @@ function logTo(level = 'info', hasColors = false): { log: ReturnType<typeof crea
   const log = createLocalLog({
     level,
     service: 'local',
-    destinations: [file, consoleLines({ write: (text) => lines.push(text) }, hasColors)],
+    destinations: [file, consoleLines({ write: (text) => lines.push(text) }, { hasColors })],
   });
   return { log, lines, json };
 }
@@ -62,7 +62,7 @@ test('a request that went well is in the file only, like steps that the next one
 
 test('what another library prints is shown as it is', () => {
   const out: string[] = [];
-  consoleLines({ write: (text) => out.push(text) }, false).write('plain words\n');
+  consoleLines({ write: (text) => out.push(text) }, { hasColors: false }).write('plain words\n');
   expect(out).toEqual(['plain words\n']);
 });
 

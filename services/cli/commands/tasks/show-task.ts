@@ -154,14 +154,15 @@ function taskLogLines(entries: TaskLog): string[] {
   return formatTable(rows);
 }
 
-const diagnosticsSchema = z.object({ stack: text, stderr: text });
+const diagnosticsSchema = z.object({ stack: text, sourceCode: text, stderr: text });
 
-/** Shows the stack and the stderr of an error where its details have them. */
+/** Shows the stack, the code around it and the stderr of an error where its details have them. */
 function showDiagnostics(details: unknown, indent: string, show: (line: string) => void): void {
   const known = diagnosticsSchema.safeParse(details);
   if (!known.success) return;
   for (const [name, content] of [
     ['stack', known.data.stack],
+    ['code', known.data.sourceCode],
     ['stderr', known.data.stderr],
   ] as const) {
     if (!content) continue;
