@@ -3,8 +3,12 @@ import type { ReactElement } from 'react';
 /** SVG paths on a grid of 24. */
 const SHAPES = {
   chat: 'M4 5h16v11H9l-5 4z',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2',
+  columns: 'M4 5h16v14H4zM10 5v14M15 5v14',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   close: 'M6 6l12 12M18 6L6 18',
+  expand: 'M7 10l5 5 5-5',
   edit: 'M5 19l1-4.5L16.5 4l3.5 3.5L9.5 18zM14 6.5l3.5 3.5',
   external: 'M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5',
   home: 'M4 11l8-7 8 7v9h-5v-6H9v6H4z',
@@ -12,6 +16,8 @@ const SHAPES = {
   moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z',
   play: 'M7 5l12 7-12 7z',
   plus: 'M12 5v14M5 12h14',
+  pause: 'M8 5v14M16 5v14',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M16 16l4.5 4.5',
   send: 'M12 20V5M5.5 11.5L12 5l6.5 6.5',
   stop: 'M7 7h10v10H7z',
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2.5M12 19.5V22M2 12h2.5M19.5 12H22M5 5l1.8 1.8M17.2 17.2L19 19M19 5l-1.8 1.8M6.8 17.2L5 19',

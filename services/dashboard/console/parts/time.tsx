@@ -1,10 +1,19 @@
 import { useSyncExternalStore, type ReactElement } from 'react';
 
-/** The age of the ISO time `at`, with the exact time on hover. */
-export function Age({ at }: { at: string }): ReactElement {
+interface TimeProps {
+  /** An ISO time. */
+  at: string;
+  /** The event whose time it is, `accepted`. */
+  of?: string | undefined;
+  /** A further zone for the hint, of a schedule. */
+  zone?: string | undefined;
+}
+
+/** The age of a time, `33 s ago`, with the exact time on hover. */
+export function Age({ at, of, zone }: TimeProps): ReactElement {
   const ms = useNow() - Date.parse(at);
   return (
-    <time dateTime={at} title={at}>
+    <time dateTime={at} title={timeHint({ at, of, zone })}>
       {ms < 1000 ? 'just now' : `${durationText(ms)} ago`}
     </time>
   );
@@ -13,14 +22,42 @@ export function Age({ at }: { at: string }): ReactElement {
 const DAY = { day: 'numeric', month: 'short' } as const;
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
 
-/** An ISO time in this browser's zone, `23 Nov, 09:00:12 CET`, with the exact time on hover. */
-export function ClockTime({ at, withDay = true }: { at: string; withDay?: boolean }): ReactElement {
+/** A time in this browser's zone, `23 Nov, 09:00:12 CET`; UTC and the further zone on hover. */
+export function ClockTime({ withDay = true, ...time }: TimeProps & { withDay?: boolean }): ReactElement {
   const format = new Intl.DateTimeFormat('en-GB', { ...(withDay ? DAY : {}), ...CLOCK, timeZoneName: 'short' });
   return (
-    <time dateTime={at} title={at}>
-      {format.format(new Date(at))}
+    <time dateTime={time.at} title={timeHint(time)}>
+      {format.format(new Date(time.at))}
     </time>
   );
+}
+
+const FULL = { ...DAY, year: 'numeric', ...CLOCK, timeZoneName: 'short' } as const;
+
+/** One line per zone: the viewer's, UTC, and the further one. */
+export function timeHint({ at, of, zone }: TimeProps): string {
+  const time = new Date(at);
+  const inZone = (timeZone?: string): string =>
+    new Intl.DateTimeFormat('en-GB', timeZone === undefined ? FULL : { ...FULL, timeZone }).format(time);
+  const lines = [inZone(), inZone('UTC'), ...(zone === undefined ? [] : [`${inZone(zone)} in ${zone}`])];
+  return `${of === undefined ? '' : `${of} `}${[...new Set(lines)].join('\n')}`;
+}
+
+interface ElapsedProps {
+  from: string | null | undefined;
+  /** Without it the time still runs. */
+  to?: string | null | undefined;
+}
+
+/** The time between two ISO times; a dash before the first. */
+export function Elapsed({ from, to }: ElapsedProps): ReactElement {
+  const now = useNow();
+  if (!from) return <span>–</span>;
+  return <Duration ms={(to ? Date.parse(to) : now) - Date.parse(from)} />;
+}
+
+export function Duration({ ms }: { ms: number | null | undefined }): ReactElement {
+  return typeof ms === 'number' ? <span title={`${Math.round(ms)} ms`}>{durationText(ms)}</span> : <span>–</span>;
 }
 
 /** Ages have no fractions, so a step of some seconds is enough. */

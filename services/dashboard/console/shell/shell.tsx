@@ -1,6 +1,11 @@
 import { Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
-import { PageLink } from '../routing/navigation.tsx';
+import { ConfirmDialog } from '../parts/actions/confirm.tsx';
+import { Jobs } from '../parts/actions/jobs.tsx';
+import { Notices } from '../parts/actions/notices.tsx';
+import { KeyList } from '../parts/keys/key-list.tsx';
 import { useKeptScroll } from '../routing/kept-scroll.ts';
+import { PageLink } from '../routing/navigation.tsx';
+import { LiveMark } from './live-mark.tsx';
 import { MainNavigation, NavigationMenu } from './navigation.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
@@ -40,6 +45,7 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
           Muster
         </PageLink>
         <div className={classes['right']}>
+          <LiveMark />
           <SchemeSwitch />
           <PersonMenu />
         </div>
@@ -50,6 +56,11 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
           <Suspense fallback={<div className="page" aria-busy="true" />}>{children}</Suspense>
         </main>
       </div>
+      <Notices>
+        <Jobs />
+      </Notices>
+      <ConfirmDialog />
+      <KeyList />
     </div>
   );
 }

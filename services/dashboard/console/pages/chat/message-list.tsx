@@ -1,10 +1,9 @@
 import { ActionIcon, Skeleton } from '@mantine/core';
 import { Fragment, memo, useDeferredValue, type ReactElement } from 'react';
-import Markdown, { type Components } from 'react-markdown';
-import remarkGfm from 'remark-gfm';
 import type { Session } from '../../api/records.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStickToEnd } from '../../parts/scroll-box.tsx';
+import { Markdown } from '../../parts/text/markdown.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import type { ChatMessage, Conversation, SystemLine } from './conversation.ts';
 import classes from './message-list.module.css';
@@ -112,7 +111,7 @@ function Answer({ message }: { message: ChatMessage }): ReactElement | null {
   return (
     <div className={classes['answer']} aria-busy={isWriting} data-writing={isWriting || undefined}>
       {message.agent === null ? null : <div className={classes['agent']}>{message.agent}</div>}
-      {text === '' ? null : <MarkdownText text={text} />}
+      {text === '' ? null : <Markdown text={text} />}
       {isWriting ? (
         <span className={classes['cursor']}>
           <span className="unseen">The answer is being written</span>
@@ -121,38 +120,3 @@ function Answer({ message }: { message: ChatMessage }): ReactElement | null {
     </div>
   );
 }
-
-const PLUGINS = [remarkGfm];
-
-const COMPONENTS: Components = {
-  // The target of an agent's link must get neither this window nor this address.
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-      {children}
-    </a>
-  ),
-  // Loading an image would show its server that the answer was read, so it is a link.
-  img: ({ src, alt }) => (
-    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
-      {alt === undefined || alt === '' ? 'Image' : alt}
-    </a>
-  ),
-  // Wide blocks scroll by themselves, also by keyboard.
-  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
-  table: ({ children }) => (
-    <section className={classes['wide']} tabIndex={0} aria-label="Table">
-      <table>{children}</table>
-    </section>
-  ),
-};
-
-/** An agent's text as Markdown. HTML in it shows as text, and links that would run scripts lose their address. */
-const MarkdownText = memo(function MarkdownText({ text }: { text: string }): ReactElement {
-  return (
-    <div className={classes['text']}>
-      <Markdown remarkPlugins={PLUGINS} components={COMPONENTS}>
-        {text}
-      </Markdown>
-    </div>
-  );
-});

@@ -1,0 +1,72 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore, type ReactElement } from 'react';
+import { cancelAction, readAction, type ActionRecord, type TaskAction } from '../../api/task-actions.ts';
+import { countText } from '../numbers.tsx';
+import classes from './actions.module.css';
+import { notify } from './notices.tsx';
+import { createStore } from './store.ts';
+
+const POLL_MS = 1000;
+const DOING: Readonly<Record<TaskAction, string>> = { retry: 'Retrying', cancel: 'Cancelling', discard: 'Discarding' };
+const DONE: Readonly<Record<TaskAction, string>> = { retry: 'retried', cancel: 'cancelled', discard: 'discarded' };
+
+const jobs = createStore<readonly ActionRecord[]>([]);
+
+/** Shows the progress of an action upon many tasks on every page until it has ended. */
+export function showJob(record: ActionRecord): void {
+  jobs.change((before) => [...before, record]);
+}
+
+/** The actions that this browser started and that run; the shell shows them. */
+export function Jobs(): ReactElement {
+  const shown = useSyncExternalStore(jobs.subscribe, jobs.read);
+  return (
+    <>
+      {shown.map((job) => (
+        <JobProgress key={job.id} first={job} />
+      ))}
+    </>
+  );
+}
+
+function JobProgress({ first }: { first: ActionRecord }): ReactElement {
+  const queries = useQueryClient();
+  const { data: job = first } = useQuery({
+    queryKey: ['actions', first.id],
+    queryFn: ({ signal }) => readAction(first.id, signal),
+    refetchInterval: POLL_MS,
+  });
+  const { status } = job;
+  const hasEnded = status === 'completed' || status === 'cancelled' || status === 'failed';
+  useEffect(() => {
+    if (!hasEnded) return;
+    jobs.change((before) => before.filter(({ id }) => id !== job.id));
+    notify(outcomeOf(job));
+    void queries.invalidateQueries();
+  }, [hasEnded, job, queries]);
+  const settled = job.done + job.skipped + job.failed;
+  const text = `${DOING[job.action]} ${countText(settled)} of ${countText(Math.max(job.matched, settled))}`;
+  return (
+    <div className={classes['job']}>
+      <div className={classes['line']}>
+        <span>{text}</span>
+        <Button size="compact-xs" variant="default" disabled={status === 'cancelling'} onClick={() => void cancelAction(job.id)}>
+          Stop
+        </Button>
+      </div>
+      <progress aria-label={text} max={Math.max(1, job.matched)} value={settled} />
+    </div>
+  );
+}
+
+function outcomeOf({ action, status, done, skipped, failed, error }: ActionRecord): Parameters<typeof notify>[0] {
+  const parts = [
+    `${countText(done)} ${done === 1 ? 'task' : 'tasks'} ${DONE[action]}`,
+    ...(skipped > 0 ? [`${countText(skipped)} had changed`] : []),
+    ...(failed > 0 ? [`${countText(failed)} failed`] : []),
+    ...(error ? [error] : []),
+    ...(status === 'cancelled' ? ['stopped'] : []),
+  ];
+  return { text: parts.join(', '), tone: failed > 0 || status === 'failed' ? 'bad' : 'good' };
+}

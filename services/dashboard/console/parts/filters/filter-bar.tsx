@@ -1,0 +1,93 @@
+import { Button } from '@mantine/core';
+import type { ReactElement } from 'react';
+import type { FilterSpec, Filters } from '../../routing/use-filters.ts';
+import { Icon } from '../icon.tsx';
+import classes from './filters.module.css';
+import { PickField, PicksField } from './pick-fields.tsx';
+import { TextField } from './text-field.tsx';
+import { TimeField } from './time-field.tsx';
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+  /** How many records have it. */
+  readonly count?: number;
+}
+
+/** A field of the bar; `name` is the API's parameter. */
+export type FilterField =
+  | { readonly name: string; readonly kind: 'search' | 'text' | 'time' | 'flag'; readonly label: string }
+  | { readonly name: string; readonly kind: 'pick' | 'picks'; readonly label: string; readonly choices: readonly Choice[] };
+
+interface FilterBarProps<Spec extends FilterSpec> {
+  filters: Filters<Spec>;
+  fields: readonly FilterField[];
+}
+
+/** The filters of a page in a line, and a button that removes them. */
+export function FilterBar<Spec extends FilterSpec>({ filters, fields }: FilterBarProps<Spec>): ReactElement {
+  const { values, count } = filters;
+  const change = (name: string, value: unknown, replace = false): void => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the field's kind decides the value's type
+    filters.change({ [name]: value } as Partial<typeof values>, { replace });
+  };
+  return (
+    <search className={classes['bar']} aria-label="Filters">
+      {fields.map((field) => (
+        <Field key={field.name} field={field} value={values[field.name]} onChange={change} />
+      ))}
+      {count === 0 ? null : (
+        <Button size="xs" variant="subtle" color="gray" onClick={filters.clear}>
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+interface FieldProps {
+  field: FilterField;
+  value: unknown;
+  onChange: (name: string, value: unknown, replace?: boolean) => void;
+}
+
+function Field({ field, value, onChange }: FieldProps): ReactElement {
+  const { name, kind, label } = field;
+  const text = typeof value === 'string' ? value : '';
+  switch (kind) {
+    case 'search':
+    case 'text':
+      return (
+        <TextField
+          label={label}
+          isSearch={kind === 'search'}
+          value={text}
+          onChange={(next) => onChange(name, next === '' ? null : next, true)}
+        />
+      );
+    case 'time':
+      return <TimeField label={label} value={text} onChange={(next) => onChange(name, next)} />;
+    case 'flag':
+      return (
+        <Button
+          size="xs"
+          variant={value === true ? 'light' : 'default'}
+          aria-pressed={value === true}
+          leftSection={value === true ? <Icon name="check" size={14} /> : null}
+          onClick={() => onChange(name, value !== true)}
+        >
+          {label}
+        </Button>
+      );
+    case 'pick':
+      return (
+        <PickField label={label} choices={field.choices} value={text} onChange={(next) => onChange(name, next === '' ? null : next)} />
+      );
+    case 'picks':
+      return <PicksField label={label} choices={field.choices} values={wordsOf(value)} onChange={(next) => onChange(name, next)} />;
+  }
+}
+
+function wordsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+}

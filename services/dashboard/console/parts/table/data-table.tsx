@@ -1,0 +1,88 @@
+import { Button } from '@mantine/core';
+import { useEffect, useRef, type ReactElement, type ReactNode, type RefObject } from 'react';
+import type { Column, RowKey } from './column.ts';
+import { ColumnMenu } from './column-menu.tsx';
+import classes from './data-table.module.css';
+import { useShownColumns } from './shown-columns.ts';
+import { useSteadyRows } from './steady-rows.ts';
+import { openRow, TableBody } from './table-body.tsx';
+import { TableHead } from './table-head.tsx';
+import type { Selection } from './use-selection.ts';
+import { useTableRows } from './use-table-rows.ts';
+
+export interface DataTableProps<Row> {
+  /** Under which the browser keeps the chosen columns, and the address the order. */
+  name: string;
+  /** The table's name for screen readers. */
+  label: string;
+  rows: readonly Row[];
+  rowId: (row: Row) => string;
+  /** A constant, or memoized. The first one is the link of its row. */
+  columns: readonly Column<Row>[];
+  whenEmpty: ReactNode;
+  /** The page of a row. */
+  href?: (row: Row) => string | null;
+  /** Single keys for the row that `j` and `k` have chosen. */
+  keys?: readonly RowKey<Row>[];
+  selection?: Selection;
+  tone?: (row: Row) => 'bad' | 'warn' | null;
+  more?: { hasMore: boolean; isLoading: boolean; load: () => void; text?: string };
+  /** Above the table, beside the menu of columns. */
+  toolbar?: ReactNode;
+  /** The filter of the rows; the rows of another one are shown at once. */
+  of?: string;
+}
+
+/** A dense table: virtual rows, chosen columns, keys, and rows that stay in place while they are used. */
+export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
+  const { name, label, rows, rowId, columns, whenEmpty, more, toolbar, of = '' } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const { visibility, choose } = useShownColumns(name, columns);
+  const steady = useSteadyRows({ rows, rowId, table: box, of });
+  const table = useTableRows({ name, rows: steady.rows, rowId, columns, visibility });
+  const shown = columns.filter(({ id }) => visibility[id] === true);
+  useOpenOnClick(box);
+  return (
+    <div className={classes['frame']}>
+      <div className={classes['toolbar']}>
+        <div className={classes['tools']}>{toolbar}</div>
+        {steady.newCount > 0 ? (
+          <Button size="compact-xs" variant="light" onClick={steady.showNew}>
+            {steady.newCount} new
+          </Button>
+        ) : null}
+        <ColumnMenu columns={columns} visibility={visibility} onChoose={choose} />
+      </div>
+      <div ref={box} className={classes['box']}>
+        <table className={classes['table']} aria-label={label} aria-rowcount={rows.length + 1}>
+          <TableHead table={table} columns={shown} rows={steady.rows} rowId={rowId} selection={props.selection} />
+          <TableBody {...props} table={table} columns={shown} box={box} />
+        </table>
+        {rows.length === 0 ? <div className={classes['empty']}>{whenEmpty}</div> : null}
+      </div>
+      {more?.hasMore === true ? (
+        <Button mt="sm" size="xs" variant="default" loading={more.isLoading} onClick={more.load}>
+          {more.text ?? 'Show more'}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+const CONTROLS = 'a, button, input, label, summary';
+
+/** A click anywhere on a row opens it, unless it was meant for a control or ends the selection of a text. */
+function useOpenOnClick(box: RefObject<HTMLDivElement | null>): void {
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const onClick = (event: MouseEvent): void => {
+      const target = event.target instanceof Element ? event.target : null;
+      const href = target?.closest('tr')?.getAttribute('data-href');
+      if (!href || target?.closest(CONTROLS) || document.getSelection()?.isCollapsed === false) return;
+      openRow(href, event.ctrlKey || event.metaKey);
+    };
+    element.addEventListener('click', onClick);
+    return () => element.removeEventListener('click', onClick);
+  }, [box]);
+}

@@ -1,0 +1,68 @@
+import { useEffect, useState, type RefObject } from 'react';
+
+export interface SteadyRows<Row> {
+  readonly rows: readonly Row[];
+  /** Rows that came above the shown ones. */
+  readonly newCount: number;
+  /** Shows them. */
+  readonly showNew: () => void;
+}
+
+interface SteadyOptions<Row> {
+  rows: readonly Row[];
+  rowId: (row: Row) => string;
+  /** The element on which a pointer keeps rows in place. */
+  table: RefObject<HTMLElement | null>;
+  /** Another list, as of another filter, is shown at once. */
+  of: string;
+}
+
+/** Pixels of scrolling from which new rows would move what a person reads. */
+const SCROLLED_PX = 60;
+
+interface Held<Row> {
+  of: string;
+  rows: readonly Row[];
+}
+
+/** Keeps rows in their places while the pointer is on them, or the page is scrolled. Their contents change all the same. */
+export function useSteadyRows<Row>({ rows, rowId, table, of }: SteadyOptions<Row>): SteadyRows<Row> {
+  const isUsed = useIsUsed(table);
+  const [held, setHeld] = useState<Held<Row> | null>(null);
+  if (isUsed && held?.of !== of) setHeld({ of, rows });
+  if (!isUsed && held !== null) setHeld(null);
+  const merged = held === null || !isUsed ? { rows, newCount: 0 } : mergeRows(held.rows, rows, rowId);
+  return { ...merged, showNew: () => setHeld({ of, rows }) };
+}
+
+function useIsUsed(table: RefObject<HTMLElement | null>): boolean {
+  const [isPointed, setPointed] = useState(false);
+  const [isScrolled, setScrolled] = useState(false);
+  useEffect(() => {
+    const element = table.current;
+    const box = element?.closest('main');
+    if (!element || !box) return undefined;
+    const stop = new AbortController();
+    const { signal } = stop;
+    // A finger leaves no element, so it holds nothing.
+    element.addEventListener('pointerenter', ({ pointerType }) => setPointed(pointerType === 'mouse'), { signal });
+    element.addEventListener('pointerleave', () => setPointed(false), { signal });
+    box.addEventListener('scroll', () => setScrolled(box.scrollTop > SCROLLED_PX), { signal, passive: true });
+    return () => stop.abort();
+  }, [table]);
+  return isPointed || isScrolled;
+}
+
+/** The held rows with their newest contents, and rows that follow them; rows that came before them are only counted. */
+export function mergeRows<Row>(
+  held: readonly Row[],
+  rows: readonly Row[],
+  rowId: (row: Row) => string,
+): { rows: readonly Row[]; newCount: number } {
+  const newest = new Map(rows.map((row) => [rowId(row), row]));
+  const heldIds = new Set(held.map(rowId));
+  const lastKnown = rows.findLastIndex((row) => heldIds.has(rowId(row)));
+  const added = rows.filter((row) => !heldIds.has(rowId(row)));
+  const following = rows.slice(lastKnown + 1);
+  return { rows: [...held.map((row) => newest.get(rowId(row)) ?? row), ...following], newCount: added.length - following.length };
+}

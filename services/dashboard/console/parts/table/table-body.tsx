@@ -1,0 +1,141 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useLayoutEffect, useState, type ReactElement, type RefObject } from 'react';
+import { useKeys } from '../keys/use-keys.ts';
+import { navigate } from '../../routing/navigation.tsx';
+import type { Column } from './column.ts';
+import type { DataTableProps } from './data-table.tsx';
+import { TableRow } from './table-row.tsx';
+import { toggled } from './use-selection.ts';
+import type { RowTable } from './use-table-rows.ts';
+
+interface TableBodyProps<Row> extends DataTableProps<Row> {
+  table: RowTable<Row>;
+  /** The shown ones. */
+  columns: readonly Column<Row>[];
+  box: RefObject<HTMLElement | null>;
+}
+
+const ROW_PX = 28;
+const OVERSCAN = 12;
+
+/** The rows near the visible part of the page, between two rows that are as high as the others. */
+export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
+  const { table, columns, box, rowId, href, selection, tone } = props;
+  const rows = table.getRowModel().rows.map(({ original }) => original.row);
+  const offset = useOffset(box);
+  // oxlint-disable-next-line react/incompatible-library -- its functions are read in this component only
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current?.closest('main') ?? null,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => keyOf(rows[index], index, rowId),
+    overscan: OVERSCAN,
+    scrollMargin: offset,
+  });
+  const active = useActiveRow(props, rows, (index) => virtual.scrollToIndex(index));
+  const items = virtual.getVirtualItems();
+  const before = (items[0]?.start ?? offset) - offset;
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? offset) - offset);
+  const span = columns.length + (selection === undefined ? 0 : 1);
+  return (
+    <tbody>
+      <Spacer height={before} span={span} />
+      {items.map(({ index, key }) => {
+        const row = rows[index];
+        if (row === undefined) return null;
+        return (
+          <TableRow
+            key={key}
+            index={index}
+            measure={virtual.measureElement}
+            row={row}
+            id={rowId(row)}
+            columns={columns}
+            href={href?.(row) ?? null}
+            tone={tone?.(row) ?? null}
+            isActive={active === rowId(row)}
+            selection={selection}
+          />
+        );
+      })}
+      <Spacer height={after} span={span} />
+    </tbody>
+  );
+}
+
+function keyOf<Row>(row: Row | undefined, index: number, rowId: (row: Row) => string): string | number {
+  return row === undefined ? index : rowId(row);
+}
+
+function Spacer({ height, span }: { height: number; span: number }): ReactElement | null {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden="true" style={{ height }}>
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- it only has a height */}
+      <td colSpan={span} />
+    </tr>
+  );
+}
+
+/** The distance of the rows from the top of the page's content; what is above them may change its height. */
+function useOffset(box: RefObject<HTMLElement | null>): number {
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    const main = element?.closest('main');
+    if (!element || !main) return undefined;
+    const measure = (): void => {
+      const head = element.querySelector('thead')?.clientHeight ?? 0;
+      setOffset(Math.round(element.getBoundingClientRect().top - main.getBoundingClientRect().top + main.scrollTop + head));
+    };
+    measure();
+    const growth = new ResizeObserver(measure);
+    growth.observe(main.firstElementChild ?? main);
+    return () => growth.disconnect();
+  }, [box]);
+  return offset;
+}
+
+/** The row that `j` and `k` have chosen, and the keys that act on it. */
+function useActiveRow<Row>(props: TableBodyProps<Row>, rows: readonly Row[], scrollTo: (index: number) => void): string | null {
+  const { rowId, href, keys = [], selection } = props;
+  const [active, setActive] = useState<string | null>(null);
+  const at = rows.findIndex((row) => rowId(row) === active);
+  const chosen = rows[at];
+  const move = (step: number): void => {
+    const next = Math.min(rows.length - 1, Math.max(0, at + step));
+    const row = rows[next];
+    if (row === undefined) return;
+    setActive(rowId(row));
+    scrollTo(next);
+  };
+  const open = (): void => {
+    const to = chosen === undefined ? null : href?.(chosen);
+    if (to) navigate(to);
+  };
+  const opens =
+    href === undefined
+      ? []
+      : [
+          { key: 'o', text: 'Open the row', run: open },
+          { key: 'Enter', text: 'Open the row', run: open },
+        ];
+  const select = selection && {
+    key: 'x',
+    text: 'Select the row',
+    run: () => chosen && selection.change(toggled(selection.ids, rowId(chosen))),
+  };
+  useKeys([
+    { key: 'j', text: 'Next row', run: () => move(1) },
+    { key: 'k', text: 'Previous row', run: () => move(-1) },
+    ...opens,
+    ...(select ? [select] : []),
+    ...keys.map(({ key, text, run }) => ({ key, text, run: () => chosen && run(chosen) })),
+  ]);
+  return chosen === undefined ? null : active;
+}
+
+export function openRow(href: string, elsewhere: boolean): void {
+  if (elsewhere) window.open(href, '_blank', 'noopener');
+  else navigate(href);
+}
