@@ -25,6 +25,8 @@ export interface PoolFigures {
   bands: Record<string, { share: number; running: number }>;
   /** Slots whose tickets are not known yet. */
   fetching: number;
+  /** Slots besides that may have tickets from BullMQ at once. */
+  idle?: number;
   /** Low tickets at once beside others. */
   maxLow: number;
   /** Priorities from which tickets are high, and up to which they are low. */

@@ -11,7 +11,7 @@
 -- ARGV[1] options: JSON, windows (by queue), lookAhead, channel and bounds; names: how the keys of a tenant begin, before and after its id;
 --   bounded: tenants whose agents may have gained a bound since their tasks were accepted; unclaimed: queues whose tasks are claimed later;
 --   pool: what else runs in slots that several queues share, without these slots: kind of its permits, queues (weight and running of each),
---   bands (share and running), fetching, maxLow, highFrom, lowTo (priorities), lowAgeMs
+--   bands (share and running), fetching, idle (slots that get tickets from BullMQ), maxLow, highFrom, lowTo (priorities), lowAgeMs
 -- ARGV[2] queues: text, of the slots, separated by commas; one without a pool
 -- ARGV[3] count: int, slots
 -- ARGV[4] worker: text, its name, or empty when nothing is to be claimed

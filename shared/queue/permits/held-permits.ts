@@ -17,6 +17,13 @@ export class HeldPermits {
     this.source = source;
   }
 
+  /** Whether there was a permit for the token at once. */
+  tryAcquire(token: string): boolean {
+    const permit = this.source.pool.tryAcquire(this.source);
+    if (permit) this.add(token, permit);
+    return permit !== null;
+  }
+
   add(token: string, permit: Permit): void {
     this.#permits.set(token, permit);
   }

@@ -2,17 +2,15 @@ import { type Job, Worker } from 'bullmq';
 import { HeldPermits } from './held-permits.ts';
 import type { Permit } from './permit-line.ts';
 import { OvertakenError, type ReadySource } from './ready-source.ts';
+import { ReadySlots } from './ready-slots.ts';
 import type { TicketPermits } from './ticket-permits.ts';
-
-/** Polls of BullMQ for a ticket that goes first and is not there: another slot has just taken it. */
-const MAX_MISSES = 3;
 
 /**
  * PermittedWorker is responsible for claiming a ticket from BullMQ only with a permit, so that tickets that cannot run stay in their
  * queue, in order. BullMQ's own loop does the rest.
  */
 export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
-  #ready: ReadySource | undefined;
+  #ready: ReadySlots | undefined;
   #wait = new AbortController();
   /** Undefined while tickets need no permit. */
   #held: HeldPermits | undefined;
@@ -27,7 +25,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
 
   /** From now on a slot whose queue has no next ticket in BullMQ takes a ready one. Call it before `run`. */
   takeReady(ready: ReadySource): void {
-    this.#ready = ready;
+    this.#ready = new ReadySlots({ ready, queue: this.name, held: () => this.#held, isOpen: () => this.#isOpen });
   }
 
   /** Whether it waits for a permit, with a ticket in its queue. */
@@ -39,19 +37,21 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     const pausing = super.pause(doNotWaitActive);
     this.#endWait();
     await pausing;
+    if (!doNotWaitActive) await this.#ready?.hasEnded();
   }
 
   override async close(force?: boolean): Promise<void> {
     const closing = super.close(force);
     this.#endWait();
     await closing;
+    if (!force) await this.#ready?.hasEnded();
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result>> {
     // Undefined when there is no ticket: BullMQ's type leaves that out.
     let job!: Job<Data, Result>;
     if (this.#held && !this.#held.isKept(token) && !(await this.#acquire(this.#held, token))) {
-      this.#fill(false);
+      this.#ready?.fill(false);
       return job;
     }
     try {
@@ -59,7 +59,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
       return job;
     } finally {
       if (!job) this.#held?.release(token);
-      if (!job) this.#fill();
+      if (!job) this.#ready?.fill();
     }
   }
 
@@ -79,7 +79,7 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
       if (!next) {
         this.#held?.release(token);
         // Takers of other queues wait for BullMQ too, and its slot is theirs now.
-        this.#fill();
+        this.#ready?.fill();
       }
     }
   }
@@ -93,25 +93,9 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
     }
   }
 
-  /** Runs ready tickets in a slot, one after the other. Returns the next ticket from BullMQ, if the slot has one. */
-  async #runReady(ready: ReadySource, token: string, mayTakeNext: () => boolean): Promise<void | Job<Data, Result>> {
-    let misses = 0;
-    let ended: string | undefined;
-    const mayGoOn = (): boolean => mayTakeNext() && this.#isOpen && (ready.isPooled ? this.#mayHandOver(token) : this.#mayKeep(token));
-    while (misses < MAX_MISSES && mayGoOn()) {
-      const taken = await ready.take(this.#held?.queueOf(token), ended);
-      // One of another queue in BullMQ is for the taker of that queue.
-      if (taken === null || (typeof taken === 'string' && taken !== this.name)) return;
-      if (typeof taken === 'string') {
-        misses += 1;
-        const job: Job<Data, Result> | undefined = await super.moveToActive(token, '');
-        if (job) return job;
-      } else {
-        misses = 0;
-        this.#held?.noteTicket(token, taken.ticket);
-        ended = await taken.run();
-      }
-    }
+  async #runReady(ready: ReadySlots, token: string, mayTakeNext: () => boolean): Promise<void | Job<Data, Result>> {
+    const mayGoOn = (): boolean => mayTakeNext() && (ready.isPooled ? this.#mayHandOver(token) : this.#mayKeep(token));
+    return await ready.run({ token, mayGoOn, fetch: () => super.moveToActive(token, '') });
   }
 
   get #isOpen(): boolean {
@@ -121,17 +105,6 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   /** Whether the ledger chooses the next ticket, because several queues have some. */
   #asksFirst(): boolean {
     return this.#ready?.isPooled === true && this.#held?.isShared === true;
-  }
-
-  /** What is ready goes to BullMQ for slots that are idle. `hadPermit`: else it is not known whether the fleet has one. */
-  #fill(hadPermit = true): void {
-    const held = this.#held;
-    if (!this.#ready?.isPooled || !held) {
-      this.#ready?.fill({ max: Math.max(1, held?.source.pool.free ?? 1) });
-      return;
-    }
-    const idle = held.source.pool.idleFor(held.source.queue);
-    if (idle) this.#ready.fill(hadPermit ? idle : { ...idle, max: 1 });
   }
 
   async #acquire(held: HeldPermits, token: string): Promise<boolean> {

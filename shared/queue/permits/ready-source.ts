@@ -19,8 +19,10 @@ export interface ReadySource {
    * attempt had; `queue`: that of the slot's last ticket. Never rejects.
    */
   take(queue: TaskQueue | undefined, ended?: string): Promise<ReadyTicket | TaskQueue | null>;
+  /** How many tickets are ready in the shard, at least. Never rejects. */
+  count(): Promise<number>;
   /** Slots wait for BullMQ, which has nothing for them. */
-  fill(idle: DispatchLimit): void;
+  dispatch(idle: DispatchLimit): void;
 }
 
 /** The ticket is back in BullMQ, because a better one is ready: its slot takes that. */

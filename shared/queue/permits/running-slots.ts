@@ -81,6 +81,7 @@ export class RunningSlots {
   handOver(permit: Permit): void {
     if (permit.isHandingOver) return;
     this.#count(permit, -1);
+    this.#countFetch(permit, -1);
     permit.isHandingOver = true;
     this.#counts.handingOver += 1;
   }
@@ -104,7 +105,6 @@ export class RunningSlots {
   /** Counts a slot by the ticket that it is really used for. */
   noteTicket(permit: Permit, ticket: WaitingTicket): void {
     this.#uncount(permit);
-    this.#countFetch(permit, -1);
     permit.queue = ticket.queue;
     permit.band = bandOf(ticket, this.#policy, Date.now());
     permit.ticket = ticket;
@@ -113,12 +113,15 @@ export class RunningSlots {
 
   release(permit: Permit): void {
     this.#uncount(permit);
-    this.#countFetch(permit, -1);
   }
 
   #uncount(permit: Permit): void {
-    if (permit.isHandingOver) this.#counts.handingOver -= 1;
-    else this.#count(permit, -1);
+    if (permit.isHandingOver) {
+      this.#counts.handingOver -= 1;
+    } else {
+      this.#count(permit, -1);
+      this.#countFetch(permit, -1);
+    }
     permit.isHandingOver = false;
   }
 

@@ -98,7 +98,14 @@ export class SlotPool {
 
   /** What else runs in the slots, for the ledger to choose a next ticket by. */
   figuresFor(queue: TaskQueue): PoolFigures {
-    return this.#options.slots.figuresFor(kindOf(queue));
+    return { ...this.#options.slots.figuresFor(kindOf(queue)), idle: this.#startable(queue) };
+  }
+
+  /** Idle slots whose tickets could start at once: no taker waits, and the fleet has granted the permits. */
+  #startable(queue: TaskQueue): number {
+    const lease = leaseFor(this.#options.leases, queue);
+    if (this.#loop.isClosed || lease.isContended || this.#line.length > 0) return 0;
+    return Math.max(0, Math.min(this.#options.slots.roomFor(lease.kind), lease.spare));
   }
 
   /** Tickets of several queues are ready: slots ask the ledger before BullMQ for a while. */

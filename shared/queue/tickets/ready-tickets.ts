@@ -49,7 +49,7 @@ interface TakingSlot {
  */
 export class ReadyTickets {
   readonly #options: ReadyTicketsOptions;
-  #isFilling = false;
+  #isDispatching = false;
 
   constructor(options: ReadyTicketsOptions) {
     this.#options = options;
@@ -105,15 +105,26 @@ export class ReadyTickets {
     }
   }
 
-  /** Idle slots wait for BullMQ: what is ready for them goes there. Never throws. */
-  fill(idle: DispatchLimit): void {
+  /** How many tickets of the shard are ready; none while that cannot be read. */
+  async count(): Promise<number> {
     const { ledger, shard, log } = this.#options;
-    if (this.#isFilling) return;
-    this.#isFilling = true;
+    try {
+      return await ledger.redis.zcard(ledger.keys.shard(shard).ready);
+    } catch (error) {
+      log.debug({ err: error, shard }, 'ready tickets cannot be counted now; the next poll will');
+      return 0;
+    }
+  }
+
+  /** Idle slots wait for BullMQ: what is ready for them goes there. Never throws. */
+  dispatch(idle: DispatchLimit): void {
+    const { ledger, shard, log } = this.#options;
+    if (this.#isDispatching) return;
+    this.#isDispatching = true;
     dispatchReady(ledger, shard, idle)
       .catch((error: unknown) => log.debug({ err: error, shard }, 'windows cannot be filled now; the next poll or sweep will'))
       .finally(() => {
-        this.#isFilling = false;
+        this.#isDispatching = false;
       });
   }
 

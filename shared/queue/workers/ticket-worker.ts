@@ -134,7 +134,7 @@ export class TicketWorker {
         run: () => this.#runReady(ready.of(queue), taken),
       };
     };
-    return { isPooled, take, fill: (idle) => ready.fill(idle) };
+    return { isPooled, take, count: () => ready.count(), dispatch: (idle) => ready.dispatch(idle) };
   }
 
   /** The ledger chose this queue for a slot. */

@@ -12,6 +12,8 @@ import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const SLOTS = 2;
+/** More than tickets in BullMQ before a worker is there. */
+const MANY_SLOTS = 20;
 /** Tickets that go into BullMQ before a worker is there. */
 const LOOK_AHEAD = 4;
 
@@ -59,8 +61,9 @@ async function submit(...inputs: string[]): Promise<string[]> {
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n}`);
 
-async function startWorker(): Promise<void> {
-  worker = createWorkerService(parts);
+async function startWorker(slots = SLOTS): Promise<void> {
+  const env = { ...parts.config.env, MUSTER_QUEUES: `tasks=${slots}` };
+  worker = createWorkerService({ ...parts, config: { ...parts.config, env } });
   await worker.start();
 }
 
@@ -92,6 +95,19 @@ describe('a worker with much to do', () => {
     expect(completed).toBeLessThan(100);
     expect(await parts.redis.zcard(parts.keys.shard(0).outbox)).toBe(0);
     expect(await parts.redis.zcard(parts.keys.shard(0).window)).toBe(0);
+  });
+
+  it('fills its idle slots from the ledger, once BullMQ has no more tickets', async () => {
+    const held = numbers(50).map((input) => gate(input));
+    const ids = await submit(...numbers(50));
+    await startWorker(MANY_SLOTS);
+    await waitFor(() => starts.length === MANY_SLOTS, { deadlineMs: 10_000, what: 'every slot to be used' });
+    // The others may have to poll BullMQ once more, which wakes them.
+    const { active = 0, completed = 0 } = await tickets.getJobCounts('active', 'completed');
+    expect(active + completed).toBeLessThan(MANY_SLOTS / 2);
+    for (const { resolve } of held) resolve();
+    await untilStatus(ids, 'completed');
+    expect(starts.toSorted((one, other) => Number(one) - Number(other))).toEqual(numbers(50));
   });
 
   it('runs a better task that comes meanwhile next', async () => {

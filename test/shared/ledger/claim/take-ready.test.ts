@@ -333,6 +333,16 @@ describe('a free slot of several queues', () => {
     expect(await takePooled(1)).toEqual([nine]);
   });
 
+  it('leaves what is out to idle slots, and to as many of its own as those are too few', async () => {
+    const [five, other, chat] = await acceptReady({ priority: 5 }, { priority: 5 }, { queue: 'chat', priority: 4 });
+    test.window = 3;
+    const out = [await accept({ priority: 9 }), await accept({ priority: 9 }), await accept({ queue: 'chat', priority: 10 })];
+    expect(await takePooled(1, { ...figures(), idle: 2 })).toEqual(['tasks in BullMQ']);
+    expect(await takePooled(3, { ...figures(), idle: 1 })).toEqual([five, 'tasks in BullMQ', 'tasks in BullMQ']);
+    expect(await takePooled(3, { ...figures(), idle: 3 })).toEqual([other, chat, 'none']);
+    for (const { id } of out) await claim(id);
+  });
+
   it('claims no task of a queue whose tasks are claimed later', async () => {
     const [first, second] = await acceptReady({ queue: 'chat', priority: 9 }, { priority: 5 });
     const ledger: Ledger = { ...test.ledger, boundedTenants: () => [] };

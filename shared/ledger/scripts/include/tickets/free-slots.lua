@@ -18,16 +18,45 @@ local function oldest_out(context, number)
   return oldest
 end
 
--- The ticket of a queue that comes next, as slots compare it, or nil. One that is out goes before those that are ready at its level, and BullMQ
--- has it. `pauses`: BullMQ's hash of the queue: with `paused` or `concurrency` in it slots take nothing.
-local function head_of(context, queue, pauses)
+-- Slots for which tickets of a call may be: those that it asks for, and idle ones of the same worker, which get their tickets from BullMQ.
+-- Those that are out need some of them, by queue.
+local function open_budget(count, idle) return { slots = count + (idle or 0), out = {} } end
+
+local function left_of(budget)
+  local left = budget.slots
+  for _, out in pairs(budget.out) do left = left - out end
+  return left
+end
+
+local function first_out(budget, queues)
+  for _, queue in ipairs(queues) do
+    if budget.out[queue] then return queue end
+  end
+end
+
+-- Whether slots are left when idle ones get the tickets of a queue that are out at its first levels, up to this one.
+local function covers_out(context, budget, queue, number)
+  local first = first_level(queue)
+  budget.out[queue] = nil
+  local left = left_of(budget)
+  if left <= 1 then return false end
+  local out = redis.call('ZCOUNT', context.window, first * FLOWS, (number + 1) * FLOWS - 1)
+  if out >= left then return false end
+  budget.out[queue] = out
+  return true
+end
+
+-- The ticket of a queue that comes next, as slots compare it, or nil. One that is out goes before those that are ready at its level, unless
+-- idle slots get it from BullMQ. `pauses`: BullMQ's hash of the queue: with `paused` or `concurrency` in it slots take nothing.
+local function head_of(context, queue, pauses, budget)
   local paused = redis.call('HMGET', pauses, 'paused', 'concurrency')
   if paused[1] or paused[2] then return nil end
   local first, text = first_level(queue), first_ready(context, queue .. '/')[1]
   local out = redis.call(
     'ZRANGEBYSCORE', context.window, first * FLOWS, (first + RANKS) * FLOWS - 1, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   local number, out_number = text and level_number(text), out and math.floor(out / FLOWS)
-  if out_number and (not number or out_number <= number) then
+  local is_first = out_number and (not number or out_number <= number)
+  if is_first and (queue == 'critical' or not covers_out(context, budget, queue, number or first + RANKS - 1)) then
     return { queue = queue, number = out_number, is_out = true, has_ready = text ~= nil }
   end
   if not text then return nil end
@@ -76,18 +105,23 @@ local function choose_head(context, pool, heads)
   return best
 end
 
-local function take_head(context, head, count, take)
+-- Takes tickets of the level of a head. Returns how many.
+local function take_head(context, head, budget, count, take)
   local prefix = level_prefix(head.queue, RANKS - head.number % RANKS)
-  return take_turns(context, { prefix = prefix, number = head.number, queue = head.queue, take = take }, count)
+  local level = { prefix = prefix, number = head.number, queue = head.queue, take = take }
+  local taken = take_turns(context, level, math.min(count, left_of(budget)))
+  budget.slots = budget.slots - taken
+  return taken
 end
 
 -- Takes tickets for `count` slots of a pool of several queues. Returns the queue whose next ticket BullMQ has, when that goes first, or nil.
 --   queues: the queues' names; pauses: of each, see `head_of`
 --   take: receives the tenant and the text of each ticket
 local function take_for_pool(context, pool, queues, pauses, count, take)
-  local heads, left = {}, count
-  for position, queue in ipairs(queues) do heads[queue] = head_of(context, queue, pauses[position]) end
+  local heads, left, budget = {}, count, open_budget(count, pool.idle)
+  for position, queue in ipairs(queues) do heads[queue] = head_of(context, queue, pauses[position], budget) end
   while left > 0 do
+    if left_of(budget) <= 0 then return first_out(budget, queues) end
     local head = choose_head(context, pool, heads)
     if not head then
       if next(heads) == nil then end_turns(context) end
@@ -95,13 +129,13 @@ local function take_for_pool(context, pool, queues, pauses, count, take)
     end
     if head.is_out or head.queue == 'critical' and pool.kind ~= 'critical' then return head.queue end
     local is_only = next(heads) == head.queue and next(heads, head.queue) == nil
-    local taken = take_head(context, head, is_only and left or 1, take)
+    local taken = take_head(context, head, budget, is_only and left or 1, take)
     left = left - taken
     pool.queues[head.queue].running = pool.queues[head.queue].running + taken
     if head.band then pool.bands[head.band].running = pool.bands[head.band].running + taken end
     if left > 0 then
       for position, queue in ipairs(queues) do
-        if queue == head.queue then heads[queue] = taken > 0 and head_of(context, queue, pauses[position]) or nil end
+        if queue == head.queue then heads[queue] = taken > 0 and head_of(context, queue, pauses[position], budget) or nil end
       end
     end
   end
@@ -110,12 +144,12 @@ end
 
 -- Takes tickets of one queue for `count` slots. Returns the queue when more are ready behind a ticket that BullMQ has, or nil.
 local function take_for_slots(context, queue, pauses, count, take)
-  local left = count
-  local head = head_of(context, queue, pauses)
+  local left, budget = count, open_budget(count)
+  local head = head_of(context, queue, pauses, budget)
   while head and left > 0 do
     if head.is_out then return head.has_ready and queue or nil end
-    left = left - take_head(context, head, left, take)
-    head = left > 0 and head_of(context, queue, pauses)
+    left = left - take_head(context, head, budget, left, take)
+    head = left > 0 and head_of(context, queue, pauses, budget)
   end
   if not head and left > 0 and not first_ready(context, queue .. '/')[1] then end_turns(context) end
   return nil
