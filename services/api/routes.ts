@@ -12,6 +12,7 @@ import { postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
+import { getNow } from './metrics/now.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
 import { getChecks } from './fleet/checks.ts';
 import { getConfiguration } from './fleet/configuration.ts';
@@ -76,6 +77,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...daemonRoutes(parts),
     getProviders(parts),
     getMetrics(parts),
+    getNow(parts),
     ...tenantRoutes(parts),
     postLimitsPreview(parts),
     ...fleetLimitRoutes(parts),

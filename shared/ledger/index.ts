@@ -85,6 +85,7 @@ export {
   appendLog,
   appendOutput,
   readLog,
+  readLastLine,
   readProgress,
   readAttemptOutput,
 } from './read/run-log.ts';

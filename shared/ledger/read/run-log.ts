@@ -126,6 +126,23 @@ export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, s
   return written === 1;
 }
 
+/** Entries and characters that are read for the last line of an output. */
+const LAST_OUTPUTS = 20;
+const LINE_CHARACTERS = 200;
+
+/** The last line of what a task has written that holds more than spaces; null for none. */
+export async function readLastLine({ redis, keys }: LogPlace, tenant: string, id: string): Promise<string | null> {
+  const stored = await redis.xrevrange(keys.tenant(tenant).output(id), '+', '-', 'COUNT', LAST_OUTPUTS);
+  const texts = stored.map(([, fields]) => fields[fields.indexOf('text') + 1] ?? '');
+  const lines = texts.toReversed().join('').split('\n');
+  return (
+    lines
+      .findLast((line) => line.trim() !== '')
+      ?.trim()
+      .slice(-LINE_CHARACTERS) ?? null
+  );
+}
+
 /** Entries that one read of an attempt's output takes at most; `tasks.maxOutputEntries` bounds what there is. */
 const OUTPUT_PAGE = 1000;
 

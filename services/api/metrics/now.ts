@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { SOURCES } from '#shared/config/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { type Ledger, listTasks, readLastLine, readProgress } from '#shared/ledger/index.ts';
+import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metrics/index.ts';
+import { priorityBand, type Task } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import { type Load, type LoadPorts, readLoad } from './read-load.ts';
+
+const MAX_SHOWN = 100;
+
+const runningSchema = z.strictObject({
+  id: z.string().meta({ description: 'Of the task.' }),
+  agent: z.string(),
+  source: z.enum(SOURCES),
+  session: z.string().nullable(),
+  input: z.string().meta({ description: 'The beginning of its input.' }),
+  attempt: z.int(),
+  worker: z.string().nullable(),
+  startedAt: z.iso.datetime().nullable().meta({ description: 'When its current attempt began.' }),
+  usualMs: z.number().nullable().meta({ description: 'How long attempts of its agent hold a slot, the mean; null when unknown.' }),
+  progress: z.strictObject({ note: z.string().nullable(), percent: z.number().nullable() }).nullable(),
+  lastLine: z.string().nullable().meta({ description: 'The last line of what it has written, up to 200 characters.' }),
+});
+
+const waitingSchema = z.strictObject({
+  gate: z.string().meta({ description: 'What they wait at, as in `why`; `worker` when they wait only for a free slot.' }),
+  count: z.int(),
+  oldestMs: z.number().nullable().meta({ description: 'How long the first of them has waited for a slot; null at other gates.' }),
+});
+
+const nowSchema = z
+  .strictObject({
+    running: z.array(runningSchema).meta({ description: 'Newest first.' }),
+    runningTotal: z.int(),
+    waiting: z.array(waitingSchema).meta({ description: 'By gate, the most tasks first.' }),
+  })
+  .meta({ id: 'Now' });
+type RunningView = z.infer<typeof runningSchema>;
+
+const querySchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(MAX_SHOWN).default(20).meta({ description: 'How many running tasks.' }),
+});
+
+/** `GET /v1/now`. */
+export function getNow(ports: LoadPorts): Route {
+  return route({
+    method: 'get',
+    path: '/v1/now',
+    operationId: 'getNow',
+    summary: 'What runs, and how many tasks wait for what',
+    description: 'Counts of many waiting tasks are estimated from the oldest ones, and up to a minute old.',
+    scope: 'read',
+    request: { query: querySchema },
+    responses: { 200: nowSchema },
+    handle: async ({ query: { limit } }, { tenant }) => {
+      const { ledger } = ports;
+      const [load, page, times] = await Promise.all([
+        readLoad(ports, tenant),
+        listTasks(ledger, tenant, { status: 'running' }, { limit }),
+        readServiceTimes(ledger, tenant),
+      ]);
+      const running = await Promise.all(page.items.map((task) => viewRunning(ledger, task, times)));
+      return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting: waitingByGate(load) } };
+    },
+  });
+}
+
+const INPUT_CHARACTERS = 200;
+
+async function viewRunning(ledger: Ledger, { body, state }: Task, times: TenantTimes): Promise<RunningView> {
+  const { tenant, id, agent, source, session, input } = body;
+  const [progress, lastLine] = await Promise.all([readProgress(ledger, tenant, id), readLastLine(ledger, tenant, id)]);
+  return {
+    id,
+    agent,
+    source,
+    session,
+    input: input.slice(0, INPUT_CHARACTERS),
+    attempt: state.attempt,
+    worker: state.worker ?? null,
+    startedAt: toIso(state.startedAt),
+    usualMs: serviceTimeOf(times, agent, priorityBand(state.queue, state.priority)),
+    progress: progress && { note: progress.note ?? null, percent: progress.percent ?? null },
+    lastLine,
+  };
+}
+
+function waitingByGate({ waiting }: Load): z.infer<typeof waitingSchema>[] {
+  const groups = Map.groupBy(waiting, ({ gate }) => gate ?? 'worker');
+  const all = [...groups].map(([gate, entries]) => {
+    const ages = entries.flatMap(({ oldestMs }) => oldestMs ?? []);
+    return { gate, count: entries.reduce((sum, { count }) => sum + count, 0), oldestMs: ages.length === 0 ? null : Math.max(...ages) };
+  });
+  return all.toSorted((a, b) => b.count - a.count);
+}
