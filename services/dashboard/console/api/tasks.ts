@@ -21,6 +21,14 @@ export const taskSchema = z.object({
 });
 export type Task = z.infer<typeof taskSchema>;
 
+const usageSchema = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedInputTokens: z.number().default(0),
+  costMicroUsd: z.number().nullable(),
+  isEstimated: z.boolean().default(false),
+});
+
 /** A task's record, with the fields that its page reads. */
 export const taskRecordSchema = z.object({
   id: z.string(),
@@ -37,7 +45,12 @@ export const taskRecordSchema = z.object({
   metadata: json,
   parentTaskId: text,
   correlationId: text,
+  rootTaskId: text,
   scheduleId: text,
+  sourceId: text,
+  trigger: text,
+  traceId: text,
+  callbackUrl: text,
   deadline: text,
   sla: text,
   slaBreached: z.boolean().nullish(),
@@ -50,7 +63,7 @@ export const taskRecordSchema = z.object({
   error: taskErrorSchema.nullish(),
   attempt: z.number(),
   outcome: outcomeSchema.nullish(),
-  usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number().nullable() }).nullish(),
+  usage: usageSchema.extend({ byModel: z.array(usageSchema.extend({ model: z.string().nullable() })).default([]) }).nullish(),
   progress: z.object({ at: z.string(), note: text, percent: z.number().nullish() }).nullish(),
   worker: text,
   createdAt: z.string(),
@@ -68,6 +81,9 @@ export const attemptSchema = z.object({
   endedAt: text,
   status: z.string(),
   error: taskErrorSchema.nullish(),
+  usage: usageSchema.nullish(),
+  model: text,
+  notes: z.array(z.string()).default([]),
 });
 export type Attempt = z.infer<typeof attemptSchema>;
 

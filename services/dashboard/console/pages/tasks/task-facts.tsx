@@ -1,16 +1,15 @@
 import type { ReactElement, ReactNode } from 'react';
 import type { TaskRef } from '../../api/records.ts';
 import type { TaskRecord } from '../../api/tasks.ts';
+import { CopyId } from '../../parts/copy.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { sessionPath, taskPath } from '../../routing/paths.ts';
 import classes from './tasks.module.css';
 
-const MICRO_PER_USD = 1_000_000;
-
 /** The other fields of a task's record, without absent fields. */
 export function TaskFacts({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement {
-  const facts = [...origin(task, taskRef), ...course(task, taskRef), ...times(task), ...data(task)];
+  const facts = [...origin(task, taskRef), ...course(task, taskRef), ...times(task)];
   return (
     <section className="card">
       <h2>Record</h2>
@@ -37,6 +36,10 @@ function origin(task: TaskRecord, taskRef: TaskRef): Fact[] {
     ['Session', task.session ? <SessionLink session={task.session} isOwn={taskRef.tenant === null} /> : null],
     ['Parent', task.parentTaskId ? <TaskLink id={task.parentTaskId} taskRef={taskRef} /> : null],
     ['Correlation', task.correlationId ?? null],
+    ['Schedule', task.scheduleId ? <ScheduleLink id={task.scheduleId} isOwn={taskRef.tenant === null} /> : null],
+    ['Hook', task.trigger === 'hook' && task.sourceId ? <HookLink id={task.sourceId} isOwn={taskRef.tenant === null} /> : null],
+    ['Made by', task.trigger ?? null],
+    ['Trace', task.traceId ? <CopyId id={task.traceId} /> : null],
   ];
 }
 
@@ -50,7 +53,6 @@ function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
     ['Outcome', outcome ? [outcome.kind, outcome.reason].filter(Boolean).join(': ') : null],
     ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} taskRef={taskRef} /> : null],
     ['Preempted by', task.preemptedBy ? <TaskLink id={task.preemptedBy} taskRef={taskRef} /> : null],
-    ['Tokens', task.usage ? usageText(task.usage) : null],
   ];
 }
 
@@ -66,16 +68,18 @@ function times(task: TaskRecord): Fact[] {
   ];
 }
 
-function data(task: TaskRecord): Fact[] {
-  return [
-    ['Context', jsonOf(task.context)],
-    ['Metadata', jsonOf(task.metadata)],
-  ];
-}
 
 /** The console shows only conversations of the person's own tenant. */
 function SessionLink({ session, isOwn }: { session: string; isOwn: boolean }): ReactElement {
   return isOwn ? <PageLink href={sessionPath(session)}>{session}</PageLink> : <>{session}</>;
+}
+
+function ScheduleLink({ id, isOwn }: { id: string; isOwn: boolean }): ReactElement {
+  return isOwn ? <PageLink href={`/schedules?open=${encodeURIComponent(id)}`}>{id}</PageLink> : <>{id}</>;
+}
+
+function HookLink({ id, isOwn }: { id: string; isOwn: boolean }): ReactElement {
+  return isOwn ? <PageLink href={`/hooks/${encodeURIComponent(id)}`}>{id}</PageLink> : <>{id}</>;
 }
 
 function TaskLink({ id, taskRef }: { id: string; taskRef: TaskRef }): ReactElement {
@@ -88,13 +92,4 @@ function TaskLink({ id, taskRef }: { id: string; taskRef: TaskRef }): ReactEleme
 
 function timeOf(at: string | null | undefined): ReactNode {
   return at ? <ClockTime at={at} /> : null;
-}
-
-function jsonOf(value: Record<string, unknown> | null | undefined): ReactNode {
-  return value && Object.keys(value).length > 0 ? <pre>{JSON.stringify(value, null, 2)}</pre> : null;
-}
-
-function usageText({ inputTokens, outputTokens, costMicroUsd }: NonNullable<TaskRecord['usage']>): string {
-  const cost = costMicroUsd !== null && costMicroUsd > 0 ? ` · $${(costMicroUsd / MICRO_PER_USD).toFixed(4)}` : '';
-  return `${inputTokens} in, ${outputTokens} out${cost}`;
 }

@@ -1,13 +1,16 @@
-import { Button, CopyButton, NativeSelect, Title } from '@mantine/core';
+import { Button, NativeSelect, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { cancelTask, changePriority, retryTask, type TaskRecord } from '../../api/tasks.ts';
+import { CopyId, CopyMenu } from '../../parts/copy.tsx';
+import { curlOf } from '../../parts/curl.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Age } from '../../parts/time.tsx';
+import { copyOf, RunAgain } from './run-again.tsx';
 import classes from './task-head.module.css';
 import taskClasses from './tasks.module.css';
 import { useMaySubmit } from './use-task.ts';
@@ -34,26 +37,16 @@ export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): R
           <Age at={task.createdAt} />
         </span>
         {isLive ? <span className={classes['live']}>live</span> : null}
-        {maySubmit ? <TaskActions taskRef={taskRef} task={task} onChanged={onChanged} /> : null}
+        <div className={classes['actions']}>
+          {maySubmit ? <TaskActions taskRef={taskRef} task={task} onChanged={onChanged} /> : null}
+          <CopyMenu items={copiesOf(task)} />
+        </div>
       </div>
-      <TaskId id={task.id} />
+      <p className={classes['id']}>
+        <CopyId id={task.id} />
+      </p>
       {task.progress && !isTerminal(task.status) ? <Progress progress={task.progress} /> : null}
     </header>
-  );
-}
-
-function TaskId({ id }: { id: string }): ReactElement {
-  return (
-    <p className={classes['id']}>
-      <code className="faint">{id}</code>
-      <CopyButton value={id}>
-        {({ copied, copy }) => (
-          <Button size="compact-xs" variant="default" onClick={copy}>
-            {copied ? 'Copied' : 'Copy id'}
-          </Button>
-        )}
-      </CopyButton>
-    </p>
   );
 }
 
@@ -75,12 +68,23 @@ function TaskActions(props: ActionProps): ReactElement {
   const { status } = task;
   const hasNotBegun = status === 'pending' || status === 'queued';
   return (
-    <div className={classes['actions']}>
+    <>
       {hasNotBegun ? <PriorityPicker taskRef={taskRef} priority={task.priority} onChanged={onChanged} /> : null}
       <RetryButton {...props} />
       {isTerminal(status) ? null : <CancelButton {...props} />}
-    </div>
+      {taskRef.tenant === null ? <RunAgain task={task} /> : null}
+    </>
   );
+}
+
+function copiesOf(task: TaskRecord): { text: string; value: string }[] {
+  return [
+    { text: 'Input', value: task.input },
+    ...(task.output ? [{ text: 'Output', value: task.output }] : []),
+    { text: 'Record as JSON', value: JSON.stringify(task, null, 2) },
+    { text: 'Read it, as curl', value: curlOf({ path: `/v1/tasks/${task.id}` }) },
+    { text: 'Submit it again, as curl', value: curlOf({ method: 'POST', path: '/v1/tasks', body: copyOf(task) }) },
+  ];
 }
 
 function RetryButton({ taskRef, task, onChanged }: ActionProps): ReactElement | null {

@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
-import type { Attempt, LogEntry, Step, TaskError } from '../../api/tasks.ts';
+import type { Attempt, LogEntry, TaskError } from '../../api/tasks.ts';
+import { Money, Tokens } from '../../parts/numbers.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
-import { StatusBadge, ToneBadge, type Tone } from '../../parts/status-badge.tsx';
+import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
 import classes from './tasks.module.css';
 
@@ -37,7 +38,7 @@ export function AttemptList({ attempts, isLastExplained }: AttemptListProps): Re
 }
 
 function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: boolean }): ReactElement {
-  const { number, status, startedAt, endedAt, worker, daemon, error } = attempt;
+  const { number, status, startedAt, endedAt, worker, daemon, error, usage, model, notes } = attempt;
   const now = useNow();
   const tookMs = (endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt);
   return (
@@ -49,8 +50,19 @@ function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: 
         <span className="faint">
           from <ClockTime at={startedAt} />
         </span>
+        {usage ? (
+          <span className="faint">
+            <Tokens usage={usage} /> tokens · <Money microUsd={usage.costMicroUsd} isEstimated={usage.isEstimated} />
+          </span>
+        ) : null}
+        {model ? <span className="faint">{model}</span> : null}
         <code className={`faint ${classes['worker']}`}>{daemon ?? worker}</code>
       </div>
+      {notes.map((note) => (
+        <p key={note} className={`faint ${classes['words']}`}>
+          {note}
+        </p>
+      ))}
       {error ? (
         <>
           <p className={classes['words']}>
@@ -120,25 +132,5 @@ function Entry({ entry }: { entry: LogEntry }): ReactElement {
         {fields ? <code className={classes['fields']}>{JSON.stringify(fields)}</code> : null}
       </span>
     </li>
-  );
-}
-
-/** Every state of the task, oldest first. */
-export function Timeline({ steps }: { steps: readonly Step[] }): ReactElement {
-  return (
-    <section className="card">
-      <h2>Timeline</h2>
-      <ol className={classes['entries']}>
-        {steps.map((step) => (
-          <li key={`${step.status}/${step.at}`}>
-            <span className="faint">
-              <ClockTime at={step.at} />
-            </span>
-            <StatusBadge status={step.status} />
-            {step.note ? <span className={classes['words']}>{step.note}</span> : null}
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }

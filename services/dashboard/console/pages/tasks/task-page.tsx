@@ -9,10 +9,14 @@ import { ClockTime } from '../../parts/time.tsx';
 import { useSearchParameter } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { TaskFacts } from './task-facts.tsx';
+import { TaskDeliveries } from './task-deliveries.tsx';
 import { TaskFiles } from './task-files.tsx';
+import { TaskGantt } from './task-gantt.tsx';
 import { TaskHead } from './task-head.tsx';
-import { AttemptList, Diagnostics, LogList, Timeline } from './task-history.tsx';
+import { AttemptList, Diagnostics, LogList } from './task-history.tsx';
 import { TaskInput, TaskTexts } from './task-texts.tsx';
+import { TaskTree } from './task-tree.tsx';
+import { TaskUsage } from './task-usage.tsx';
 import classes from './tasks.module.css';
 import { WaitNote } from './wait-note.tsx';
 import { useTask, type LiveTask } from './use-task.ts';
@@ -61,10 +65,11 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
       {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
       {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={Boolean(task.error)} /> : null}
-      <div className={classes['columns']}>
-        <Timeline steps={steps} />
-        <TaskFacts task={task} taskRef={taskRef} />
-      </div>
+      <TaskGantt steps={steps} attempts={attempts} reasons={why.reasons} />
+      <TaskTree task={task} taskRef={taskRef} />
+      <TaskDeliveries task={task} taskRef={taskRef} />
+      <TaskUsage usage={task.usage} />
+      <TaskFacts task={task} taskRef={taskRef} />
     </>
   );
 }

@@ -1,27 +1,41 @@
 import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState, type FormEvent, type ReactElement } from 'react';
+import { useDeferredValue, useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { randomKey } from '../../api/call-api.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { sendInput, type TaskRecord } from '../../api/tasks.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { ScrollBox, useStickToEnd } from '../../parts/scroll-box.tsx';
+import { JsonView } from '../../parts/text/json-view.tsx';
+import { Markdown } from '../../parts/text/markdown.tsx';
+import { TextView } from '../../parts/text/text-view.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import type { WrittenOutput } from './task-stream.ts';
 import classes from './tasks.module.css';
 import { useMaySubmit } from './use-task.ts';
 
-/** The input, the output and the result of a task. */
+/** The input, the output, the result and the data of a task. */
 export function TaskTexts({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement {
-  const hasResult = task.result !== null && task.result !== undefined;
   return (
     <div className={classes['columns']}>
       <TextCard title="Input" text={task.input} />
       <TaskOutput task={task} written={written} />
-      {hasResult ? <TextCard title="Result" text={JSON.stringify(task.result, null, 2)} /> : null}
+      <JsonCard title="Result" value={task.result} />
+      <JsonCard title="Context" value={task.context} />
+      <JsonCard title="Metadata" value={task.metadata} />
     </div>
+  );
+}
+
+function JsonCard({ title, value }: { title: string; value: unknown }): ReactElement | null {
+  if (value === null || value === undefined) return null;
+  return (
+    <section className="card">
+      <h2>{title}</h2>
+      <JsonView value={value} label={title} />
+    </section>
   );
 }
 
@@ -37,9 +51,7 @@ function TextCard({ title, text }: { title: string; text: string }): ReactElemen
   return (
     <section className="card">
       <h2>{title}</h2>
-      <ScrollBox className={classes['said']} label={title}>
-        <pre>{text === '' ? '(empty)' : text}</pre>
-      </ScrollBox>
+      <TextView text={text} label={title} />
     </section>
   );
 }
@@ -47,10 +59,16 @@ function TextCard({ title, text }: { title: string; text: string }): ReactElemen
 /** Stays scrolled to its end, unless the person has scrolled up. */
 function GrowingCard({ title, text }: { title: string; text: string }): ReactElement {
   const { box, content, isAtEnd, goToEnd } = useStickToEnd();
+  const [isRaw, setRaw] = useState(false);
+  // Each piece lays out the long text again, so typing takes precedence.
+  const shown = useDeferredValue(text);
   return (
     <section className="card">
       <div className={classes['line']}>
         <h2>{title}</h2>
+        <Button size="compact-xs" variant={isRaw ? 'light' : 'default'} aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+          Raw
+        </Button>
         {isAtEnd ? null : (
           <Button size="compact-xs" variant="default" onClick={goToEnd}>
             To the end
@@ -58,8 +76,8 @@ function GrowingCard({ title, text }: { title: string; text: string }): ReactEle
         )}
       </div>
       <ScrollBox className={classes['said']} ref={box} label={title}>
-        <div ref={content}>
-          <pre>{text === '' ? 'Nothing yet.' : text}</pre>
+        <div ref={content} className={classes['growing']}>
+          {shown === '' ? <p className="faint">Nothing yet.</p> : isRaw ? <pre>{shown}</pre> : <Markdown text={shown} />}
         </div>
       </ScrollBox>
     </section>

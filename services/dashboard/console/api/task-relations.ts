@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { callApi } from './call-api.ts';
+import { listOf, type TaskRef } from './records.ts';
+import { taskApiPath, taskRecordSchema, taskSchema, tenantHeaders, type Task, type TaskRecord } from './tasks.ts';
+
+const tasksSchema = listOf(taskSchema);
+
+/** The tasks that a task delegated, oldest first, up to a hundred. */
+export async function readChildren({ id, tenant }: TaskRef, signal: AbortSignal): Promise<Task[]> {
+  const headers = tenantHeaders({ id, tenant });
+  const { items } = await callApi(tasksSchema, `/v1/tasks?parent=${encodeURIComponent(id)}&limit=100`, { signal, headers });
+  return items.toReversed();
+}
+
+/** Ancestors that one page shows: delegations have a bound in the configuration, which may be large. */
+const MAX_ANCESTORS = 20;
+
+/** The tasks that led to a task, the first one first. An ancestor that is not kept any more ends the line. */
+export async function readAncestors(task: TaskRecord, tenant: string | null, signal: AbortSignal): Promise<TaskRecord[]> {
+  const ancestors: TaskRecord[] = [];
+  for (let { parentTaskId: id } = task; id && ancestors.length < MAX_ANCESTORS;) {
+    const taskRef: TaskRef = { id, tenant };
+    const options = { signal, headers: tenantHeaders(taskRef) };
+    const parent = await callApi(taskRecordSchema, taskApiPath(taskRef), options).catch(() => null);
+    if (parent === null) break;
+    ancestors.unshift(parent);
+    ({ parentTaskId: id } = parent);
+  }
+  return ancestors;
+}
+
+export const deliverySchema = z.object({
+  id: z.string(),
+  kind: z.string(),
+  platform: z.string().nullish(),
+  status: z.string(),
+  attempts: z.number(),
+  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+  createdAt: z.string().nullish(),
+  deliveredAt: z.string().nullish(),
+  nextTryAt: z.string().nullish(),
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+const deliveriesSchema = listOf(deliverySchema);
+
+export async function readDeliveries(taskRef: TaskRef, signal: AbortSignal): Promise<Delivery[]> {
+  const path = `${taskApiPath(taskRef)}/deliveries`;
+  return (await callApi(deliveriesSchema, path, { signal, headers: tenantHeaders(taskRef) })).items;
+}
+
+export async function retryDelivery(id: string): Promise<void> {
+  await callApi(z.unknown(), `/v1/deliveries/${encodeURIComponent(id)}/retry`, { method: 'POST' });
+}
+
+/** What a person may change before a task runs again. */
+export interface NewTask {
+  agent: string;
+  input: string;
+  priority: number;
+  session?: string;
+  context?: Record<string, unknown>;
+  metadata?: Record<string, unknown>;
+}
+
+const acceptedSchema = z.object({ id: z.string() });
+
+/** Makes a task, and resolves to its id. The same key again means the same task. */
+export async function submitTask(task: NewTask, key: string): Promise<string> {
+  const call = { method: 'POST', body: task, headers: { 'Idempotency-Key': key } } as const;
+  return (await callApi(acceptedSchema, '/v1/tasks', call)).id;
+}

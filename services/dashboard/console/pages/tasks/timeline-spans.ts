@@ -1,0 +1,76 @@
+import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import type { Attempt, Step, Why } from '../../api/tasks.ts';
+import type { Tone } from '../../parts/status-badge.tsx';
+
+/** A stretch of a task's life with one cause. */
+export interface Span {
+  readonly name: string;
+  readonly detail: string | null;
+  readonly tone: Tone;
+  readonly from: number;
+  /** Equal to `from` of the next one; now for the last one of an open task. */
+  readonly to: number;
+  readonly isOpen: boolean;
+}
+
+interface SpanFacts {
+  steps: readonly Step[];
+  attempts: readonly Attempt[];
+  /** The reasons of the current wait. */
+  reasons: Why['reasons'];
+  now: number;
+}
+
+/** The waits and attempts of a task, oldest first. Its end is no span. */
+export function spansOf({ steps, attempts, reasons, now }: SpanFacts): Span[] {
+  const spans: Span[] = [];
+  let running = 0;
+  for (const [place, step] of steps.entries()) {
+    if (isTerminal(step.status)) continue;
+    if (step.status === 'running') running += 1;
+    const next = steps[place + 1];
+    const from = Date.parse(step.at);
+    const attempt = step.status === 'running' ? attempts[running - 1] : undefined;
+    const reason = next === undefined ? reasons[0] : undefined;
+    spans.push({
+      ...describeStep(step, attempt, reason),
+      from,
+      to: Math.max(from, next === undefined ? now : Date.parse(next.at)),
+      isOpen: next === undefined,
+    });
+  }
+  return spans;
+}
+
+const WAIT_NAMES: Partial<Record<TaskStatus, string>> = {
+  pending: 'Waits for its turn',
+  queued: 'Waits for a worker',
+  scheduled: 'Starts',
+  failed: 'Waits for its retry',
+  timeout: 'Waits for its retry',
+};
+
+const ATTEMPT_TONES: Readonly<Record<string, Tone>> = { success: 'good', failed: 'bad', timeout: 'bad' };
+
+function describeStep(
+  { status, note }: Step,
+  attempt: Attempt | undefined,
+  reason: Why['reasons'][number] | undefined,
+): Pick<Span, 'name' | 'detail' | 'tone'> {
+  if (status === 'running') {
+    const name = attempt === undefined ? 'Runs' : `Attempt ${attempt.number}`;
+    return { name, detail: attempt?.error?.code ?? note ?? null, tone: ATTEMPT_TONES[attempt?.status ?? ''] ?? 'busy' };
+  }
+  const name = WAIT_NAMES[status] ?? status;
+  if (reason === undefined) return { name, detail: note ?? null, tone: status === 'pending' || status === 'failed' ? 'warn' : 'idle' };
+  return { name: `${name}: ${reason.gate}`, detail: reason.detail, tone: 'warn' };
+}
+
+/** Where a span stands between the first and the last time, in percent; a short one keeps a visible width. */
+export function placeOf({ from, to }: Span, range: { from: number; to: number }): { left: number; width: number } {
+  const total = Math.max(1, range.to - range.from);
+  const width = Math.max(MIN_WIDTH, ((to - from) / total) * 100);
+  return { left: Math.min(((from - range.from) / total) * 100, 100 - width), width };
+}
+
+const MIN_WIDTH = 0.6;
