@@ -48,8 +48,17 @@ function AgainForm({ task }: { task: TaskRecord }): ReactElement {
   return (
     <form className={classes['form']} onSubmit={onSubmit}>
       <NativeSelect label="Agent" data={[...choices]} value={agent} onChange={({ currentTarget }) => setAgent(currentTarget.value)} />
-      <Textarea label="Input" autosize minRows={6} maxRows={20} value={input} onChange={({ currentTarget }) => setInput(currentTarget.value)} />
-      <p className="faint">A new task with the same priority{task.session ? ', session' : ''}, context and metadata. This one stays as it is.</p>
+      <Textarea
+        label="Input"
+        autosize
+        minRows={6}
+        maxRows={20}
+        value={input}
+        onChange={({ currentTarget }) => setInput(currentTarget.value)}
+      />
+      <p className="faint">
+        A new task with the same priority{task.session ? ', session' : ''}, context and metadata. This one stays as it is.
+      </p>
       {submit.error === null ? null : <ProblemNote title="It was not submitted" error={submit.error} />}
       <Button type="submit" loading={submit.isPending} disabled={input.trim() === ''}>
         Run it

@@ -68,7 +68,6 @@ function times(task: TaskRecord): Fact[] {
   ];
 }
 
-
 /** The console shows only conversations of the person's own tenant. */
 function SessionLink({ session, isOwn }: { session: string; isOwn: boolean }): ReactElement {
   return isOwn ? <PageLink href={sessionPath(session)}>{session}</PageLink> : <>{session}</>;

@@ -34,7 +34,12 @@ export function TaskGantt({ steps, attempts, reasons }: TaskGanttProps): ReactEl
             <li key={`${span.from}/${span.name}`}>
               <span className={classes['name']}>{span.name}</span>
               <span className={classes['track']} aria-hidden="true">
-                <span className={classes['span']} data-tone={span.tone} data-open={span.isOpen} style={{ left: `${left}%`, width: `${width}%` }} />
+                <span
+                  className={classes['span']}
+                  data-tone={span.tone}
+                  data-open={span.isOpen}
+                  style={{ left: `${left}%`, width: `${width}%` }}
+                />
               </span>
               <span className={classes['took']}>{durationText(span.to - span.from)}</span>
               {span.detail === null ? null : <span className={`faint ${classes['detail']}`}>{span.detail}</span>}

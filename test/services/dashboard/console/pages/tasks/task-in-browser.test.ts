@@ -201,6 +201,46 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await expectAccessible('a task with files');
   });
 
+  test('shows which task delegated it, and what that one delegated besides', async () => {
+    const parent = await submit({ input: 'the whole report' });
+    const child = await submit({ input: 'one chapter', parentTaskId: parent });
+    const sibling = await submit({ input: 'another chapter', parentTaskId: parent });
+    await submit({ input: 'a paragraph', parentTaskId: sibling });
+    await open(child);
+    await page.getByRole('heading', { name: 'Parents and children' }).waitFor();
+    await page.getByText('the whole report').waitFor();
+    expect(await page.locator('[aria-current=true]').innerText()).toContain('one chapter');
+    await page.getByRole('link', { name: 'steps' }).first().click();
+    await page.getByText('another chapter').waitFor();
+    await page.getByRole('button', { name: 'What it delegated' }).last().click();
+    await page.getByText('a paragraph').waitFor();
+    await expectAccessible('a task with a family');
+  });
+
+  test('runs it again with another input, and copies it as curl', async () => {
+    const id = await submit({ agent: 'breaks', input: 'first try', metadata: { ticket: 'A-1' } });
+    await open(id);
+    await badge('permanently failed').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Attempt 1' }).first().waitFor();
+    await page.getByRole('button', { name: 'Run again' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Input').fill('second try');
+    await dialog.getByLabel('Agent').selectOption('attaches');
+    await expectAccessible('the form to run it again');
+    await dialog.getByRole('button', { name: 'Run it' }).click();
+    await page.waitForURL((url) => url.pathname.startsWith('/tasks/') && !url.pathname.endsWith(id));
+    await badge('completed').waitFor();
+    const again = page.url().split('/').at(-1) ?? '';
+    expect((await readTask(dashboard.parts.ledger, 'default', again))?.body).toMatchObject({
+      agent: 'attaches',
+      input: 'second try',
+      metadata: { ticket: 'A-1' },
+    });
+    await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+    await page.getByRole('menuitem', { name: 'Submit it again, as curl' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('resumes by itself where its stream was cut', async () => {
     const id = await submit();
     await open(id);
@@ -210,7 +250,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     release();
     await badge('completed').waitFor();
     await region('Output').getByText('done').waitFor();
-    expect(await region('Output').textContent()).toBe('heard hello\ndone\n');
+    expect((await region('Output').textContent())?.trim()).toBe('heard hello\ndone');
   });
 
   test('offers no change to a key that may only read', async () => {
