@@ -12,14 +12,20 @@ const MAX_SHOWN = 100;
 const runningSchema = z.strictObject({
   id: z.string().meta({ description: 'Of the task.' }),
   agent: z.string(),
-  source: z.enum(SOURCES),
+  source: z.enum(SOURCES).meta({ description: 'Where it came from.' }),
   session: z.string().nullable(),
   input: z.string().meta({ description: 'The beginning of its input.' }),
-  attempt: z.int(),
+  attempt: z.int().meta({ description: 'Number of its attempt.' }),
   worker: z.string().nullable(),
   startedAt: z.iso.datetime().nullable().meta({ description: 'When its current attempt began.' }),
   usualMs: z.number().nullable().meta({ description: 'How long attempts of its agent hold a slot, the mean; null when unknown.' }),
-  progress: z.strictObject({ note: z.string().nullable(), percent: z.number().nullable() }).nullable(),
+  progress: z
+    .strictObject({
+      note: z.string().nullable().meta({ description: 'In words.' }),
+      percent: z.number().nullable().meta({ description: 'From 0 to 100.' }),
+    })
+    .nullable()
+    .meta({ description: 'What it reported last; null for nothing.' }),
   lastLine: z.string().nullable().meta({ description: 'The last line of what it has written, up to 200 characters.' }),
 });
 
@@ -32,7 +38,7 @@ const waitingSchema = z.strictObject({
 const nowSchema = z
   .strictObject({
     running: z.array(runningSchema).meta({ description: 'Newest first.' }),
-    runningTotal: z.int(),
+    runningTotal: z.int().meta({ description: 'How many run.' }),
     waiting: z.array(waitingSchema).meta({ description: 'By gate, the most tasks first.' }),
   })
   .meta({ id: 'Now' });

@@ -21,7 +21,7 @@ const lastTaskSchema = z
   .strictObject({
     id: z.string(),
     agent: z.string(),
-    source: z.enum(SOURCES),
+    source: z.enum(SOURCES).meta({ description: 'Where it came from.' }),
     status: taskStatusSchema,
     text: z.string().meta({ description: 'The beginning of its input.' }),
     user: z.string().nullable().meta({ description: "Who wrote it, by the surface's own id." }),

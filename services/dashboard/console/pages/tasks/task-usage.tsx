@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import type { TaskRecord } from '../../api/tasks.ts';
 import { Count, Money } from '../../parts/numbers.tsx';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
 import classes from './tasks.module.css';
 
 /** The tokens and the cost of a task by model; nothing when no model was called. */
@@ -10,7 +11,7 @@ export function TaskUsage({ usage }: { usage: TaskRecord['usage'] }): ReactEleme
   return (
     <section className="card">
       <h2>Tokens and cost</h2>
-      <div className={classes['wide']} tabIndex={0} role="region" aria-label="Tokens and cost by model">
+      <ScrollBox className={classes['wide']} label="Tokens and cost by model">
         <table className={classes['table']}>
           <thead>
             <tr>
@@ -28,7 +29,7 @@ export function TaskUsage({ usage }: { usage: TaskRecord['usage'] }): ReactEleme
             {rows.length > 1 ? <UsageRow name="In all" figures={usage} /> : null}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </section>
   );
 }

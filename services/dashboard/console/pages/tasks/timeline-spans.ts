@@ -1,12 +1,27 @@
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
-import type { Attempt, Step, Why } from '../../api/tasks.ts';
-import type { Tone } from '../../parts/status-badge.tsx';
+
+interface Step {
+  status: TaskStatus;
+  at: string;
+  note?: string | null | undefined;
+}
+
+interface Attempt {
+  number: number;
+  status: string;
+  error?: { code: string } | null | undefined;
+}
+
+interface Reason {
+  gate: string;
+  detail: string;
+}
 
 /** A stretch of a task's life with one cause. */
 export interface Span {
   readonly name: string;
   readonly detail: string | null;
-  readonly tone: Tone;
+  readonly tone: 'idle' | 'busy' | 'good' | 'warn' | 'bad';
   readonly from: number;
   /** Equal to `from` of the next one; now for the last one of an open task. */
   readonly to: number;
@@ -17,7 +32,7 @@ interface SpanFacts {
   steps: readonly Step[];
   attempts: readonly Attempt[];
   /** The reasons of the current wait. */
-  reasons: Why['reasons'];
+  reasons: readonly Reason[];
   now: number;
 }
 
@@ -50,20 +65,26 @@ const WAIT_NAMES: Partial<Record<TaskStatus, string>> = {
   timeout: 'Waits for its retry',
 };
 
-const ATTEMPT_TONES: Readonly<Record<string, Tone>> = { success: 'good', failed: 'bad', timeout: 'bad' };
+type Described = Pick<Span, 'name' | 'detail' | 'tone'>;
 
-function describeStep(
-  { status, note }: Step,
-  attempt: Attempt | undefined,
-  reason: Why['reasons'][number] | undefined,
-): Pick<Span, 'name' | 'detail' | 'tone'> {
-  if (status === 'running') {
-    const name = attempt === undefined ? 'Runs' : `Attempt ${attempt.number}`;
-    return { name, detail: attempt?.error?.code ?? note ?? null, tone: ATTEMPT_TONES[attempt?.status ?? ''] ?? 'busy' };
-  }
+function describeStep(step: Step, attempt: Attempt | undefined, reason: Reason | undefined): Described {
+  return step.status === 'running' ? describeRun(step, attempt) : describeWait(step, reason);
+}
+
+const ATTEMPT_TONES: Readonly<Record<string, Span['tone']>> = { success: 'good', failed: 'bad', timeout: 'bad' };
+
+function describeRun({ note = null }: Step, attempt: Attempt | undefined): Described {
+  if (attempt === undefined) return { name: 'Runs', detail: note, tone: 'busy' };
+  const { number, status, error } = attempt;
+  return { name: `Attempt ${number}`, detail: error?.code ?? note, tone: ATTEMPT_TONES[status] ?? 'busy' };
+}
+
+const LONG_WAITS = new Set<TaskStatus>(['pending', 'failed', 'timeout']);
+
+function describeWait({ status, note = null }: Step, reason: Reason | undefined): Described {
   const name = WAIT_NAMES[status] ?? status;
-  if (reason === undefined) return { name, detail: note ?? null, tone: status === 'pending' || status === 'failed' ? 'warn' : 'idle' };
-  return { name: `${name}: ${reason.gate}`, detail: reason.detail, tone: 'warn' };
+  if (reason !== undefined) return { name: `${name}: ${reason.gate}`, detail: reason.detail, tone: 'warn' };
+  return { name, detail: note, tone: LONG_WAITS.has(status) ? 'warn' : 'idle' };
 }
 
 /** Where a span stands between the first and the last time, in percent; a short one keeps a visible width. */

@@ -15,7 +15,7 @@ it('a task that failed once and waits again has a span for each wait and attempt
       { status: 'failed', at: at(5), note: null },
     ],
     attempts: [{ ...attempt, error }],
-    reasons: [{ gate: 'retry', detail: 'waits for its retry', until: null, taskId: null }],
+    reasons: [{ gate: 'retry', detail: 'waits for its retry' }],
     now: 9000,
   });
   expect(spans.map(({ name, tone, from, to, isOpen }) => [name, tone, from, to, isOpen])).toEqual([
