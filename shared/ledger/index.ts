@@ -48,9 +48,9 @@ export {
   type HoldNotice,
   holdTask,
   parseNotice,
-  type HoldHead,
   countHeldByGate,
   listHoldHeads,
+  readFirstPlaces,
   releaseFirstHeld,
 } from './grants/hold-task.ts';
 export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/release-held.ts';

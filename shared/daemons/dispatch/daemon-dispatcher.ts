@@ -6,10 +6,9 @@ import type { TicketData, TicketResult } from '../../queue/index.ts';
 import { PRIORITY_NAMES, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
-import { chooseDaemon, hasRoomFor, isCapable } from './choose-daemon.ts';
+import { chooseDaemon, isCapable } from './choose-daemon.ts';
 import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
 import { HeldSearch } from './held-search.ts';
-import { heldPlace, readHeldNeeds } from './held-tasks.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
 import { type LocalDaemon, type LocalDaemons, serves } from './local-daemons.ts';
 import { type CurrentNeeds, type Needs, needsKey, needsOf } from './needs.ts';
@@ -60,7 +59,7 @@ export class DaemonDispatcher {
       subscribe,
       offerMs: settings.offerMs,
       take: ({ daemon: id, ticket, how }) => this.#take(local.find(ticket.tenant, id), ticket, how),
-      onHeld: (tenant) => this.#search.noteHeld(tenant),
+      onHeld: (tenant, what) => this.#search.noteHeld(tenant, what),
     });
     this.#search = new HeldSearch(options);
   }
@@ -109,20 +108,13 @@ export class DaemonDispatcher {
     while (refused.size < MAX_OFFERS) {
       const candidates = this.#candidates(tenant).filter((daemon) => !refused.has(daemon.id));
       const chosen = chooseDaemon(candidates, needs);
-      if (!chosen || (await this.#isBehindHeld(chosen, tenant, { id, state }))) return null;
+      // What comes new from the queue does not pass a held task that would run there.
+      if (!chosen || (await this.#search.hasBefore({ id, state }, tenant, chosen))) return null;
       const result = await this.#give(chosen, ticket, how);
       if (result) return result;
       refused.add(chosen.id);
     }
     return null;
-  }
-
-  /** Whether a task that is held goes first and would run there: what comes new from the queue does not pass it. */
-  async #isBehindHeld(chosen: KnownDaemon, tenant: string, { id, state }: { id: string; state: TaskState }): Promise<boolean> {
-    if (!this.#search.mayHaveHeld(tenant)) return false;
-    const place = heldPlace(state, id);
-    const held = await readHeldNeeds(this.#options.ledger, tenant);
-    return held.some(({ needs, head }) => head.place < place && isCapable(chosen, needs) && hasRoomFor(chosen, needs));
   }
 
   /** This hub's daemons as they are, those of others as they were reported. */
@@ -180,12 +172,13 @@ export class DaemonDispatcher {
   ): Promise<TicketResult> {
     const { ledger, log } = this.#options;
     const notice = this.#noticeOf(tenant, needs, state);
-    const answer = await holdTask(ledger, { tenant, id, hold: { gate: 'daemon', what: needsKey(needs) }, until, entry, notice });
+    const what = needsKey(needs);
+    const answer = await holdTask(ledger, { tenant, id, hold: { gate: 'daemon', what }, until, entry, notice });
     if (answer === 'notified') log.info({ event: notice?.event, task: id, tenant, ...notice?.facts }, 'a task waits for a daemon');
     if (answer !== 'gone') {
-      await this.#link.publishHeld(tenant);
+      await this.#link.publishHeld(tenant, what);
       // A daemon may have got room since it was chosen from.
-      this.#search.noteHeld(tenant);
+      this.#search.noteHeld(tenant, what);
     }
     return { kind: 'done', note: 'held until a daemon can run it' };
   }

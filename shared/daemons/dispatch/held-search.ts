@@ -1,10 +1,11 @@
-import type { Ledger } from '../../ledger/index.ts';
+import { backlogPlace, type Ledger, readFirstPlaces, releaseFirstHeld } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
 import { Recent, Ticker } from '../../time/index.ts';
 import { publishDaemonStates } from '../daemon-signals.ts';
-import { isCapable } from './choose-daemon.ts';
+import type { Candidate } from './choose-daemon.ts';
 import { ANY_TENANT } from './daemon-directory.ts';
-import { readHeldNeeds, releaseFor } from './held-tasks.ts';
+import { HeldKinds } from './held-kinds.ts';
 import { type LocalDaemon, type LocalDaemons, serves } from './local-daemons.ts';
 
 interface HeldSearchOptions {
@@ -17,13 +18,14 @@ interface HeldSearchOptions {
   log: Log;
 }
 
+const MAX_PRIORITY = 10;
 /** Daemons with released tasks on their way, and how long these may take before others are released in their place, ms. */
 const MAX_EXPECTED = 10_000;
 const EXPECTED_MS = 2000;
 
 /**
  * HeldSearch is responsible for the tasks that wait for a daemon: when one of this process has room, it releases the best of those that the
- * daemon can run, as many as it has slots for. Each search reads what is needed, not the tasks.
+ * daemon can run, as many as it has slots for. Each search reads what the daemon can run, not the tasks.
  */
 export class HeldSearch {
   readonly #options: HeldSearchOptions;
@@ -31,6 +33,7 @@ export class HeldSearch {
   readonly #stopping = new AbortController();
   /** Tenants with tasks that may be held for daemons. */
   readonly #held = new Set<string>();
+  readonly #kinds: HeldKinds;
   /** Tasks that were released for a daemon here and have not come yet. */
   readonly #expected = new Recent<string, number>({ maxEntries: MAX_EXPECTED, keepMs: EXPECTED_MS });
   /** Tenants whose held tasks are being searched, and whether to search again. */
@@ -38,6 +41,7 @@ export class HeldSearch {
 
   constructor(options: HeldSearchOptions) {
     this.#options = options;
+    this.#kinds = new HeldKinds({ ledger: options.ledger, keepMs: options.settings.sweepMs / 2 });
     this.#sweep = new Ticker({
       everyMs: options.settings.sweepMs,
       run: () => this.#searchAll(),
@@ -57,14 +61,24 @@ export class HeldSearch {
     await this.#sweep.stop();
   }
 
-  /** Tasks of this tenant are held: a daemon may have room for them by now. */
-  noteHeld(tenant: string): void {
+  /** A task of this tenant is held by these needs: a daemon may have room for it by now. */
+  noteHeld(tenant: string, what: string | null): void {
     this.#held.add(tenant);
+    this.#kinds.add(tenant, what);
     this.#search(tenant);
   }
 
-  mayHaveHeld(tenant: string): boolean {
-    return this.#held.has(tenant);
+  /** Whether a held task that the daemon could run stands before this one. */
+  async hasBefore({ id, state }: { id: string; state: TaskState }, tenant: string, daemon: Candidate): Promise<boolean> {
+    if (!this.#held.has(tenant)) return false;
+    const { additions } = this.#kinds;
+    const holds = await this.#kinds.fitting(tenant, daemon);
+    if (holds.length === 0) return false;
+    const firsts = await readFirstPlaces(this.#options.ledger, tenant, holds);
+    const empty = firsts.filter(({ place }) => place === null).map(({ hold }) => hold);
+    this.#kinds.remove(tenant, empty, additions);
+    const own = `${String(MAX_PRIORITY - state.priority).padStart(2, '0')}/${backlogPlace(state, id)}`;
+    return firsts.some(({ place }) => place !== null && place < own);
   }
 
   /** A daemon of this process gets a task. */
@@ -101,14 +115,16 @@ export class HeldSearch {
     const { local, ledger } = this.#options;
     const free = [...local.all()].filter((daemon) => serves(daemon, tenant) && this.#roomOf(daemon) > 0);
     if (free.length === 0) return;
-    const held = await readHeldNeeds(ledger, tenant);
-    if (held.length === 0) this.#held.delete(tenant);
+    if ((await this.#kinds.read(tenant)).size === 0) this.#held.delete(tenant);
     for (const daemon of free) {
-      if (!held.some(({ needs }) => isCapable(daemon, needs))) continue;
+      const { additions } = this.#kinds;
+      const holds = await this.#kinds.fitting(tenant, daemon);
+      if (holds.length === 0) continue;
       // Before the tickets come out, so that the hub that gets one knows of the room.
       await publishDaemonStates(ledger, [{ tenant: daemon.tenant, id: daemon.id, state: daemon.state }]);
-      const released = await releaseFor(ledger, held, { tenant, id: daemon.id, state: daemon.state, room: this.#roomOf(daemon) });
-      if (released > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + released);
+      const { ids, empty } = await releaseFirstHeld(ledger, tenant, holds, this.#roomOf(daemon));
+      this.#kinds.remove(tenant, empty, additions);
+      if (ids.length > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + ids.length);
     }
   }
 

@@ -27,8 +27,8 @@ const messageSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('answer'), ...call, outcome: z.enum(['taken', 'full']) }),
   z.object({ kind: z.literal('ended'), ...call, result: resultSchema }),
-  /** Tasks of the tenant are held: a hub whose daemons have room looks for them. */
-  z.object({ kind: z.literal('held'), tenant: z.string(), from: z.string() }),
+  /** A task of the tenant is held by what it needs: a hub whose daemons have room looks for it. */
+  z.object({ kind: z.literal('held'), tenant: z.string(), from: z.string(), what: z.string().nullable().default(null) }),
 ]);
 type HubMessage = z.infer<typeof messageSchema>;
 
@@ -43,8 +43,8 @@ export interface HubLinkOptions extends DaemonPorts {
   offerMs: number;
   /** Runs a task that another hub offers to a daemon of this one; null when it has no room. */
   take: (offer: { daemon: string; ticket: TicketData; how: TicketClaim }) => Promise<TicketResult> | null;
-  /** Another hub held tasks of this tenant. */
-  onHeld: (tenant: string) => void;
+  /** Another hub held a task of this tenant; null where it did not say by what. */
+  onHeld: (tenant: string, what: string | null) => void;
 }
 
 /** `taken`: its end follows. `full`: no room there. `silent`: that hub does not answer. */
@@ -93,16 +93,16 @@ export class HubLink {
     return { outcome: outcome === LATE ? 'silent' : 'full' };
   }
 
-  /** Tells other hubs that tasks of a tenant are held now. */
-  async publishHeld(tenant: string): Promise<void> {
-    await this.#publish({ kind: 'held', tenant, from: this.#options.hub });
+  /** Publishes to other hubs that a task of a tenant is held now. */
+  async publishHeld(tenant: string, what: string): Promise<void> {
+    await this.#publish({ kind: 'held', tenant, from: this.#options.hub, what });
   }
 
   #receive(text: string): void {
     const message = readMessage(text);
     const { hub, onHeld } = this.#options;
     if (message?.kind === 'held') {
-      if (message.from !== hub) onHeld(message.tenant);
+      if (message.from !== hub) onHeld(message.tenant, message.what);
       return;
     }
     if (message?.to !== hub) return;

@@ -43,7 +43,7 @@ export async function holdTask(ledger: Ledger, { tenant, id, hold, until, entry,
 }
 
 /** What a gate holds tasks of a tenant for, and where the first of them stands: a lower place goes first. */
-export interface HoldHead {
+interface HoldHead {
   what: string;
   place: string;
 }
@@ -67,18 +67,53 @@ export async function countHeldByGate(
   return await redis.zlexcount(live, `[hold=${gate}:`, `(hold=${gate}:\u00ff`);
 }
 
-/** Releases the first `max` tasks of all that these hold together, by priority and age. Returns their ids in that order. */
-export async function releaseFirstHeld(ledger: Ledger, tenant: string, holds: readonly TaskHold[], max: number): Promise<string[]> {
-  const { live } = ledger.keys.tenant(tenant);
-  const lines = await Promise.all(
-    holds.map(async (hold) => {
-      const prefix = prefixOf(hold);
-      const members = await ledger.redis.zrangebylex(live, `[${prefix}`, `(${prefix}\u00ff`, 'LIMIT', 0, max);
-      return members.map((member) => ({ member, place: member.slice(prefix.length) }));
-    }),
-  );
-  const first = lines.flat().toSorted((a, b) => (a.place < b.place ? -1 : 1));
+/** What a release of several holds did. */
+interface FirstReleased {
+  /** In the order of their release. */
+  ids: string[];
+  /** Holds that hold nothing now. */
+  empty: TaskHold[];
+}
+
+/** Releases the first `max` tasks of all that these hold together, by priority and age. */
+export async function releaseFirstHeld(ledger: Ledger, tenant: string, holds: readonly TaskHold[], max: number): Promise<FirstReleased> {
+  const lines = await readLines(ledger, tenant, { holds, max });
+  const first = lines.flatMap(({ members }) => members).toSorted((a, b) => (a.place < b.place ? -1 : 1));
   const members = first.slice(0, max).map(({ member }) => member);
   const answers = await promoteHeld(ledger, tenant, members);
-  return members.filter((_, at) => answers[at]?.kind === 'promoted').map((member) => idInMember(member));
+  return {
+    ids: members.filter((_, at) => answers[at]?.kind === 'promoted').map((member) => idInMember(member)),
+    empty: lines.flatMap(({ hold, members: { length } }) => (length === 0 ? [hold] : [])),
+  };
+}
+
+/** The place of the first task of each of these; null for one that holds nothing now. */
+export async function readFirstPlaces(
+  ledger: Ledger,
+  tenant: string,
+  holds: readonly TaskHold[],
+): Promise<{ hold: TaskHold; place: string | null }[]> {
+  const lines = await readLines(ledger, tenant, { holds, max: 1 });
+  return lines.map(({ hold, members: [first] }) => ({ hold, place: first?.place ?? null }));
+}
+
+interface HoldLine {
+  hold: TaskHold;
+  members: { member: string; place: string }[];
+}
+
+/** The first tasks of each hold. */
+async function readLines(
+  { redis, keys }: Ledger,
+  tenant: string,
+  { holds, max }: { holds: readonly TaskHold[]; max: number },
+): Promise<HoldLine[]> {
+  const { live } = keys.tenant(tenant);
+  return await Promise.all(
+    holds.map(async (hold): Promise<HoldLine> => {
+      const prefix = prefixOf(hold);
+      const members = await redis.zrangebylex(live, `[${prefix}`, `(${prefix}\u00ff`, 'LIMIT', 0, max);
+      return { hold, members: members.map((member) => ({ member, place: member.slice(prefix.length) })) };
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
-import { type HoldNotice, holdTask, listHoldHeads, releaseFirstHeld } from '#shared/ledger/grants/hold-task.ts';
+import { type HoldNotice, holdTask, listHoldHeads, readFirstPlaces, releaseFirstHeld } from '#shared/ledger/grants/hold-task.ts';
 import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { countHeld, releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { limitsOf, TENANT, type TaskWish } from '../support/test-ledger.ts';
@@ -96,8 +96,11 @@ describe('tasks that a gate holds for many needs', () => {
   it('are released by priority and age, whatever they need', async () => {
     const [low, first, second] = [await held({ priority: 1 }), await held({}, BROWSER), await held()];
     const high = await held({ priority: 9 }, BROWSER);
-    expect(await releaseFirstHeld(test.ledger, TENANT, [GPU, BROWSER], 3)).toEqual([high, first, second]);
-    expect(await releaseFirstHeld(test.ledger, TENANT, [BROWSER], 3)).toEqual([]);
-    expect(await releaseFirstHeld(test.ledger, TENANT, [GPU, BROWSER], 3)).toEqual([low]);
+    const release = async (...holds: (typeof GPU)[]): Promise<object> => await releaseFirstHeld(test.ledger, TENANT, holds, 3);
+    expect(await release(GPU, BROWSER)).toEqual({ ids: [high, first, second], empty: [] });
+    expect(await release(BROWSER)).toEqual({ ids: [], empty: [BROWSER] });
+    const places = await readFirstPlaces(test.ledger, TENANT, [GPU, BROWSER]);
+    expect(places.map(({ place }) => place?.slice(0, 2) ?? null)).toEqual(['09', null]);
+    expect(await release(GPU, BROWSER)).toEqual({ ids: [low], empty: [BROWSER] });
   });
 });

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { WebSocket } from 'ws';
-import type { HubMessage } from '#shared/daemons/protocol.ts';
+import type { WebSocket } from 'ws';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { wait } from '#shared/time/wait.ts';
-import { registerDaemon } from '../support/daemons/start-hub.ts';
-import { openFleet } from '../support/fleet/open-fleet.ts';
-import { openTestParts } from '../support/open-test-parts.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { print, printHeading } from './print.ts';
-import { percentile } from './statistics.ts';
+import { openFleet } from '../../support/fleet/open-fleet.ts';
+import { openTestParts } from '../../support/open-test-parts.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { connectBenchDaemon } from './bench-daemon.ts';
+import { print, printHeading } from '../print.ts';
+import { percentile } from '../statistics.ts';
 
 // What a thousand daemons cost one hub, and how fast it hands them tasks.
 const DAEMONS = Number(process.argv[2] ?? 1000);
@@ -48,24 +47,13 @@ function describeRates(idle: ReadonlyMap<string, number>, withDaemons: ReadonlyM
 const arrivals = new Map<string, number>();
 
 async function connect(): Promise<WebSocket> {
-  const { token } = await registerDaemon(parts);
-  const socket = new WebSocket(`${hub.url.replace('http', 'ws')}/hub`, { headers: { authorization: `Bearer ${token}` } });
-  const welcomed = Promise.withResolvers<void>();
-  socket.on('error', welcomed.reject);
-  socket.on('open', () => socket.send(JSON.stringify({ type: 'daemon.hello', protocol: 1, name: 'bench', slots: 2 })));
-  socket.on('message', (data: Buffer) => {
-    const message = JSON.parse(data.toString('utf8')) as HubMessage;
-    if (message.type === 'hub.welcome') {
-      setInterval(() => socket.send('{"type":"daemon.heartbeat","load":0}'), message.heartbeatMs).unref();
-      welcomed.resolve();
-    }
-    if (message.type !== 'task.execute') return;
-    const { taskId, token: attempt } = message;
-    arrivals.set(taskId, performance.now());
-    socket.send(JSON.stringify({ type: 'task.accepted', taskId, token: attempt }));
-    socket.send(JSON.stringify({ type: 'task.completed', taskId, token: attempt, output: '' }));
+  const { socket } = await connectBenchDaemon(parts, hub.url, {
+    onMessage: (message, at, daemon) => {
+      if (message.type !== 'task.execute') return;
+      arrivals.set(message.taskId, at);
+      daemon.complete(message);
+    },
   });
-  await welcomed.promise;
   return socket;
 }
 
