@@ -19,6 +19,7 @@ import { getConfiguration } from './fleet/configuration.ts';
 import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
+import { peopleRoutes } from './tenants/people.ts';
 import { postSignInLink } from './tenants/sign-in-links.ts';
 import { queueRoutes } from './queues.ts';
 import { budgetRoutes } from './money/budgets.ts';
@@ -85,5 +86,6 @@ export function apiRoutes(parts: Parts): Route[] {
     postSignInLink(parts),
     getChecks(parts),
     getConfiguration(parts),
+    ...peopleRoutes(parts),
   ];
 }

@@ -13,6 +13,7 @@ import { addHookCommands } from './commands/hooks.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLimitCommands } from './commands/limits/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
+import { addPeopleCommands } from './commands/people.ts';
 import { addQueueCommands } from './commands/fleet/queues.ts';
 import { addScheduleCommands } from './commands/schedules/schedules.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -73,6 +74,7 @@ export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOp
   addDaemonsCommands(program, contextOf);
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
+  addPeopleCommands(program, contextOf);
   addLimitCommands(program, contextOf);
   addBudgetCommands(program, contextOf);
   addWatchCommand(program, contextOf);

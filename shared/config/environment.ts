@@ -69,6 +69,8 @@ export const environmentSchema = z.object({
   /** The keys of the bucket in `files.s3`. */
   MUSTER_S3_ACCESS_KEY: z.string().min(1).optional(),
   MUSTER_S3_SECRET_KEY: z.string().min(1).optional(),
+  /** The secret of the client in `signIn.oidc`, which it replaces. */
+  MUSTER_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   /** The public address of this installation, for links; by default the address it listens on. */
   MUSTER_PUBLIC_URL: z.url().optional(),
   /** Whether to believe `X-Forwarded-*` headers: true behind the ingress or another proxy of yours. */
@@ -147,6 +149,7 @@ const SECRET_VARIABLES = [
   'MUSTER_DAEMON_TOKEN',
   'MUSTER_S3_ACCESS_KEY',
   'MUSTER_S3_SECRET_KEY',
+  'MUSTER_OIDC_CLIENT_SECRET',
   'OPENAI_API_KEY',
   ...CHAT_SECRETS,
 ];

@@ -73,6 +73,7 @@ export { type ModelSettings, modelNameSchema, RUNAWAY_BUDGET } from './settings/
 export { rateWindows } from './settings/rates.ts';
 export type { SchedulerSettings } from './settings/schedule-settings.ts';
 export { type BudgetRule, budgetFields, budgetSchema } from './settings/budget-settings.ts';
+export type { OidcSettings, RoleRule } from './settings/sign-in-settings.ts';
 export type { Settings } from './settings/settings.ts';
 export type { DeliverySettings } from './settings/task-settings.ts';
 export type { HubSettings } from './settings/hub-settings.ts';

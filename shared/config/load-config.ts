@@ -110,9 +110,12 @@ const CAPABLE_SLOTS = 4;
 /** What the environment says wins over the file. */
 function applyEnvironment(env: Environment, settings: Settings): void {
   const { MUSTER_MAX_CONCURRENT: maxConcurrent, MUSTER_COMMAND_UID: uid, MUSTER_CAPABILITIES: capabilities } = env;
+  const { MUSTER_OIDC_CLIENT_SECRET: clientSecret } = env;
+  const { oidc } = settings.signIn;
   if (capabilities) settings.queues.remote = { slots: CAPABLE_SLOTS, ...settings.queues.remote };
   if (maxConcurrent !== undefined) settings.limits.maxConcurrent = maxConcurrent;
   if (uid !== undefined) settings.commands.uid = uid;
+  if (clientSecret !== undefined && oidc !== undefined) oidc.clientSecret = clientSecret;
 }
 
 /** Random characters: too many to guess through HTTP. */

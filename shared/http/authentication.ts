@@ -66,19 +66,21 @@ export class Authenticator {
       if (scope === 'none') return null;
       throw refusal(request);
     }
-    if (this.#isDisabled(key)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(key.tenant)} is disabled`);
-    if (key.session !== undefined) {
-      assertVisits(key, access, request);
-      return key;
+    const own = inRole(key, request.get(TENANT_HEADER));
+    if (this.#isDisabled(own)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(own.tenant)} is disabled`);
+    if (own.session !== undefined) {
+      assertVisits(own, access, request);
+      return own;
     }
-    assertScope(key, scope);
-    return this.#actingKey(request, key);
+    assertScope(own, scope);
+    return this.#actingKey(request, own);
   }
 
   /** Whether a request that was accepted with this key still carries it, and the key still opens anything. Counts towards no limit. */
   async isStillAdmitted(request: Request, key: ApiKey): Promise<boolean> {
-    // A key never changes; a new key under the same secret has another id.
-    return (await this.#find(request))?.id === key.id && !this.#isDisabled(key);
+    const found = await this.#find(request);
+    // A key never changes; a new key under the same secret has another id. A person may lose the role.
+    return found?.id === key.id && !this.#isDisabled(key) && keepsRole(found, key);
   }
 
   /** The key that a request carries, once the request is counted for it. Errors: `auth.csrf`, `limit.rate`. */
@@ -147,6 +149,19 @@ export class Authenticator {
   #counters(name: string): string {
     return `${this.#ports.keys.fleet.http}:${name}`;
   }
+}
+
+/** A person in the role for the tenant that is named, where there is one; a key as it is. */
+function inRole(key: ApiKey, named: string | undefined): ApiKey {
+  const role = key.person?.roles.find(({ tenant }) => tenant === named || publicTenantId(tenant) === named);
+  return role === undefined ? key : { ...key, tenant: role.tenant, scopes: role.scopes };
+}
+
+/** Whether a person still has the role that the key acts in; without one in its tenant that is the administrator's of tenant `default`. */
+function keepsRole({ person }: ApiKey, key: ApiKey): boolean {
+  if (person === undefined) return true;
+  const tenant = key.person?.roles.some((role) => role.tenant === key.tenant) === true ? key.tenant : DEFAULT_TENANT;
+  return person.roles.some((role) => role.tenant === tenant);
 }
 
 function kindOf(key: ApiKey): 'key' | 'visitor' {

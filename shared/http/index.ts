@@ -23,5 +23,5 @@ export {
   route,
 } from './route.ts';
 export { SharedCalls } from './shared-calls.ts';
-export { SignIns, assertSameOrigin } from './sign-ins.ts';
+export { HostCookie, SignIns, assertSameOrigin } from './sign-ins.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer, type UpgradeHandler } from './start-http-server.ts';

@@ -1,17 +1,17 @@
 import type { Request, Response, CookieOptions } from 'express';
-import { type ApiKey, SignInStore } from '../tenants/index.ts';
+import { type ApiKey, SignInStore, type SignInSubject } from '../tenants/index.ts';
 import type { HttpPorts } from './request-context.ts';
 import { MusterError } from '../errors/index.ts';
 
 /** SignIns is responsible for whose key a browser acts with, so that every service knows a person who signed in at one of them. */
 export class SignIns {
   readonly #store: SignInStore;
-  readonly #cookie: SignInCookie;
+  readonly #cookie: HostCookie;
 
   constructor({ redis, keys, config }: HttpPorts) {
     const lifetimeMs = config.settings.http.signInMs;
     this.#store = new SignInStore({ redis, keys, lifetimeMs });
-    this.#cookie = new SignInCookie({ publicUrl: config.env.MUSTER_PUBLIC_URL, lifetimeMs });
+    this.#cookie = new HostCookie({ name: NAME, pattern: VALUE, publicUrl: config.env.MUSTER_PUBLIC_URL, lifetimeMs });
   }
 
   /** The key that the browser signed in with, as it is now; null when it did not, or no longer. */
@@ -20,36 +20,46 @@ export class SignIns {
     return id === null ? null : await this.#store.find(id);
   }
 
-  /** Signs the browser in with the key of this digest, which the caller has checked, instead of whatever it was signed in with. */
-  async open(request: Request, response: Response, key: string): Promise<void> {
+  /** Signs the browser in with what the caller has checked, instead of whatever it was signed in with. */
+  async open(request: Request, response: Response, subject: SignInSubject): Promise<void> {
     const before = this.#cookie.read(request);
     if (before !== null) await this.#store.close(before);
-    this.#cookie.write(response, await this.#store.open(key));
+    this.#cookie.write(response, await this.#store.open(subject));
   }
 
-  /** Signs the browser out, here and in Redis. */
-  async close(request: Request, response: Response): Promise<void> {
+  /** Lets a person of a provider act in another tenant from now on. */
+  async changeTenant(request: Request, tenant: string): Promise<void> {
     const id = this.#cookie.read(request);
-    if (id !== null) await this.#store.close(id);
+    if (id !== null) await this.#store.changeTenant(id, tenant);
+  }
+
+  /** Signs the browser out, here and in Redis. Returns the token that a provider gave for the sign-in; null without one. */
+  async close(request: Request, response: Response): Promise<string | null> {
+    const id = this.#cookie.read(request);
+    const idToken = id === null ? null : await this.#store.close(id);
     this.#cookie.clear(response);
+    return idToken;
   }
 }
 
 const NAME = 'muster_session';
 const VALUE = /^[\w-]{43}$/;
 
-interface SignInCookieOptions {
+interface HostCookieOptions {
+  name: string;
+  /** What a value looks like. */
+  pattern: RegExp;
   /** The public address, when the operator gave one. */
   publicUrl: string | undefined;
   /** How long the browser keeps it, in milliseconds. */
   lifetimeMs: number;
 }
 
-/** SignInCookie is responsible for how a sign-in's id travels, so that no script and no other site's form can use it. */
-class SignInCookie {
-  readonly #options: SignInCookieOptions;
+/** HostCookie is responsible for how a value travels with a browser, so that no script and no other site's form can use it. */
+export class HostCookie {
+  readonly #options: HostCookieOptions;
 
-  constructor(options: SignInCookieOptions) {
+  constructor(options: HostCookieOptions) {
     this.#options = options;
   }
 
@@ -57,11 +67,11 @@ class SignInCookie {
     const wanted = `${this.#nameFor(request)}=`;
     const found = (request.get('cookie') ?? '').split(';').find((pair) => pair.trim().startsWith(wanted));
     const value = found?.trim().slice(wanted.length);
-    return value !== undefined && VALUE.test(value) ? value : null;
+    return value !== undefined && this.#options.pattern.test(value) ? value : null;
   }
 
-  write(response: Response, id: string): void {
-    response.cookie(this.#nameFor(response.req), id, { ...this.#attributes(response.req), maxAge: this.#options.lifetimeMs });
+  write(response: Response, value: string): void {
+    response.cookie(this.#nameFor(response.req), value, { ...this.#attributes(response.req), maxAge: this.#options.lifetimeMs });
   }
 
   clear(response: Response): void {
@@ -70,7 +80,8 @@ class SignInCookie {
 
   /** `__Host-` makes browsers refuse a cookie from a neighbouring subdomain or a plain connection. */
   #nameFor(request: Request): string {
-    return this.#isSecure(request) ? `__Host-${NAME}` : NAME;
+    const { name } = this.#options;
+    return this.#isSecure(request) ? `__Host-${name}` : name;
   }
 
   /**

@@ -3,12 +3,13 @@
  * its size; dotted names in backticks are settings.
  */
 export function fleetKeys(prefix: string): FleetKeys {
-  return keysUnder(prefix);
+  return { ...accessKeys(prefix), ...runningKeys(prefix) };
 }
 
-export type FleetKeys = Readonly<ReturnType<typeof keysUnder>>;
+export type FleetKeys = Readonly<ReturnType<typeof accessKeys> & ReturnType<typeof runningKeys>>;
 
-function keysUnder(prefix: string) {
+/** Keys of the installation, its tenants, and what opens them. */
+function accessKeys(prefix: string) {
   return {
     /** String: `<form of the data> <shards>` that everything here was written with. Kept: for good. Bound: one. */
     installation: `${prefix}installation`,
@@ -34,12 +35,24 @@ function keysUnder(prefix: string) {
     http: `${prefix}http`,
     /** String: JSON of a browser's sign-in, by the digest of its cookie. Kept: `http.signInMs`. Bound: one per sign-in. */
     signIn: (id: string) => `${prefix}signed-in:${id}`,
+    /** Hash: id of a person of a provider -> JSON, with the roles of the last sign-in. Kept: `signIn.peopleRetentionMs`. Bound: `signIn.maxPeople`. */
+    people: `${prefix}people`,
+    /** Sorted set: id of a person -> last sign-in, ms. Kept: as `people`. Bound: as `people`. */
+    peopleSeen: `${prefix}people-seen`,
+    /** Hash: `<person>/<tenant, or *>` where an administrator disabled the person -> since when, ms. Kept: until enabled. Bound: one per person and tenant. */
+    peopleDisabled: `${prefix}people-disabled`,
     /** String: JSON of a link that signs a browser in once, by the SHA-256 of its token. Kept: until it is used, or `signIn.linkMs`. Bound: one per link. */
     signInLink: (digest: string) => `${prefix}sign-in-link:${digest}`,
     /** String: JSON of a visitor's token, by its SHA-256. Kept: until it expires. Bound: `sessions.maxVisitors` per tenant. */
     visitor: (digest: string) => `${prefix}visitor:${digest}`,
     /** Sorted set: digest of a visitor's token -> its expiry, ms. Kept: until the last expires. Bound: `sessions.maxVisitors`. */
     visitors: (tenant: string) => `${prefix}visitors:${tenant}`,
+  };
+}
+
+/** Keys of who runs tasks, and of what all tenants share. */
+function runningKeys(prefix: string) {
+  return {
     /** Hash: id of a registered daemon of a tenant -> JSON, with the digest of its token. Kept: until removed. Bound: `hub.maxDaemonsPerTenant`. */
     daemons: (tenant: string) => `${prefix}daemons:${tenant}`,
     /** Hash: name of a registered daemon of a tenant -> its id. Kept: as `daemons`. Bound: as `daemons`. */

@@ -1,5 +1,5 @@
 /**
- * Tenants and their credentials: API keys with scopes, sign-ins of people and tokens of visitors. A tenant's end is a record that every
+ * Tenants and their credentials: API keys with scopes, sign-ins, people of a provider with their roles, and tokens of visitors. A tenant's end is a record that every
  * look-up respects. `fleet-limits` has the limits of all tenants together: the configuration's or those set live, as each process knows
  * them without a round trip; their rates; and the shares of tenants in their caps on what runs.
  */
@@ -24,7 +24,20 @@ export {
   revokeKey,
 } from './key-store.ts';
 export { type SignInLink, SignInLinks, signInLinkPath } from './sign-in-links.ts';
-export { SignInStore } from './sign-in-store.ts';
+export {
+  areDisabled,
+  disablePerson,
+  EVERYWHERE,
+  iteratePeople,
+  type PeopleBounds,
+  type Person,
+  type PersonPlace,
+  personId,
+  readPersonById,
+  type Role,
+  savePerson,
+} from './person-store.ts';
+export { type SignInSubject, SignInStore } from './sign-in-store.ts';
 export { TenantDirectory } from './tenant-directory.ts';
 export { DEFAULT_TENANT, type Tenant, generationOf, patchLimits, publicTenantId, tenantNameSchema, tenantSchema } from './tenant.ts';
 export { type VisitorKey, createVisitor, findVisitor, listVisitors, revokeVisitor } from './visitor-store.ts';

@@ -32,7 +32,16 @@ export const apiKeySchema = z.object({
   /** When it opens nothing any more, ms since the epoch; absent for never. */
   expiresAt: z.number().int().optional(),
 });
-export type ApiKey = z.infer<typeof apiKeySchema>;
+
+/** What a person of a provider has besides; no stored key has it. */
+interface PersonOfKey {
+  readonly email: string | null;
+  /** What the person may do now, by tenant. */
+  readonly roles: readonly { readonly tenant: string; readonly scopes: Scope[] }[];
+}
+
+/** Who acts: an API key, a visitor's, or a person of a provider in one of the person's tenants. */
+export type ApiKey = z.infer<typeof apiKeySchema> & { readonly person?: PersonOfKey };
 
 /** A new secret: 32 random bytes. */
 function newKeySecret(): string {

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { type ApiKey, findKeyByDigest } from './key-store.ts';
+import { findPersonKey } from './person-store.ts';
+import { openSealed, sealText } from './sealed-text.ts';
 
 export interface SignInStoreOptions {
   redis: RedisClient;
@@ -10,12 +12,24 @@ export interface SignInStoreOptions {
   lifetimeMs: number;
 }
 
+/** What a browser is signed in with: the key of a digest, or a person of a provider, acting in a tenant. */
+export type SignInSubject = { key: string } | { person: string; tenant: string; idToken: string | null };
+
 const ID_BYTES = 32;
-const signInSchema = z.object({ key: z.string() });
+const signInSchema = z.union([
+  z.object({ key: z.string() }),
+  z.object({
+    person: z.string(),
+    tenant: z.string(),
+    /** Under the id of the sign-in, which only the browser has. */
+    sealedIdToken: z.string().nullable(),
+  }),
+]);
+type StoredSignIn = z.infer<typeof signInSchema>;
 
 /**
  * SignInStore is responsible for which browsers are signed in. Redis holds the digests of a sign-in's id and of its key, so neither can be
- * taken from there, and a sign-in ends with its key.
+ * taken from there, and a sign-in ends with its key, or when its person is disabled or forgotten.
  */
 export class SignInStore {
   readonly #options: SignInStoreOptions;
@@ -24,27 +38,50 @@ export class SignInStore {
     this.#options = options;
   }
 
-  /** Signs a browser in with the key of this digest, which the caller has checked, and returns the id that its cookie carries. */
-  async open(key: string): Promise<string> {
+  /** Signs a browser in with what the caller has checked, and returns the id that its cookie carries. */
+  async open(subject: SignInSubject): Promise<string> {
     const { redis, lifetimeMs } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
-    await redis.set(this.#nameOf(id), JSON.stringify({ key }), 'PX', lifetimeMs);
+    await redis.set(this.#nameOf(id), JSON.stringify(toStored(subject, id)), 'PX', lifetimeMs);
     return id;
   }
 
-  /** The key behind a sign-in, as it is now; null when the sign-in is over or its key is revoked. */
+  /** The key behind a sign-in, as it is now; null when the sign-in is over, or what it stands for. */
   async find(id: string): Promise<ApiKey | null> {
     const { redis, keys } = this.#options;
-    const stored = await redis.get(this.#nameOf(id));
+    const stored = await this.#read(id);
     if (stored === null) return null;
-    return await findKeyByDigest({ redis, keys }, signInSchema.parse(JSON.parse(stored)).key);
+    if ('key' in stored) return await findKeyByDigest({ redis, keys }, stored.key);
+    return await findPersonKey({ redis, keys }, stored.person, stored.tenant);
   }
 
-  async close(id: string): Promise<void> {
-    await this.#options.redis.del(this.#nameOf(id));
+  /** Lets a person act in another tenant from now on; the sign-in ends when it would have. */
+  async changeTenant(id: string, tenant: string): Promise<void> {
+    const stored = await this.#read(id);
+    if (stored === null || 'key' in stored) return;
+    await this.#options.redis.set(this.#nameOf(id), JSON.stringify({ ...stored, tenant }), 'KEEPTTL', 'XX');
+  }
+
+  /** Ends a sign-in. Returns the token that its provider gave for it; null without one. */
+  async close(id: string): Promise<string | null> {
+    const text = await this.#options.redis.getdel(this.#nameOf(id));
+    if (text === null) return null;
+    const stored = signInSchema.parse(JSON.parse(text));
+    return 'key' in stored || stored.sealedIdToken === null ? null : openSealed(stored.sealedIdToken, id);
+  }
+
+  async #read(id: string): Promise<StoredSignIn | null> {
+    const text = await this.#options.redis.get(this.#nameOf(id));
+    return text === null ? null : signInSchema.parse(JSON.parse(text));
   }
 
   #nameOf(id: string): string {
     return this.#options.keys.fleet.signIn(createHash('sha256').update(id).digest('hex'));
   }
+}
+
+function toStored(subject: SignInSubject, id: string): StoredSignIn {
+  if ('key' in subject) return subject;
+  const { person, tenant, idToken } = subject;
+  return { person, tenant, sealedIdToken: idToken === null ? null : sealText(idToken, id) };
 }

@@ -4,7 +4,15 @@ import { loadScripts, type RedisClient, runScript, type Script, type Keys } from
 import { MusterError } from '../errors/index.ts';
 import { publicTenantId } from './tenant.ts';
 
-type ScriptName = 'admit-key' | 'create-tenant' | 'end-tenant' | 'find-key' | 'save-tenant' | 'set-state' | 'write-of-tenant';
+type ScriptName =
+  | 'admit-key'
+  | 'create-tenant'
+  | 'end-tenant'
+  | 'find-key'
+  | 'find-person'
+  | 'save-tenant'
+  | 'set-state'
+  | 'write-of-tenant';
 
 const FOLDER = new URL('scripts', import.meta.url);
 const SCRIPTS = loadScripts(fileURLToPath(FOLDER));

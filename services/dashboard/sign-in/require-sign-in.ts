@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { assertSameOrigin, type SignIns } from '#shared/http/index.ts';
 import { publicTenantId, type ApiKey, type TenantDirectory } from '#shared/tenants/index.ts';
@@ -61,7 +62,19 @@ export function isApiCall(request: Request): boolean {
 /** `GET /console/person`: the person who is signed in. */
 export function sendPerson(): RequestHandler {
   return (request, response) => {
-    const { tenant, name, scopes } = personOf(request);
-    response.json({ tenant: publicTenantId(tenant), name, scopes });
+    const { tenant, name, scopes, person } = personOf(request);
+    const tenants = person?.roles.map((role) => publicTenantId(role.tenant)) ?? [publicTenantId(tenant)];
+    response.json({ tenant: publicTenantId(tenant), name, scopes, kind: person ? 'person' : 'key', email: person?.email ?? null, tenants });
+  };
+}
+
+/** `POST /console/tenant`: a person of a provider acts in another of the person's tenants from now on. Errors: `auth.forbidden`. */
+export function changeTenant(signIns: SignIns): RequestHandler {
+  return async (request, response) => {
+    const { tenant: named } = z.object({ tenant: z.string().max(100) }).parse(request.body ?? {});
+    const role = personOf(request).person?.roles.find(({ tenant }) => publicTenantId(tenant) === named);
+    if (role === undefined) throw new MusterError('auth.forbidden', 'You have no role in that tenant');
+    await signIns.changeTenant(request, role.tenant);
+    response.redirect(303, '/');
   };
 }

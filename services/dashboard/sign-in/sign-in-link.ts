@@ -43,7 +43,7 @@ export function useSignInLink(options: SignInLinkOptions): RequestHandler {
     }
     assertUsable(options, link, { key, address: request.ip });
     await limiter.refund(request.ip, token);
-    await signIns.open(request, response, link.key);
+    await signIns.open(request, response, { key: link.key });
     log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id, by: 'link' }, 'A person signed in');
     response.redirect(303, '/');
   };

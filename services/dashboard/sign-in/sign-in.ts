@@ -1,12 +1,11 @@
-import type { RequestHandler, Response } from 'express';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { hasCode, MusterError } from '#shared/errors/index.ts';
-import { networkOf, type SignIns } from '#shared/http/index.ts';
+import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
+import type { SignIns } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { keyDigest, publicTenantId, type ApiKey, type TenantDirectory } from '#shared/tenants/index.ts';
 import { html, sendPage, type Html } from '../pages/page.ts';
+import type { SignInLimiter } from './sign-in-limiter.ts';
 
 export interface SignInOptions {
   signIns: SignIns;
@@ -14,6 +13,8 @@ export interface SignInOptions {
   tenants: TenantDirectory;
   /** Finds the key with this secret; null when there is none. */
   findKey: (secret: string) => Promise<ApiKey | null>;
+  /** What people call the identity provider; null without one. */
+  label: string | null;
   log: Log;
 }
 
@@ -21,14 +22,14 @@ export interface SignInOptions {
 const formSchema = z.object({ key: z.string().trim().max(512).catch(''), next: z.string().optional().catch(undefined) });
 
 /** `GET /sign-in`: the form. */
-export function showSignIn(): RequestHandler {
+export function showSignIn({ label }: Pick<SignInOptions, 'label'>): RequestHandler {
   return (request, response) => {
-    showForm(response, { next: nextPath(request.query['next']) });
+    showForm(response, { next: nextPath(request.query['next']), label });
   };
 }
 
 /** `POST /sign-in`: signs the browser in with a key and redirects to the page that the person wanted. */
-export function signIn({ signIns, limiter, tenants, findKey, log }: SignInOptions): RequestHandler {
+export function signIn({ signIns, limiter, tenants, findKey, label, log }: SignInOptions): RequestHandler {
   return async (request, response) => {
     const form = formSchema.parse(request.body ?? {});
     const next = nextPath(form.next);
@@ -39,21 +40,27 @@ export function signIn({ signIns, limiter, tenants, findKey, log }: SignInOption
       await limiter.refund(request.ip, form.key);
       if (tenants.get(key.tenant)?.disabled === true)
         throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
-      await signIns.open(request, response, keyDigest(form.key));
+      await signIns.open(request, response, { key: keyDigest(form.key) });
       log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id }, 'A person signed in');
       response.redirect(303, next);
     } catch (error) {
-      refuse(response, error, next);
+      refuse(response, error, { next, label });
     }
   };
 }
 
+const STATUS_OF_REFUSAL: Readonly<Partial<Record<ErrorCode, number>>> = {
+  'limit.rate': 429,
+  'tenant.disabled': 403,
+  'auth.no-role': 403,
+  'unavailable.provider': 503,
+};
+
 /** Shows the form again with the reason; unexpected errors go to the error page. */
-function refuse(response: Response, error: unknown, next: string): void {
+export function refuse(response: Response, error: unknown, form: Pick<SignInPageOptions, 'next' | 'label'>): void {
   if (!(error instanceof MusterError)) throw error;
-  const status = hasCode(error, 'limit.rate') ? 429 : hasCode(error, 'tenant.disabled') ? 403 : 401;
   if (error.retryAfterMs !== undefined) response.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
-  showForm(response, { next, problem: error.message }, status);
+  showForm(response, { ...form, problem: error.message }, STATUS_OF_REFUSAL[error.code] ?? 401);
 }
 
 function showForm(response: Response, options: SignInPageOptions, status = 200): void {
@@ -63,16 +70,25 @@ function showForm(response: Response, options: SignInPageOptions, status = 200):
 interface SignInPageOptions {
   /** The path of this site to redirect to after the sign-in. */
   next: string;
+  /** What people call the identity provider; null without one. */
+  label: string | null;
   /** Why the last sign-in failed. */
   problem?: string;
 }
 
-/** The form for an API key. */
-function signInPage({ next, problem }: SignInPageOptions): Html {
+const KEY_HINT = {
+  only: 'With an API key. The first one was printed when this installation started for the first time.',
+  other: 'Or with an API key.',
+} as const;
+
+/** The way to the identity provider, and the form for an API key. */
+function signInPage({ next, label, problem }: SignInPageOptions): Html {
+  const address = next === '/' ? '/sign-in/oidc' : `/sign-in/oidc?next=${encodeURIComponent(next)}`;
   return html`<section class="card narrow">
     <h1>Sign in</h1>
-    <p class="faint">With an API key. The first one was printed when this installation started for the first time.</p>
     ${problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`}
+    ${label === null ? null : html`<p><a class="button" href="${address}">Sign in with ${label}</a></p>`}
+    <p class="faint">${KEY_HINT[label === null ? 'only' : 'other']}</p>
     <form method="post" action="/sign-in">
       <input type="hidden" name="next" value="${next}" />
       <label for="key">API key</label>
@@ -115,58 +131,28 @@ export function showSignOut(): RequestHandler {
   };
 }
 
-/** `POST /sign-out`: ends the sign-in in the browser and in Redis. */
-export function signOut(signIns: SignIns): RequestHandler {
+/** Where a person ends the sign-in at the provider too; null when there is no such place. */
+type FindEndSession = (request: Request, idToken: string) => Promise<string | null>;
+
+/** `POST /sign-out`: ends the sign-in in the browser and in Redis. Who signed in by a provider is shown the way to end that too. */
+export function signOut(
+  { signIns, label }: Pick<SignInOptions, 'signIns' | 'label'>,
+  findEndSession: FindEndSession | null,
+): RequestHandler {
   return async (request, response) => {
-    await signIns.close(request, response);
-    response.redirect(303, '/sign-in');
-  };
-}
-
-interface SignInLimiterOptions {
-  redis: RedisClient;
-  keys: Keys;
-  /** Failed sign-ins per minute, of one address and with one key. */
-  perMinute: number;
-}
-
-const WINDOW_S = 60;
-
-/** A counter's name, which does not reveal the key. */
-function counterOf(key: string): string {
-  return `key:${keyDigest(key)}`;
-}
-
-/** SignInLimiter is responsible for limiting failed sign-ins. While Redis is away, each process counts for itself. */
-export class SignInLimiter {
-  readonly #limiter: RateLimiterRedis;
-
-  constructor({ redis, keys, perMinute }: SignInLimiterOptions) {
-    const limit = { points: perMinute, duration: WINDOW_S };
-    this.#limiter = new RateLimiterRedis({
-      ...limit,
-      storeClient: redis,
-      keyPrefix: `${keys.fleet.http}:sign-in`,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory(limit),
-    });
-  }
-
-  /** Counts a sign-in before its key is checked, so that parallel requests cannot exceed the limit. Errors: `limit.rate`. */
-  async consume(address: string | undefined, key: string): Promise<void> {
-    try {
-      await this.#limiter.consume(networkOf(address));
-      await this.#limiter.consume(counterOf(key));
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      throw new MusterError('limit.rate', 'Too many tries from this address, or with this key. Wait a minute, then try again.', {
-        retryAfterMs: error.msBeforeNext,
-      });
+    const idToken = await signIns.close(request, response);
+    const address = idToken === null || findEndSession === null ? null : await findEndSession(request, idToken);
+    if (address === null) {
+      response.redirect(303, '/sign-in');
+      return;
     }
-  }
-
-  /** Uncounts a sign-in whose key was right. */
-  async refund(address: string | undefined, key: string): Promise<void> {
-    await Promise.all([this.#limiter.reward(networkOf(address)), this.#limiter.reward(counterOf(key))]);
-  }
+    // A redirect to the provider would be a form that leads to another site, which the page's policy refuses.
+    const content = html`<section class="card narrow">
+      <h1>You are signed out</h1>
+      <p>You are still signed in at ${label}, so signing in again asks for nothing.</p>
+      <p><a class="button" href="${address}">Sign out there too</a></p>
+      <p><a href="/sign-in">Sign in again</a></p>
+    </section>`;
+    sendPage(response, { title: 'Signed out', person: null, content });
+  };
 }

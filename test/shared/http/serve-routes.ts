@@ -9,7 +9,7 @@ import { startHttpServer, type HttpServer } from '#shared/http/start-http-server
 import { createLog, type Log } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
-import { createKey, type Scope } from '#shared/tenants/key-store.ts';
+import { createKey, keyDigest, type Scope } from '#shared/tenants/key-store.ts';
 import { SignInStore } from '#shared/tenants/sign-in-store.ts';
 import type { Tenant } from '#shared/tenants/tenant.ts';
 
@@ -59,7 +59,7 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
     redis,
     logged,
     keyOf: async (tenant, scopes) => (await createKey(parts, { tenant, name: 'test', scopes })).secret,
-    signIn: async (key) => `muster_session=${await new SignInStore({ redis, keys, lifetimeMs: 60_000 }).open(key)}`,
+    signIn: async (key) => `muster_session=${await new SignInStore({ redis, keys, lifetimeMs: 60_000 }).open({ key: keyDigest(key) })}`,
     close: async () => {
       await server.close(500);
       redis.disconnect();

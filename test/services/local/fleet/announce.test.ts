@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Environment, environmentSchema } from '#shared/config/environment.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { announce, localRecordFile, readLocalRecord, writeLocalRecord } from '../../../../services/local/fleet/announce.ts';
 
@@ -26,7 +27,7 @@ async function announced(env: Record<string, string> = {}, agents: Config['setti
   let text = '';
   const parsed: Environment = environmentSchema.parse(env);
   await announce({
-    config: { env: parsed, settings: { agents, signIn: { linkMs: 600_000 } } },
+    config: { env: parsed, settings: { ...settingsSchema.parse({}), agents } },
     directory,
     fleet: { port: 4000, links },
     out: { write: (part) => (text += part) },

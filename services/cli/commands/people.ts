@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readAnswer } from '../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../command-context.ts';
+import { type ListOptions, showList } from '../output/table.ts';
+import { addPaging } from './options.ts';
+
+const personSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  roles: z.array(z.object({ tenant: z.string(), scopes: z.array(z.string()) })),
+  disabled: z.boolean(),
+  lastSignInAt: z.string(),
+});
+
+export function addPeopleCommands(program: Command, contextOf: ContextOf): void {
+  const people = addPaging(program.command('people').description('list people who signed in at the identity provider'), '50').action(
+    (options: ListOptions, command: Command) => runPeople(options, contextOf(command)),
+  );
+  for (const action of ['disable', 'enable'] as const) {
+    people
+      .command(`${action} <id>`)
+      .description(action === 'disable' ? 'take all roles of a person at once' : 'give a person the roles back')
+      .action((id: string, _options: unknown, command: Command) => runChange(id, action, contextOf(command)));
+  }
+}
+
+function runPeople({ json, ...query }: ListOptions, context: CommandContext): Promise<void> {
+  return showList(
+    {
+      path: '/v1/people',
+      query,
+      item: personSchema,
+      heading: ['PERSON', 'NAME', 'EMAIL', 'STATE', 'LAST SIGN-IN', 'ROLES'],
+      row: ({ id, name, email, roles, disabled, lastSignInAt }) => [
+        id,
+        name,
+        email ?? '-',
+        disabled ? 'disabled' : 'enabled',
+        lastSignInAt,
+        roles.map(({ tenant, scopes }) => `${tenant}: ${scopes.join(',')}`).join('; '),
+      ],
+      empty: 'Nobody has signed in at an identity provider.',
+    },
+    json === true ? { json } : {},
+    context,
+  );
+}
+
+async function runChange(id: string, action: 'disable' | 'enable', context: CommandContext): Promise<void> {
+  const body = { disabled: action === 'disable' };
+  const answer = await context.connect().patch(`/v1/people/${encodeURIComponent(id)}`, { body });
+  const { name, disabled } = readAnswer(personSchema, answer);
+  context.terminal.line(`${name} is ${disabled ? 'disabled' : 'enabled'}.`);
+}

@@ -1,0 +1,129 @@
+import type { Request, RequestHandler } from 'express';
+import { z } from 'zod';
+import type { OidcSettings } from '#shared/config/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
+import { HostCookie } from '#shared/http/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { areDisabled, EVERYWHERE, type PeopleBounds, type Person, personId, savePerson } from '#shared/tenants/index.ts';
+import { nextPath, refuse, type SignInOptions } from '../sign-in.ts';
+import { OidcProvider, type OidcFlow } from './oidc-provider.ts';
+import { emailOf, nameOf, rolesOf } from './person-roles.ts';
+
+export interface OidcOptions extends Omit<SignInOptions, 'findKey'> {
+  settings: OidcSettings;
+  bounds: PeopleBounds;
+  redis: RedisClient;
+  keys: Keys;
+  /** The public address, when the operator gave one. */
+  publicUrl: string | undefined;
+}
+
+const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
+/** Paths to return to are cut, because a cookie has at most four kilobytes. */
+const MAX_NEXT = 1000;
+
+/** OidcSignIn is responsible for the way of a browser to the provider and back. */
+export class OidcSignIn {
+  readonly #options: OidcOptions;
+  readonly #provider: OidcProvider;
+  readonly #cookie: HostCookie;
+
+  constructor(options: OidcOptions) {
+    const { settings, publicUrl, log } = options;
+    this.#options = options;
+    this.#provider = new OidcProvider(settings, log);
+    this.#cookie = new HostCookie({ name: 'muster_oidc', pattern: /^[\w-]{1,3500}$/, publicUrl, lifetimeMs: settings.signInMs });
+  }
+
+  /** `GET /sign-in/oidc`: leads to the provider. While it is down the form for keys says so. */
+  begin(): RequestHandler {
+    return async (request, response) => {
+      const next = nextPath(request.query['next']);
+      try {
+        const { url, flow } = await this.#provider.begin(next.length > MAX_NEXT ? '/' : next, this.#redirectUri(request));
+        this.#cookie.write(response, Buffer.from(JSON.stringify(flow)).toString('base64url'));
+        response.redirect(303, url.href);
+      } catch (error) {
+        refuse(response, error, { next, label: this.#options.settings.label });
+      }
+    };
+  }
+
+  /** `GET /sign-in/oidc/callback`: signs the browser in, when the answer is to what this browser began. */
+  complete(): RequestHandler {
+    return async (request, response) => {
+      const { signIns, limiter, log, settings } = this.#options;
+      const flow = this.#flowOf(request);
+      this.#cookie.clear(response);
+      try {
+        if (flow === null)
+          throw new MusterError('auth.sign-in-failed', 'This sign-in was begun in another browser, or too long ago. Try again.');
+        await limiter.consume(request.ip, flow.state);
+        const answer = new URL(request.originalUrl, this.#redirectUri(request));
+        const { idToken, ...found } = await this.#provider.complete(answer, flow);
+        const { person, tenant } = await this.#admit(found);
+        await limiter.refund(request.ip, flow.state);
+        await signIns.open(request, response, { person: person.id, tenant, idToken });
+        log.info({ event: 'sign-in.opened', tenant, person: person.id, by: 'oidc' }, 'A person signed in');
+        response.redirect(303, nextPath(flow.next));
+      } catch (error) {
+        refuse(response, error, { next: nextPath(flow?.next), label: settings.label });
+      }
+    };
+  }
+
+  /** Where a person who signed out ends the sign-in at the provider too; null when there is no such place. */
+  async endSessionUrl(request: Request, idToken: string): Promise<string | null> {
+    return await this.#provider.endSessionUrl(idToken, `${this.#baseOf(request)}/sign-in`);
+  }
+
+  /** Records the person with the roles that the claims give. Errors: `auth.no-role`. */
+  async #admit({ issuer, subject, claims }: FoundPerson): Promise<{ person: Person; tenant: string }> {
+    const { settings, bounds, tenants, log } = this.#options;
+    // A tenant that was made a moment ago may not be known here yet.
+    await tenants.refresh();
+    const roles = rolesOf(claims, settings.roles, tenants);
+    const name = nameOf(claims, subject);
+    const id = personId({ issuer, subject });
+    const disabled = await Promise.all(roles.map(({ tenant }) => areDisabled(this.#options, [id], tenant)));
+    const [isDisabled] = await areDisabled(this.#options, [id], EVERYWHERE);
+    const first = isDisabled
+      ? undefined
+      : roles.find((role, position) => disabled[position]?.[0] !== true && isOpen(tenants.get(role.tenant)));
+    if (first === undefined) {
+      log.warn({ event: 'sign-in.no-role', person: id, roles: roles.length }, 'A person without a role that counts may not sign in');
+      throw new MusterError('auth.no-role', `${name} has no role here. An administrator gives roles; until then sign in with a key.`);
+    }
+    const person = await savePerson(this.#options, { issuer, subject, name, email: emailOf(claims), roles, lastAt: Date.now() }, bounds);
+    return { person, tenant: first.tenant };
+  }
+
+  #flowOf(request: Request): OidcFlow | null {
+    const value = this.#cookie.read(request);
+    if (value === null) return null;
+    try {
+      return flowSchema.parse(JSON.parse(Buffer.from(value, 'base64url').toString('utf8')));
+    } catch {
+      return null;
+    }
+  }
+
+  #redirectUri(request: Request): string {
+    return `${this.#baseOf(request)}/sign-in/oidc/callback`;
+  }
+
+  /** The provider takes only addresses that are registered there, so a forged host leads nowhere. */
+  #baseOf(request: Request): string {
+    return (this.#options.publicUrl ?? `${request.protocol}://${request.host}`).replace(/\/$/, '');
+  }
+}
+
+interface FoundPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+function isOpen(tenant: { disabled: boolean } | null): boolean {
+  return tenant?.disabled === false;
+}

@@ -1,0 +1,50 @@
+import type { RoleRule } from '#shared/config/index.ts';
+import type { Role, TenantDirectory } from '#shared/tenants/index.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** The roles that a person's claims give, one per tenant, in the order of the rules. Rules for tenants that do not exist give none. */
+export function rolesOf(claims: Claims, rules: readonly RoleRule[], tenants: Pick<TenantDirectory, 'find'>): Role[] {
+  const roles = new Map<string, Role>();
+  for (const rule of rules) {
+    const tenant = tenants.find(rule.tenant);
+    if (tenant === null || !fits(claims, rule)) continue;
+    const before = roles.get(tenant.id)?.scopes ?? [];
+    roles.set(tenant.id, { tenant: tenant.id, scopes: [...new Set([...before, ...rule.scopes])] });
+  }
+  return [...roles.values()];
+}
+
+function fits(claims: Claims, { claim, values }: RoleRule): boolean {
+  // Whoever may choose an address freely could choose another person's.
+  if (claim === 'email' && claims['email_verified'] !== true) return false;
+  const held = textsOf(claims[claim] ?? nested(claims, claim.split('.')));
+  return held.length > 0 && (values.includes('*') || held.some((value) => values.includes(value)));
+}
+
+function nested(value: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return nested(Object.getOwnPropertyDescriptor(value, name)?.value, rest);
+}
+
+/** A claim is one text or a list of them; a boolean or number counts as its text. */
+function textsOf(value: unknown): string[] {
+  const all: unknown[] = Array.isArray(value) ? value : [value];
+  return all.filter((each) => ['string', 'number', 'boolean'].includes(typeof each)).map(String);
+}
+
+const MAX_NAME = 200;
+
+/** What people call the person. */
+export function nameOf(claims: Claims, subject: string): string {
+  const names = [claims['name'], claims['preferred_username'], claims['email'], subject];
+  const name = names.find((each): each is string => typeof each === 'string' && each.trim() !== '') ?? subject;
+  return name.trim().slice(0, MAX_NAME);
+}
+
+export function emailOf(claims: Claims): string | null {
+  const { email } = claims;
+  return typeof email === 'string' ? email.slice(0, MAX_NAME) : null;
+}

@@ -1,0 +1,53 @@
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { MusterError } from '#shared/errors/index.ts';
+import { networkOf } from '#shared/http/index.ts';
+import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { keyDigest } from '#shared/tenants/index.ts';
+
+interface SignInLimiterOptions {
+  redis: RedisClient;
+  keys: Keys;
+  /** Failed sign-ins per minute, of one address and with one key. */
+  perMinute: number;
+}
+
+const WINDOW_S = 60;
+
+/** A counter's name, which does not reveal the key. */
+function counterOf(key: string): string {
+  return `key:${keyDigest(key)}`;
+}
+
+/** SignInLimiter is responsible for limiting failed sign-ins. While Redis is away, each process counts for itself. */
+export class SignInLimiter {
+  readonly #limiter: RateLimiterRedis;
+
+  constructor({ redis, keys, perMinute }: SignInLimiterOptions) {
+    const limit = { points: perMinute, duration: WINDOW_S };
+    this.#limiter = new RateLimiterRedis({
+      ...limit,
+      storeClient: redis,
+      keyPrefix: `${keys.fleet.http}:sign-in`,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: new RateLimiterMemory(limit),
+    });
+  }
+
+  /** Counts a sign-in before its key is checked, so that parallel requests cannot exceed the limit. Errors: `limit.rate`. */
+  async consume(address: string | undefined, key: string): Promise<void> {
+    try {
+      await this.#limiter.consume(networkOf(address));
+      await this.#limiter.consume(counterOf(key));
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      throw new MusterError('limit.rate', 'Too many tries from this address, or with this key. Wait a minute, then try again.', {
+        retryAfterMs: error.msBeforeNext,
+      });
+    }
+  }
+
+  /** Uncounts a sign-in whose key was right. */
+  async refund(address: string | undefined, key: string): Promise<void> {
+    await Promise.all([this.#limiter.reward(networkOf(address)), this.#limiter.reward(counterOf(key))]);
+  }
+}

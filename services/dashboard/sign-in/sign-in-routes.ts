@@ -1,0 +1,55 @@
+import express, { Router } from 'express';
+import type { SignIns } from '#shared/http/index.ts';
+import type { Parts } from '#shared/lifecycle/index.ts';
+import { findKey, findKeyByDigest, SignInLinks } from '#shared/tenants/index.ts';
+import { pageHeaders } from '../pages/page-headers.ts';
+import { OidcSignIn } from './oidc/oidc-routes.ts';
+import { requireSameOrigin } from './require-sign-in.ts';
+import { SignInLimiter } from './sign-in-limiter.ts';
+import { showSignInLink, useSignInLink } from './sign-in-link.ts';
+import { showSignIn, showSignOut, signIn, signOut, type SignInOptions } from './sign-in.ts';
+
+/** Enough for a key and a path. */
+const MAX_FORM_BYTES = 8192;
+
+/** Signing in with a key, by a link and at the identity provider, and signing out. */
+export function signInRoutes(parts: Parts, signIns: SignIns): Router {
+  const { redis, keys, tenants, log } = parts;
+  const { limits, signIn: settings } = parts.config.settings;
+  const limiter = new SignInLimiter({ redis, keys, perMinute: limits.signInPerMinute });
+  const label = settings.oidc?.label ?? null;
+  const options: SignInOptions = { signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), label, log };
+  const oidc = openOidc(parts, options);
+  const router = Router();
+  const form = express.urlencoded({ extended: false, limit: MAX_FORM_BYTES });
+  const headers = [...pageHeaders('page'), requireSameOrigin];
+  router
+    .route('/sign-in')
+    .all(...headers)
+    .get(showSignIn(options))
+    .post(form, signIn(options));
+  router
+    .route('/sign-out')
+    .all(...headers)
+    .get(showSignOut())
+    .post(signOut(options, oidc === null ? null : (request, idToken) => oidc.endSessionUrl(request, idToken)));
+  if (oidc !== null) {
+    router.get('/sign-in/oidc', ...headers, oidc.begin());
+    router.get('/sign-in/oidc/callback', ...headers, oidc.complete());
+  }
+  const links = new SignInLinks({ redis, keys, lifetimeMs: settings.linkMs });
+  const linkOptions = { ...options, links, findKeyByDigest: (digest: string) => findKeyByDigest(parts, digest) };
+  router
+    .route('/sign-in/link')
+    .all(...pageHeaders('sending'), requireSameOrigin)
+    .get(showSignInLink(linkOptions))
+    .post(form, useSignInLink(linkOptions));
+  return router;
+}
+
+function openOidc({ redis, keys, config }: Parts, options: SignInOptions): OidcSignIn | null {
+  const { oidc: settings, maxPeople, peopleRetentionMs } = config.settings.signIn;
+  if (settings === undefined) return null;
+  const bounds = { maxPeople, peopleRetentionMs };
+  return new OidcSignIn({ ...options, settings, bounds, redis, keys, publicUrl: config.env.MUSTER_PUBLIC_URL });
+}
