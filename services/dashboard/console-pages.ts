@@ -24,7 +24,7 @@ export type ConsoleGroup = (typeof CONSOLE_GROUPS)[number]['name'];
 
 /** One line per page; `console/pages/registry.ts` has the module of each. */
 const LIST = [
-  { name: 'overview', path: '/', text: 'Overview', group: 'work', needs: 'read' },
+  { name: 'overview', path: '/', text: 'Now', group: 'work', needs: 'read' },
   { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false },
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
   { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false },

@@ -334,16 +334,34 @@ test.skipIf(!hasBrowser)('the console’s files are compressed, and its streams 
   expect(streams.filter(({ encoding }) => encoding !== undefined)).toEqual([]);
 });
 
-test.skipIf(!hasBrowser)('the overview shows the tasks, and the chosen colours stay', async () => {
+const panel = (name: string): ReturnType<Page['locator']> => page.getByRole('region', { name, exact: true });
+const submit = async (input: string, request: object = {}): Promise<string> =>
+  (await acceptTask(dashboard.parts, { tenant: 'default', agent: 'gate', input, ...request })).id;
+const failing = { agent: 'echo', context: { failAttempts: 1, failCode: 'INVALID_INPUT' } };
+
+test.skipIf(!hasBrowser)('the first page shows what runs, waits and failed, each within seconds, and the chosen colours stay', async () => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${dashboard.url}/`);
-  await page.getByRole('link', { name: /gate/ }).first().waitFor();
-  await expectAccessible('overview', ['light']);
+  await submit('first in line', { session: 'a line' });
+  await submit('second in line', { session: 'a line' });
+  await submit('a wrong one', failing);
+  const running = panel('Running').getByRole('listitem').filter({ hasText: 'first in line' });
+  await running.getByText('I heard **first in line**').waitFor();
+  await panel('Waiting').getByText('for the task before it in its lane').waitFor();
+  await panel('Waiting').getByText('second in line').waitFor();
+  await panel('Failed lately').getByText('INVALID_INPUT').first().waitFor();
+  await expectAccessible('now', ['light']);
+  await panel('Failed lately').getByRole('button', { name: 'Retry', exact: true }).first().click();
+  await page.getByText('The task runs again').waitFor();
+  await running.getByRole('button', { name: 'Cancel' }).click();
+  await panel('Running').getByText('I heard **second in line**').waitFor();
+
   await page.getByRole('button', { name: 'Colours' }).click();
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
   await page.reload();
   await page.getByRole('link', { name: /gate/ }).first().waitFor();
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
+  await expectAccessible('now', ['dark']);
   // The page of the task has the same colours.
   const ground = await page.evaluate(GROUND);
   await page.getByRole('link', { name: /gate/ }).first().click();
@@ -351,23 +369,17 @@ test.skipIf(!hasBrowser)('the overview shows the tasks, and the chosen colours s
   expect(await page.evaluate(GROUND)).toBe(ground);
 });
 
-test.skipIf(!hasBrowser)('the overview lists tasks of one status, and more of them on request', async () => {
-  const made = Array.from({ length: 25 }, async (_, number) => {
-    const failing = { context: { failAttempts: 1, failCode: 'INVALID_INPUT' } };
-    return await acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: `many ${number}`, ...(number < 2 ? failing : {}) });
-  });
-  await Promise.all(made);
+test.skipIf(!hasBrowser)('the first page follows also without its stream, and offers no change to a key that may only read', async () => {
+  await page.route('**/v1/notifications/stream*', (call) => call.abort());
   await page.goto(`${dashboard.url}/`);
-  const newest = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Newest tasks' }) });
-  await newest.getByRole('listitem').nth(19).waitFor();
-  expect(await newest.getByRole('listitem').count()).toBe(20);
-  await newest.getByRole('button', { name: 'Show more' }).click();
-  await newest.getByRole('listitem').nth(24).waitFor();
-  await newest.getByLabel('Status').selectOption('permanently failed');
-  await newest.getByRole('listitem').nth(2).waitFor({ state: 'detached' });
-  await newest.getByRole('link', { name: /many 1/ }).waitFor();
-  expect(await newest.getByRole('listitem').count()).toBe(2);
-  await expectAccessible('overview of one status', ['dark']);
-  await newest.getByLabel('Status').selectOption('stale');
-  await newest.getByText('No task is in this status.').waitFor();
+  await panel('Running').getByText('Nothing runs at the moment.').waitFor();
+  await submit('without a stream');
+  await panel('Running').getByText('I heard **without a stream**').waitFor();
+  await page.unroute('**/v1/notifications/stream*');
+  await page.context().clearCookies();
+  await page.goto(`${dashboard.url}/sign-in`);
+  await page.fill('#key', await dashboard.newSecret(['read']));
+  await page.click('main button');
+  await panel('Running').getByText('I heard **without a stream**').waitFor();
+  for (const name of ['Cancel', 'Retry']) expect(await page.getByRole('button', { name }).count()).toBe(0);
 });

@@ -1,0 +1,51 @@
+import type { ReactElement } from 'react';
+import { retryTask, type TaskRecord } from '../../api/tasks.ts';
+import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { Age } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
+import classes from './overview.module.css';
+
+/** The newest tasks that failed, also those that are tried again by themselves. */
+export function FailedPanel({ tasks }: { tasks: readonly TaskRecord[] }): ReactElement {
+  return (
+    <Panel title="Failed lately" actions={tasks.length > 0 ? <PageLink href="/failures">By error</PageLink> : undefined}>
+      {tasks.length === 0 ? <p className="faint">Nothing failed.</p> : null}
+      <ul className={classes['rows']} aria-label="Failed lately">
+        {tasks.map((task) => (
+          <FailedRow key={task.id} task={task} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function FailedRow({ task }: { task: TaskRecord }): ReactElement {
+  const { id, agent, status, error, completedAt, createdAt } = task;
+  return (
+    <li className={classes['row']}>
+      <span className={classes['name']}>
+        <PageLink href={taskPath({ id, tenant: null })}>{agent}</PageLink>
+      </span>
+      <span className={classes['text']}>
+        <span className={classes['excerpt']}>
+          <strong>{error?.code}</strong> {error?.message}
+        </span>
+        {status === 'permanently_failed' ? null : <StatusBadge status={status} />}
+      </span>
+      <span className={classes['time']}>
+        <Age at={completedAt ?? createdAt} of={completedAt ? 'ended' : 'accepted'} />
+      </span>
+      <ActionButton
+        needs="submit"
+        text={status === 'permanently_failed' ? 'Retry' : 'Retry now'}
+        size="compact-xs"
+        run={() => retryTask({ id, tenant: null })}
+        done="The task runs again"
+        refresh={[['now']]}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,67 @@
+import type { ReactElement } from 'react';
+import type { Now } from '../../api/now.ts';
+import { cancelTask, type TaskRecord } from '../../api/tasks.ts';
+import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Count } from '../../parts/numbers.tsx';
+import { Age, durationText } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
+import classes from './overview.module.css';
+
+const GATE_TEXTS: Readonly<Record<string, string>> = {
+  worker: 'a free slot',
+  lane: 'the task before it in its lane',
+  cap: 'room under a limit',
+  time: 'its time',
+  debounce: 'further messages',
+  retry: 'its retry',
+  suspect: 'an isolated run',
+  steer: 'the running task to take it as input',
+  provider: 'its provider',
+  budget: 'its budget',
+  circuit: 'an endpoint that keeps failing',
+  failures: 'somebody to see to its agent',
+  daemon: 'a daemon that can run it',
+};
+
+/** How many tasks wait for what, and the newest of them. */
+export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: readonly TaskRecord[] }): ReactElement {
+  return (
+    <Panel title="Waiting" actions={tasks.length > 0 ? <PageLink href="/tasks?status=pending,queued">All</PageLink> : undefined}>
+      {waiting.length === 0 && tasks.length === 0 ? <p className="faint">Nothing waits.</p> : null}
+      <ul className={classes['gates']} aria-label="Waiting by reason">
+        {waiting.map(({ gate, count, oldestMs }) => (
+          <li key={gate}>
+            <strong>
+              <Count value={count} />
+            </strong>{' '}
+            for {GATE_TEXTS[gate] ?? gate}
+            {typeof oldestMs === 'number' ? <span className="faint"> · the first for {durationText(oldestMs)}</span> : null}
+          </li>
+        ))}
+      </ul>
+      <ul className={classes['rows']} aria-label="Waiting">
+        {tasks.map(({ id, agent, input, createdAt }) => (
+          <li key={id} className={classes['row']}>
+            <span className={classes['name']}>
+              <PageLink href={taskPath({ id, tenant: null })}>{agent}</PageLink>
+            </span>
+            <span className={`${classes['text']} ${classes['excerpt']}`}>{input}</span>
+            <span className={classes['time']}>
+              <Age at={createdAt} of="accepted" />
+            </span>
+            <ActionButton
+              needs="submit"
+              text="Cancel"
+              size="compact-xs"
+              run={() => cancelTask({ id, tenant: null })}
+              done="The task is cancelled"
+              refresh={[['now']]}
+            />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
