@@ -16,11 +16,30 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-/** What a worker calls the script by that claims. */
-const CLAIM_SHA = loadScripts('shared/ledger/scripts', scriptFragments()).get('claim-tasks')?.sha ?? '';
+const scripts = loadScripts('shared/ledger/scripts', scriptFragments());
+/** What a worker calls the scripts by that claim: a ticket's task, and those of ready tickets. */
+const CLAIM_SHA = scripts.get('claim-tasks')?.sha ?? '';
+const TAKE_SHA = scripts.get('take-ready')?.sha ?? '';
 const ONCE = { maxAttempts: 1 };
 /** Three leases. */
 const AWAY_MS = 4500;
+
+/** More than go into BullMQ for one slot. */
+const TASKS = 30;
+
+/** The tasks of these that an agent started with, once for each start. */
+const startsOf = (ids: readonly string[]): string[] =>
+  fleet
+    .journal()
+    .flatMap(({ event, task }) => (event === 'start' && ids.includes(task) ? [task] : []))
+    .toSorted();
+
+/** The task of these that runs by the ledger, and that no agent has started with. */
+async function findClaimed(ids: readonly string[]): Promise<string | undefined> {
+  const tasks = await Promise.all(ids.map(async (id) => await fleet.client.task(id)));
+  const running = tasks.find(({ status }) => status === 'running')?.id;
+  return running !== undefined && startsOf([running]).length === 0 ? running : undefined;
+}
 
 const happened = (event: 'start' | 'abort', count: number): Promise<boolean> =>
   waitFor(() => fleet.journal().filter((entry) => entry.event === event).length >= count, {
@@ -41,6 +60,37 @@ describe('a Redis that fails never costs an attempt', () => {
     expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual(ids.map(() => ['completed', 1]));
     const attempts = await Promise.all(ids.map((id) => fleet.client.attempts(id)));
     expect(attempts.map((list) => list.map(({ status }) => status))).toEqual(ids.map(() => ['interrupted', 'success']));
+  });
+
+  it('when a worker is killed after it claimed a ready task and before its agent started', async () => {
+    const proxy = await startRedisProxy(fleet.redis.port);
+    try {
+      const runAll = async (count: number): Promise<string[]> =>
+        await Promise.all(Array.from({ length: count }, () => fleet.client.submit({ execution: ONCE })));
+      const worker = await fleet.start('worker', { REDIS_URL: proxy.url, MUSTER_QUEUES: 'tasks=1,maintenance=1' });
+      // Redis knows its scripts once it has run more than BullMQ had tickets of.
+      await fleet.client.ended(await runAll(TASKS), 20_000);
+      const holder = await fleet.client.submit({ context: { workMs: [60_000] } });
+      await waitFor(() => startsOf([holder]).length === 1, { deadlineMs: 20_000, what: 'the slot to be used' });
+      const ids = await runAll(TASKS);
+      proxy.loseAnswerTo(TAKE_SHA);
+      await fleet.client.call('POST', `/v1/tasks/${holder}/cancel`);
+      const claimed = await waitFor(() => findClaimed(ids), {
+        deadlineMs: 20_000,
+        what: 'a task to be claimed whose agent has not started',
+      });
+      await worker.kill('SIGKILL');
+      await fleet.start('worker', { MUSTER_QUEUES: 'tasks=1,maintenance=1' });
+      const tasks = await fleet.client.ended(ids, 20_000);
+      expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual(ids.map(() => ['completed', 1]));
+      expect((await fleet.client.attempts(claimed)).map(({ status, error }) => [status, error?.code])).toEqual([
+        ['interrupted', 'WORKER_LOST'],
+        ['success', undefined],
+      ]);
+      expect(startsOf(ids)).toEqual(ids.toSorted());
+    } finally {
+      await proxy.close();
+    }
   });
 
   it.each(['late', 'lost with its connection'])('when it applied a claim whose answer is %s', async (loss) => {
