@@ -5,7 +5,9 @@ import { acceptTask } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { HookStore } from './hook-store.ts';
-import { receiveHook, RECEIVER_PATH } from './receive-hook.ts';
+import { deliveryRoutes } from './deliveries/delivery-routes.ts';
+import { HookDeliveries } from './deliveries/hook-deliveries.ts';
+import { type AnswerWebhookParts, receiveHook, RECEIVER_PATH } from './receive-hook.ts';
 import { z } from 'zod';
 import { PROVIDERS } from './providers/registry.ts';
 
@@ -14,37 +16,40 @@ export function createWebhooksService(parts: Parts): Service {
   const { redis, keys, log } = parts;
   const { webhooks, tasks, http, limits } = parts.config.settings;
   const store = new HookStore({ redis, keys, maxHooksPerTenant: webhooks.maxHooksPerTenant });
+  const assertRoom = (tenant: string): void => parts.ledger.stored.assertRoom(tenant);
+  const deliveries = new HookDeliveries({ redis, keys, log, settings: webhooks.deliveries, assertRoom });
+  const answering: AnswerWebhookParts = {
+    clock: systemClock,
+    bounds: { maxDepth: webhooks.maxBodyDepth, maxValues: webhooks.maxBodyValues },
+    rendering: { maxBytes: tasks.maxInputBytes, maxSteps: webhooks.templates.maxSteps },
+    redis,
+    keys,
+    idempotencyMs: tasks.idempotencyMs,
+    record: (hook, delivery) => void deliveries.add(hook, delivery),
+    accept: (request) => acceptTask(parts, request),
+  };
   const router = Router();
   router.post(
     RECEIVER_PATH,
     receiveHook({
+      ...answering,
       store,
       log,
-      clock: systemClock,
       load: createServerLoad(http),
       refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),
       maxBodyBytes: webhooks.maxBodyBytes,
-      bounds: { maxDepth: webhooks.maxBodyDepth, maxValues: webhooks.maxBodyValues },
-      rendering: { maxBytes: tasks.maxInputBytes, maxSteps: webhooks.templates.maxSteps },
       // A new tenant may not be in the directory yet, so only a tenant known as disabled counts.
       isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
-      redis,
-      keys,
-      idempotencyMs: tasks.idempotencyMs,
-      accept: (request) => acceptTask(parts, request),
     }),
   );
   rememberRoutes(router, [describeReceiver(RECEIVER_PATH)]);
   const hasAgent = async (tenant: string, agent: string): Promise<boolean> => (await parts.findAgent(tenant, agent)) !== null;
   router.use(
     createRouter({
-      routes: hookRoutes({
-        store,
-        clock: systemClock,
-        hasAgent,
-        templates: webhooks.templates,
-        assertRoom: (tenant) => parts.ledger.stored.assertRoom(tenant),
-      }),
+      routes: [
+        ...hookRoutes({ store, deliveries, clock: systemClock, hasAgent, templates: webhooks.templates, assertRoom }),
+        ...deliveryRoutes({ store, deliveries, answering }),
+      ],
       parts,
       log,
     }),

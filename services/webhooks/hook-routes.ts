@@ -4,13 +4,25 @@ import { MusterError } from '#shared/errors/index.ts';
 import { invalidRequest, pageLimitSchema, problemsOf, route, type Route } from '#shared/http/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import type { Clock } from '#shared/time/index.ts';
+import type { HookDeliveries } from './deliveries/hook-deliveries.ts';
 import type { HookStore } from './hook-store.ts';
-import { type Hook, HOOK_ID, type HookDraft, hookDraftSchema, type HookPatch, hookPatchSchema, hookViewSchema, viewHook } from './hook.ts';
+import {
+  type Hook,
+  HOOK_ID,
+  type HookDraft,
+  hookDraftSchema,
+  hookNotFound,
+  type HookPatch,
+  hookPatchSchema,
+  hookViewSchema,
+  viewHook,
+} from './hook.ts';
 import { sizeProblem, type TemplateBounds } from './templates/parse-template.ts';
 
 /** The dependencies of the endpoints of `/v1/hooks`. */
 export interface HookRouteParts {
   readonly store: HookStore;
+  readonly deliveries: Pick<HookDeliveries, 'remove'>;
   readonly clock: Clock;
   readonly templates: TemplateBounds;
   /** Throws `limit.storage` when the tenant has stored all that it may. */
@@ -115,7 +127,7 @@ function patchHook(parts: HookRouteParts): Route {
 }
 
 /** `DELETE /v1/hooks/:id`. Needs `operate`. Tasks that it made stay. */
-function deleteHook({ store }: HookRouteParts): Route {
+function deleteHook({ store, deliveries }: HookRouteParts): Route {
   return route({
     method: 'delete',
     path: '/v1/hooks/:id',
@@ -126,6 +138,7 @@ function deleteHook({ store }: HookRouteParts): Route {
     responses: { 204: z.null() },
     handle: async ({ params }, { tenant }) => {
       if (!(await store.remove(tenant, params.id))) throw hookNotFound(params.id);
+      await deliveries.remove(tenant, params.id);
       return { status: 204, body: null };
     },
   });
@@ -157,8 +170,4 @@ function assertTemplates(given: Pick<HookPatch, 'template' | 'session'>, bounds:
     return message === null ? [] : [{ path: `body.${name}`, message }];
   });
   if (problems.length > 0) throw invalidRequest(problems);
-}
-
-function hookNotFound(id: string): MusterError {
-  return new MusterError('hook.not-found', 'There is no such hook', { details: { hook: id } });
 }

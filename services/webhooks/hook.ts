@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventPriority, type PriorityInput, prioritySchema } from '#shared/tasks/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { agentIdSchema } from '#shared/config/index.ts';
 import { hookOptionsSchema, optionsProblem, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
 import { parseProblem } from './templates/parse-template.ts';
@@ -78,6 +79,10 @@ export type HookPatch = z.infer<typeof hookPatchSchema>;
 export const HOOK_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const stamps = { createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
+
+export function hookNotFound(id: string): MusterError {
+  return new MusterError('hook.not-found', 'There is no such hook', { details: { hook: id } });
+}
 
 /** A hook as Redis keeps it. */
 export const hookSchema = z.object({ ...fields, id: z.string().regex(HOOK_ID), tenant: z.string(), ...stamps });

@@ -10,6 +10,7 @@ import {
   type JsonBounds,
 } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import type { StoredDelivery } from './deliveries/hook-delivery.ts';
 import type { HookStore } from './hook-store.ts';
 import { choosePriority, type Hook, HOOK_ID } from './hook.ts';
 import { createHash } from 'node:crypto';
@@ -17,7 +18,7 @@ import type { Accepted, AcceptRequest } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { writeOfTenant } from '#shared/tenants/index.ts';
 import type { Clock } from '#shared/time/index.ts';
-import { type IncomingWebhook, PROVIDERS, verifyWebhook, type WebhookEvent } from './providers/registry.ts';
+import { type IncomingWebhook, PROVIDERS, verifyWebhook, type WebhookEvent, type WebhookOutcome } from './providers/registry.ts';
 import { type RenderBounds, renderSession, renderTemplate } from './templates/render-template.ts';
 
 interface ReceiveHookParts extends AnswerWebhookParts {
@@ -30,6 +31,9 @@ interface ReceiveHookParts extends AnswerWebhookParts {
   readonly refusals: RefusalLimit;
   isTenantDisabled(tenant: string): boolean;
 }
+
+/** A longer body is never written out for its record. */
+const MAX_KEPT_BYTES = 65_536;
 
 export const RECEIVER_PATH = '/hooks/:id';
 
@@ -48,7 +52,11 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
       // Before the body, so that no sender makes us read 25 MB for an unknown hook.
       const hook = await findEnabled(parts, id);
       context.tenant = hook.tenant;
-      const rawBody = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
+      const reading = readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
+      const rawBody = await reading.catch((error: unknown) => {
+        recordRefused(parts, hook, { error, rawBody: null });
+        throw error;
+      });
       const { headers } = request;
       const { status, body } = await answerWebhook(parts, hook, { rawBody, headers, traceparent: context.traceparent });
       context.log.info(
@@ -87,6 +95,8 @@ export interface AnswerWebhookParts {
   readonly keys: Keys;
   /** How long deliveries are remembered, ms. */
   readonly idempotencyMs: number;
+  /** Keeps what became of a request. */
+  record(hook: Hook, delivery: StoredDelivery): void;
   accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'isDuplicate'>>;
 }
 
@@ -96,10 +106,13 @@ interface PostedWebhook extends Pick<IncomingWebhook, 'rawBody' | 'headers'> {
   readonly traceparent?: string;
 }
 
-export interface WebhookAnswer {
+/** The task of an event: 202 for a new one, 200 for that of an earlier delivery. */
+interface TaskAnswer {
   readonly status: 200 | 202;
-  readonly body: { id: string; status: string | null } | { challenge: string };
+  readonly body: { id: string; status: string | null };
 }
+
+export type WebhookAnswer = TaskAnswer | { readonly status: 200; readonly body: { challenge: string } };
 
 /**
  * Verifies a sender's request to a hook and makes its task. Answers 202 for a new task, 200 with the same task for a repeated delivery and
@@ -107,17 +120,70 @@ export interface WebhookAnswer {
  * throws (limits, unknown agent, Redis away).
  */
 export async function answerWebhook(parts: AnswerWebhookParts, hook: Hook, posted: PostedWebhook): Promise<WebhookAnswer> {
-  const { secret, options } = hook;
-  const { rawBody, headers, traceparent } = posted;
-  const outcome = await verifyWebhook(hook.provider, { rawBody, headers, secret, options, bounds: parts.bounds, nowMs: parts.clock.now() });
-  if (outcome.kind === 'challenge') return { status: 200, body: { challenge: outcome.challenge } };
+  const { rawBody, traceparent } = posted;
+  const outcome = await verify(parts, hook, posted).catch((error: unknown) => {
+    recordRefused(parts, hook, { error, rawBody });
+    throw error;
+  });
+  if (outcome.kind === 'challenge') {
+    parts.record(hook, { ...recordOf(parts, { bytes: rawBody.length }), verdict: 'handshake' });
+    return { status: 200, body: { challenge: outcome.challenge } };
+  }
   const delivery = await findFirstDelivery(parts, hook, { rawBody, delivery: outcome.delivery ?? digestOf(hook.id, rawBody) });
-  const task = taskOf(hook, { ...outcome, delivery }, parts.rendering);
-  const { id, status, isDuplicate } = await parts.accept({ ...task, ...(traceparent === undefined ? {} : { traceparent }) });
-  return { status: isDuplicate ? 200 : 202, body: { id, status } };
+  return await makeTaskOf(parts, hook, { ...outcome, delivery, bytes: rawBody.length, origin: 'sender' }, traceparent);
 }
 
-function taskOf(hook: Hook, webhook: WebhookEvent & { delivery: string }, rendering: RenderBounds): AcceptRequest {
+async function verify({ bounds, clock }: AnswerWebhookParts, hook: Hook, { rawBody, headers }: PostedWebhook): Promise<WebhookOutcome> {
+  const { secret, options } = hook;
+  return await verifyWebhook(hook.provider, { rawBody, headers, secret, options, bounds, nowMs: clock.now() });
+}
+
+interface KnownWebhook extends Pick<WebhookEvent, 'event' | 'eventType' | 'payload'> {
+  readonly delivery: string;
+  readonly bytes: number;
+  readonly origin: StoredDelivery['origin'];
+}
+
+/** Makes the task of an event whose sender is known, and records the delivery. Throws what accepting throws. */
+export async function makeTaskOf(parts: AnswerWebhookParts, hook: Hook, webhook: KnownWebhook, traceparent?: string): Promise<TaskAnswer> {
+  const { event, eventType, delivery, bytes, origin } = webhook;
+  const isSmall = bytes <= MAX_KEPT_BYTES;
+  const payload = isSmall ? (JSON.stringify(withoutToken(hook, webhook.payload)) ?? 'null') : '';
+  const known = { ...recordOf(parts, { bytes }), event, eventType, delivery, origin, payload, mayReplay: isSmall };
+  try {
+    const task = taskOf(hook, webhook, parts.rendering);
+    const { id, status, isDuplicate } = await parts.accept({ ...task, ...(traceparent === undefined ? {} : { traceparent }) });
+    parts.record(hook, { ...known, verdict: isDuplicate ? 'repeated' : 'accepted', taskId: id });
+    return { status: isDuplicate ? 200 : 202, body: { id, status } };
+  } catch (error) {
+    parts.record(hook, { ...known, ...refusalOf(error) });
+    throw error;
+  }
+}
+
+/** Slack repeats a secret of the application in each body. */
+function withoutToken({ provider }: Hook, payload: unknown): unknown {
+  if (provider !== 'slack' || typeof payload !== 'object' || payload === null || !('token' in payload)) return payload;
+  return { ...payload, token: '[removed]' };
+}
+
+function recordRefused(parts: AnswerWebhookParts, hook: Hook, { error, rawBody }: { error: unknown; rawBody: Buffer | null }): void {
+  const payload = rawBody?.toString('utf8', 0, MAX_KEPT_BYTES) ?? '';
+  parts.record(hook, { ...recordOf(parts, { bytes: rawBody?.length ?? null }), ...refusalOf(error), payload });
+}
+
+function refusalOf(error: unknown): Pick<StoredDelivery, 'verdict' | 'code' | 'reason'> {
+  const { code, message } = toMusterError(error);
+  return { verdict: 'refused', code, reason: message };
+}
+
+function recordOf({ clock }: AnswerWebhookParts, { bytes }: Pick<StoredDelivery, 'bytes'>): Omit<StoredDelivery, 'verdict'> {
+  const at = new Date(clock.now()).toISOString();
+  const unknown = { code: null, reason: null, event: null, eventType: null, delivery: null, taskId: null };
+  return { at, origin: 'sender', ...unknown, bytes, payload: '', mayReplay: false };
+}
+
+function taskOf(hook: Hook, webhook: KnownWebhook, rendering: RenderBounds): AcceptRequest {
   const { event, eventType, delivery, payload } = webhook;
   const view = { event, delivery, payload };
   const session = renderSession(hook.session, view, rendering.maxSteps);

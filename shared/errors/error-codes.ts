@@ -49,6 +49,8 @@ export const ERROR_CODES = {
   'budget.operator-only': { status: 403, retry: 'never', title: 'This budget comes from the configuration only' },
   'daemon.not-found': { status: 404, retry: 'never', title: 'No such daemon' },
   'daemon.name-taken': { status: 409, retry: 'never', title: 'Another daemon has this name' },
+  'hook.delivery-not-found': { status: 404, retry: 'never', title: 'No such delivery of a hook is kept' },
+  'hook.not-replayable': { status: 409, retry: 'never', title: 'The delivery cannot be replayed' },
   'hook.not-found': { status: 404, retry: 'never', title: 'No such hook' },
   'delivery.not-found': { status: 404, retry: 'never', title: 'No such delivery' },
   'delivery.wrong-state': { status: 409, retry: 'never', title: 'The delivery is in another state' },

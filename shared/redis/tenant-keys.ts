@@ -94,6 +94,8 @@ function keysUnder(prefix: string) {
     hooks: `${prefix}hooks`,
     /** String: delivery id that first brought this body, by SHA-256. Kept: `tasks.idempotencyMs`. Bound: one per body. */
     hookBody: (hook: string, digest: string) => `${prefix}hook-body:${hook}:${digest}`,
+    /** Stream: the newest deliveries of a hook that were accepted, or refused, as JSON. Kept: `webhooks.deliveries.retentionMs` after the last. Bound: `webhooks.deliveries.keep`. */
+    hookDeliveries: (hook: string, kind: 'accepted' | 'refused') => `${prefix}hook-deliveries:${hook}:${kind}`,
     /** Hash: id -> `<version> <number> <JSON>`. Kept: `scheduler.endedRetentionMs` after its end. Bound: `scheduler.maxSchedulesPerTenant`. */
     schedules: `${prefix}schedules`,
     /** Sorted set: schedule id -> its number for people. Kept: as `schedules`. Bound: as `schedules`. */

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
@@ -38,6 +38,7 @@ export function addHookCommands(program: Command, contextOf: ContextOf): void {
     .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
     .option('--session <mustache>', "template of the task's session")
     .action((_options: unknown, command: Command) => runHookCreate(command.optsWithGlobals<NewHook>(), contextOf(command)));
+  addHookDeliveryCommands(hooks, contextOf);
   addHookSwitch(hooks, 'enable', true, contextOf);
   addHookSwitch(hooks, 'disable', false, contextOf);
   hooks
@@ -48,6 +49,71 @@ export function addHookCommands(program: Command, contextOf: ContextOf): void {
       await context.connect().delete(pathOf(id));
       context.terminal.line(`Hook ${id} is deleted.`);
     });
+}
+
+const deliverySchema = z.object({
+  id: z.string(),
+  at: z.string(),
+  verdict: z.string(),
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+  event: z.string().nullable(),
+  taskId: z.string().nullable(),
+});
+const madeSchema = z.object({ id: z.string() });
+
+/** What a hook received, and tasks made of it by hand. */
+function addHookDeliveryCommands(hooks: Command, contextOf: ContextOf): void {
+  addPaging(hooks.command('deliveries <id>').description('list the newest deliveries of an endpoint, also the refused ones'), '50').action(
+    (id: string, options: ListOptions, command: Command) => runHookDeliveries(id, options, contextOf(command)),
+  );
+  hooks
+    .command('replay <id> <delivery>')
+    .description('make another task of a delivery, with the endpoint as it is now')
+    .action(async (id: string, delivery: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      const answer = await context.connect().post(`${pathOf(id)}/deliveries/${encodeURIComponent(delivery)}/replay`);
+      context.terminal.line(readAnswer(madeSchema, answer).id);
+    });
+  hooks
+    .command('test <id>')
+    .description('make a task of an event of your own, without the proof of a sender')
+    .option('--event <name>', 'the name of the event', 'test')
+    .option('--payload <json>', 'the payload', parseJson, {})
+    .action(async (id: string, { event, payload }: { event: string; payload: unknown }, command: Command) => {
+      const context = contextOf(command);
+      const answer = await context.connect().post(`${pathOf(id)}/test`, { body: { event, payload } });
+      context.terminal.line(readAnswer(madeSchema, answer).id);
+    });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new InvalidArgumentError('Expected JSON.');
+  }
+}
+
+function runHookDeliveries(id: string, { limit, cursor, ...options }: ListOptions, context: CommandContext): Promise<void> {
+  return showList(
+    {
+      path: `${pathOf(id)}/deliveries`,
+      query: { limit, cursor },
+      item: deliverySchema,
+      heading: ['DELIVERY', 'AT', 'VERDICT', 'EVENT', 'TASK'],
+      row: ({ id: delivery, at, verdict, event, taskId, code, reason }) => [
+        delivery,
+        at,
+        verdict,
+        event ?? '',
+        taskId ?? `${reason ?? ''}${code === null ? '' : ` [${code}]`}`,
+      ],
+      empty: 'Nothing was received lately.',
+    },
+    options,
+    context,
+  );
 }
 
 function addHookSwitch(hooks: Command, verb: 'enable' | 'disable', enabled: boolean, contextOf: ContextOf): void {

@@ -52,6 +52,16 @@ export const webhookSettingsSchema = z.strictObject({
     })
     .prefault({}),
   maxHooksPerTenant: int(1000),
+  deliveries: z
+    .strictObject({
+      /** Newest deliveries of a hook that are kept: so many that were accepted, and so many that were refused. */
+      keep: z.number().int().min(1).max(1000).default(20),
+      /** Bytes of a kept payload. Of a longer one the beginning is kept, of one over 64 KiB nothing, and neither can be replayed. */
+      maxBytes: z.number().int().min(0).max(65_536).default(32_768),
+      /** How long after the last delivery of a hook its deliveries are kept. Defaults to a week. */
+      retentionMs: int(604_800_000),
+    })
+    .prefault({}),
 });
 
 /** The event stream of a tenant, and its readers. */

@@ -5,6 +5,7 @@ import { sign } from '@octokit/webhooks-methods';
 import express from 'express';
 import { beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '#shared/config/load-config.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { openParts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKey, type Scope } from '#shared/tenants/key-store.ts';
@@ -275,6 +276,84 @@ test('an address whose webhooks are refused too often is refused before anything
   } finally {
     await served.close();
   }
+});
+
+type Deliveries = { items: Record<string, unknown>[]; nextCursor: string | null };
+
+/** Deliveries are recorded beside the answer. */
+const deliveriesOf = (id: string, count: number): Promise<Deliveries> =>
+  waitFor(
+    async () => {
+      const { body } = await api('GET', `/v1/hooks/${id}/deliveries`);
+      const page = body as unknown as Deliveries;
+      return page.items.length === count ? page : null;
+    },
+    { deadlineMs: 10_000, what: `${count} deliveries to be recorded` },
+  );
+
+test('the newest deliveries of a hook are kept with their verdict, and what proves nothing pushes out nothing', async () => {
+  const id = await makeHook();
+  const { body: made } = await post(id, TEXT, await github(TEXT, 'd-1'));
+  await deliveriesOf(id, 1);
+  await post(id, TEXT, await github(TEXT, 'd-1'));
+  await deliveriesOf(id, 2);
+  await post(id, 'x'.repeat(MAX_BODY_BYTES + 1));
+  await deliveriesOf(id, 3);
+  for (let count = 0; count < 25; count += 1) await post(id, TEXT, { 'x-hub-signature-256': 'sha256=wrong' });
+  const { items } = await deliveriesOf(id, 22);
+  expect(items.filter(({ verdict }) => verdict === 'refused')).toHaveLength(20);
+  expect(items.at(-1)).toMatchObject({
+    verdict: 'accepted',
+    event: 'push',
+    delivery: 'd-1',
+    taskId: made['id'],
+    mayReplay: true,
+    bytes: TEXT.length,
+  });
+  expect(items.at(-2)).toMatchObject({ verdict: 'repeated', taskId: made['id'] });
+  expect(items[0]).toMatchObject({ verdict: 'refused', code: 'auth.bad-signature', event: null, taskId: null, mayReplay: false });
+  const read = await api('GET', `/v1/hooks/${id}/deliveries/${String(items.at(-1)?.['id'])}`);
+  expect(read.body['payload']).toBe(TEXT);
+  const page = await api('GET', `/v1/hooks/${id}/deliveries?limit=21`);
+  expect(page.body['nextCursor']).toBe(items[20]?.['id']);
+  const rest = await api('GET', `/v1/hooks/${id}/deliveries?limit=21&cursor=${String(page.body['nextCursor'])}`);
+  expect(rest.body).toMatchObject({ items: [{ id: items[21]?.['id'] }], nextCursor: null });
+
+  const other = await keyFor('acme', ['operate']);
+  expect(await api('GET', `/v1/hooks/${id}/deliveries`, undefined, other)).toMatchObject({
+    status: 404,
+    body: { code: 'hook.not-found' },
+  });
+  await api('DELETE', `/v1/hooks/${id}`);
+  expect(await fleet.redis.exists(fleet.keys.tenant('default').hookDeliveries(id, 'accepted'))).toBe(0);
+});
+
+test('a delivery makes another task when it is replayed, unless its sender was not proved or its payload was cut', async () => {
+  const id = await makeHook({ template: '{{event}} {{payload.ref}}' });
+  const { body: first } = await post(id, TEXT, await github(TEXT, 'd-1'));
+  const [accepted] = (await deliveriesOf(id, 1)).items;
+  const replayed = await api('POST', `/v1/hooks/${id}/deliveries/${String(accepted?.['id'])}/replay`);
+  expect(replayed).toMatchObject({ status: 202 });
+  expect(replayed.body['id']).not.toBe(first['id']);
+  const [replay] = (await deliveriesOf(id, 2)).items;
+  expect(replay).toMatchObject({ verdict: 'accepted', origin: 'replay', event: 'push', taskId: replayed.body['id'] });
+  await post(id, TEXT, { 'x-hub-signature-256': 'sha256=wrong' });
+  const [refused] = (await deliveriesOf(id, 3)).items;
+  const again = await api('POST', `/v1/hooks/${id}/deliveries/${String(refused?.['id'])}/replay`);
+  expect(again).toMatchObject({ status: 409, body: { code: 'hook.not-replayable' } });
+  const unknown = await api('POST', `/v1/hooks/${id}/deliveries/a-1-1/replay`);
+  expect(unknown).toMatchObject({ status: 404, body: { code: 'hook.delivery-not-found' } });
+  const reader = await keyFor('default', ['read']);
+  expect((await api('POST', `/v1/hooks/${id}/deliveries/${String(accepted?.['id'])}/replay`, undefined, reader)).status).toBe(403);
+});
+
+test('a test makes a task of an event without a proof, also while the hook is disabled', async () => {
+  const id = await makeHook({ template: '{{event}} {{payload.number}}', enabled: false });
+  const { status, body } = await api('POST', `/v1/hooks/${id}/test`, { event: 'pull_request.opened', payload: { number: 7 } });
+  expect(status).toBe(202);
+  const task = await readTask(fleet.ledger, 'default', String(body['id']));
+  expect(task?.body).toMatchObject({ input: 'pull_request.opened 7', source: 'webhook', sourceId: id });
+  expect((await deliveriesOf(id, 1)).items[0]).toMatchObject({ origin: 'test', verdict: 'accepted', taskId: body['id'] });
 });
 
 test('while Redis is away a sender is told so within 2 s', async () => {

@@ -20,6 +20,7 @@ const parts: AnswerWebhookParts = {
   redis: fleet.redis,
   keys: fleet.keys,
   idempotencyMs: 60_000,
+  record: () => undefined,
   accept: (request) => acceptTask(fleet, request),
 };
 

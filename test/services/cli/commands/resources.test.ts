@@ -144,6 +144,36 @@ describe('changes to what an installation has', () => {
   });
 });
 
+describe('what a hook received', () => {
+  const delivery = {
+    id: 'r-1-0',
+    at: '2026-01-01T00:00:00.000Z',
+    verdict: 'refused',
+    code: 'auth.bad-signature',
+    reason: 'No',
+    event: null,
+    taskId: null,
+  };
+
+  it('lists deliveries with the reason of a refusal', async () => {
+    const handlers: Handlers = {
+      'GET /v1/hooks/h1/deliveries': (response) => answer(response, 200, { items: [delivery], nextCursor: null }),
+    };
+    expect((await muster(handlers, ['hooks', 'deliveries', 'h1'])).stdout).toMatch(/^r-1-0 .* refused +No \[auth\.bad-signature\]$/m);
+  });
+
+  it('makes tasks of a test and of a replay, and prints their ids', async () => {
+    const handlers: Handlers = {
+      'POST /v1/hooks/h1/test': (response) => answer(response, 202, { id: 'from-test' }),
+      'POST /v1/hooks/h1/deliveries/a-1-0/replay': (response) => answer(response, 202, { id: 'from-replay' }),
+    };
+    expect((await muster(handlers, ['hooks', 'replay', 'h1', 'a-1-0'])).stdout).toBe('from-replay\n');
+    expect((await muster(handlers, ['hooks', 'test', 'h1', '--event', 'push', '--payload', '{"n":1}'])).stdout).toBe('from-test\n');
+    const body: unknown = sent();
+    expect(body).toEqual({ event: 'push', payload: { n: 1 } });
+  });
+});
+
 describe('the command line itself', () => {
   it('prints its version', async () => {
     expect((await runMuster(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
