@@ -31,7 +31,7 @@ import { streamSession } from './sessions/stream-session.ts';
 import { deleteVisitor, getVisitors, postVisitor } from './sessions/visitors.ts';
 import { taskActionRoutes } from './tasks/act-on-task.ts';
 import { bulkActionRoutes } from './tasks/act-on-tasks.ts';
-import { getTasks } from './tasks/find-tasks.ts';
+import { getTaskFacets, getTasks } from './tasks/list-tasks.ts';
 import { taskReadRoutes } from './tasks/read-task.ts';
 import { streamTask } from './tasks/stream-task.ts';
 import { postTask } from './tasks/submit-task.ts';
@@ -46,7 +46,8 @@ export function apiRoutes(parts: Parts): Route[] {
     postTask(parts),
     postTasks(parts),
     getTasks(parts),
-    // Before the routes of one task, which would take `actions` for its id.
+    // These two before the routes of one task, which would take `facets` or `actions` for its id.
+    getTaskFacets(parts),
     ...bulkActionRoutes(parts),
     ...taskReadRoutes(parts),
     ...taskFileRoutes(parts),

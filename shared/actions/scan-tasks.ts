@@ -1,25 +1,28 @@
 import {
+  hasTexts,
   idAt,
   type Ledger,
   type Lookup,
   type LookupFilter,
-  lookupName,
+  lookupNames,
+  LOOKUP_NAMES,
+  type LookupProperty,
   lookupsFor,
   readLookup,
   readLookupAfter,
   readStates,
   readTasks,
 } from '../ledger/index.ts';
-import type { Task, TaskState, TaskStatus } from '../tasks/index.ts';
+import type { TaskState, TaskStatus } from '../tasks/index.ts';
 
 /** Which tasks of a tenant. A task fits when every property that is given fits. */
 export interface TaskSelection extends Omit<LookupFilter, 'status'> {
+  /** Text that the input, output, id, session or error holds, in any case. */
+  q?: string;
   statuses: readonly TaskStatus[];
   /** Accepted at or after, and before; ms since the epoch. */
   since?: number;
   until?: number;
-  /** Text that the input, output, id, session or error holds, in any case. */
-  q?: string;
   /** The code of its last failure. */
   code?: string;
   /** Only tasks with smaller ids, which were accepted earlier. */
@@ -128,38 +131,27 @@ async function keepWithText(ledger: Ledger, tenant: string, q: string, found: re
     tenant,
     found.map(({ id }) => id),
   );
-  const text = q.toLowerCase();
-  return found.filter((_, position) => textOf(tasks[position]).includes(text));
+  return found.filter((_, position) => {
+    const task = tasks[position];
+    return task ? hasTexts(task, { q }) : false;
+  });
 }
 
-function textOf(task: Task | null | undefined): string {
-  if (!task) return '';
-  const { body, state, output } = task;
-  return [body.id, body.input, body.session, output, state.error?.message].join('\n').toLowerCase();
-}
-
-const PROPERTIES = ['agent', 'source', 'session', 'schedule', 'correlation', 'parent', 'sourceId'] as const;
-type Properties = Pick<TaskSelection, (typeof PROPERTIES)[number]>;
+type Properties = Pick<TaskSelection, LookupProperty>;
 
 function propertiesOf(selection: TaskSelection): Properties {
-  return Object.fromEntries(PROPERTIES.flatMap((name) => (selection[name] === undefined ? [] : [[name, selection[name]]])));
+  return Object.fromEntries(LOOKUP_NAMES.flatMap((name) => (selection[name] === undefined ? [] : [[name, selection[name]]])));
 }
 
 /** Whether the index lists each task under every property that is given. Inputs, which may be long, are not read for it. */
 async function areInLookups({ redis, keys }: Ledger, tenant: string, selection: TaskSelection, ids: readonly string[]): Promise<boolean[]> {
   const { index } = keys.tenant(tenant);
   const columns = await Promise.all(
-    Object.entries(propertiesOf(selection)).map(async ([name, value]) => {
-      const names = namesOf(name, value);
+    LOOKUP_NAMES.filter((name) => selection[name] !== undefined).map(async (name) => {
+      const names = lookupNames(name, selection[name] ?? '');
       const scores = await redis.zmscore(index, ...ids.flatMap((id) => names.map((each) => `${each}/${id}`)));
       return ids.map((_, position) => names.some((__, offset) => scores[position * names.length + offset] !== null));
     }),
   );
   return ids.map((_, position) => columns.every((column) => column[position]));
-}
-
-/** A run is listed by its schedule alone, which is its source id too. */
-function namesOf(property: string, value: string): string[] {
-  const name = lookupName(property, value);
-  return property === 'sourceId' ? [name, lookupName('schedule', value)] : [name];
 }

@@ -4,7 +4,7 @@ import { readRecords, scriptJson } from '../redis/index.ts';
 import { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 import { parseBody } from './codec/body.ts';
 import { shardKeys } from './context.ts';
-import { lookupsOf } from './read/lookups.ts';
+import { endLookup, lookupsOf } from './read/lookups.ts';
 
 type EndedSource = Pick<Ledger, 'redis' | 'keys'>;
 
@@ -98,7 +98,7 @@ export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'bo
   if (state.completedAt === undefined) return false;
   const keys = ledger.keys.tenant(body.tenant);
   const { slas } = shardKeys(ledger, body.tenant);
-  const members = [...lookupsOf(body), `status=${state.status}`].map((lookup) => `${lookup}/${body.id}`);
+  const members = [...lookupsOf(body), `status=${state.status}`, endLookup(state.status, state)].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(
     'remove-task',
     [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id), slas],

@@ -57,12 +57,14 @@ export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/rel
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
 export { idAt } from './read/id-at.ts';
-export { type TaskFilter, listTasks } from './read/list-tasks.ts';
 export {
   type Lookup,
   type LookupFilter,
   lookupName,
   lookupValue,
+  LOOKUP_NAMES,
+  lookupNames,
+  type LookupProperty,
   lookupsFor,
   parentLookup,
   readLookup,
@@ -89,6 +91,10 @@ export {
   readProgress,
   readAttemptOutput,
 } from './read/run-log.ts';
+export { FACETS, type FacetName, countFacets } from './search/count-facets.ts';
+export { type IndexCursor, indexEnds, startIndexing } from './search/index-ends.ts';
+export { type TaskSearch, listTasks } from './search/list-tasks.ts';
+export { hasTexts, type TaskFilter } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
 export type { AttemptEnd } from './settle/attempt-end.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';

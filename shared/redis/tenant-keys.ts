@@ -36,7 +36,7 @@ function keysUnder(prefix: string) {
      * `waits=<lane>/<time>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
      */
     live: `${prefix}live`,
-    /** Sorted set, scores 0: `agent=<a>/<id>`, `status=<end>/<id>` and the like, escaped. Kept: as `bodies`. Bound: some per task. */
+    /** Sorted set, scores 0: `agent=<a>/<id>`, `status=<end>/<id>`, `end=<end>/<agent>/<source>/<code>/<id>` and the like, escaped. Kept: as `bodies`. Bound: some per task. */
     index: `${prefix}index`,
     /** Stream: the tenant's events, newest last. Kept: until newer ones replace them. Bound: `events.maxPerTenant`. */
     events: `${prefix}events`,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomFillSync } from 'node:crypto';
-import { monotonicFactory } from 'ulid';
+import { decodeTime, monotonicFactory } from 'ulid';
 import { z } from 'zod';
 
 /** Random bytes in stock: an id in a new millisecond takes sixteen, and each call for some costs more than the bytes. */
@@ -22,6 +22,11 @@ export const newTaskId: () => string = monotonicFactory(randomFraction);
 
 /** What every id of a task looks like; anything else cannot be one. */
 export const TASK_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** When the task with this id was accepted, ms since the epoch. */
+export function acceptedAt(id: string): number {
+  return decodeTime(id);
+}
 
 /** A session's id is any short text: a chat's number, a pull request's path. It names a lane, so it is part of a key. */
 export const sessionIdSchema = z

@@ -4,7 +4,7 @@ import { unreadableSchema } from '#shared/redis/index.ts';
 import { TASK_STATUSES } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { nextCursorSchema } from '../lists.ts';
-import { taskFilterFields } from './find-tasks.ts';
+import { taskFilterFields } from './task-filter.ts';
 import { taskStatusSchema } from './task-view.ts';
 
 const statusesSchema = z

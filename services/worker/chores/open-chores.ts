@@ -6,6 +6,7 @@ import { ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/in
 import { redisNow } from '#shared/redis/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { runDueActions } from './run-actions.ts';
+import { TaskIndexing } from './index-tasks.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
 import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
@@ -27,6 +28,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
   const audit = new TicketAudit(parts);
   const offsets: RemovalOffsets = new Map();
   const snapshots = new MachineSnapshots(parts.ledger);
+  const indexing = new TaskIndexing(parts);
   const chores = [
     { name: 'audit-tickets', everyMs: settings.worker.ticketAuditMs, run: () => audit.run() },
     { name: 'remove-tickets', everyMs: settings.worker.ticketAuditMs, run: () => removeTickets(parts, offsets) },
@@ -40,6 +42,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
     { name: 'remove-files', everyMs: settings.files.sweepMs, run: () => removeUnusedFiles(parts) },
     { name: 'snapshot-machine', everyMs: settings.fleet.snapshotMs, run: () => snapshots.run() },
+    { name: 'index-tasks', everyMs: settings.search.indexMs, run: () => indexing.run() },
     { name: 'trim-tasks', everyMs: settings.tasks.trimMs, run: () => trimTasks(parts) },
   ];
   return [new ChoreWorker({ chores, source })];

@@ -4,7 +4,13 @@ import { chatSettingsSchema } from '../chat.ts';
 
 import { configuredBudgetsSchema } from './budget-settings.ts';
 import { fileSettingsSchema } from './file-settings.ts';
-import { actionSettingsSchema, deliverySettingsSchema, retrySettingsSchema, taskSettingsSchema } from './task-settings.ts';
+import {
+  actionSettingsSchema,
+  deliverySettingsSchema,
+  retrySettingsSchema,
+  searchSettingsSchema,
+  taskSettingsSchema,
+} from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
 import { hubSettingsSchema } from './hub-settings.ts';
@@ -44,6 +50,7 @@ export const settingsSchema = z.strictObject({
   queues: queueSettingsSchema.default({}),
   retries: retrySettingsSchema.prefault({}),
   tasks: taskSettingsSchema.prefault({}),
+  search: searchSettingsSchema.prefault({}),
   files: fileSettingsSchema,
   actions: actionSettingsSchema.prefault({}),
   events: eventSettingsSchema.prefault({}),

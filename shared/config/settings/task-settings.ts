@@ -38,6 +38,22 @@ export const taskSettingsSchema = z.strictObject({
   maxTimelineBytes: int(16_384, 2048),
 });
 
+/** How far one search for tasks goes. */
+export const searchSettingsSchema = z.strictObject({
+  /** Tasks that one page of tasks, or a count of facets, checks at most. A page says how far it came, and the next one goes on. */
+  maxScanned: int(20_000, 100),
+  /** Tasks whose texts one page reads at most, of those that may match. */
+  maxRead: int(2000, 100),
+  /** Kinds of ended tasks (by status, agent, source and code) that are counted apart; with more, facets are lower bounds. */
+  maxGroups: int(2000, 1),
+  /** Values of one facet; the rarer ones are left out. */
+  maxValues: int(50),
+  /** Between two checks whether the index has every ended task, as an older release left it. */
+  indexMs: int(10_000, 100),
+  /** How long a tenant whose index was complete is not checked again. */
+  recheckMs: int(600_000, 0),
+});
+
 /** Failed tasks in groups, and actions upon many tasks. */
 export const actionSettingsSchema = z.strictObject({
   /** Tasks that one page of failures, or the count of an action's tasks at its start, reads at most. */

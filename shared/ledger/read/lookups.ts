@@ -1,5 +1,6 @@
 import { SOURCES } from '../../config/index.ts';
-import { CLASS_LETTERS, isTerminal, type TaskStatus, type TaskBody } from '../../tasks/index.ts';
+import { CLASS_LETTERS, isTerminal, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import type { TenantKeys } from '../../redis/index.ts';
 import type { Ledger } from '../ledger.ts';
 
 export interface LookupFilter {
@@ -17,26 +18,36 @@ export interface LookupFilter {
 
 const CLASSES = Object.values(CLASS_LETTERS).flatMap((letter) => [`${letter}0`, `${letter}1`]);
 
+/** Properties that the index looks tasks up by; those that name few tasks come first. */
+export const LOOKUP_NAMES = ['parent', 'correlation', 'session', 'schedule', 'sourceId', 'agent', 'source'] as const;
+export type LookupProperty = (typeof LOOKUP_NAMES)[number];
+
 /**
  * The lookups whose ids, together, hold every task that fits the filter, chosen so that they hold few others. Several sets
  * hold each task once: a task has one source, and one class.
  */
 export function lookupsFor(ledger: Ledger, tenant: string, filter: LookupFilter): Lookup[] {
-  const { index, live } = ledger.keys.tenant(tenant);
-  for (const name of ['parent', 'correlation', 'session', 'schedule'] as const) {
-    if (filter[name] !== undefined) return [{ key: index, prefix: `${lookupName(name, filter[name])}/` }];
-  }
-  if (filter.sourceId !== undefined) return ofSource(index, filter.sourceId);
-  if (filter.status !== undefined) return byStatuses(statusesOf(filter.status), index, live);
-  for (const name of ['agent', 'source'] as const) {
-    if (filter[name] !== undefined) return [{ key: index, prefix: `${lookupName(name, filter[name])}/` }];
-  }
+  const own = ledger.keys.tenant(tenant);
+  const given = LOOKUP_NAMES.filter((name) => filter[name] !== undefined);
+  const rare = given.find((name) => name !== 'agent' && name !== 'source');
+  if (rare === undefined && filter.status !== undefined) return lookupsByStatus(own, statusesOf(filter.status));
+  const name = rare ?? given[0];
+  return name === undefined ? allLookups(own.index) : lookupsBy(own.index, name, filter[name] ?? '');
+}
+
+/** The lookups of all tasks: each has one source. */
+export function allLookups(index: string): Lookup[] {
   return SOURCES.map((source) => ({ key: index, prefix: `source=${source}/` }));
 }
 
-/** Runs are looked up by their schedule, and have no second lookup. */
-function ofSource(index: string, id: string): Lookup[] {
-  return [lookupName('sourceId', id), lookupName('schedule', id)].map((name) => ({ key: index, prefix: `${name}/` }));
+/** The lookups of tasks with this property. */
+export function lookupsBy(index: string, name: LookupProperty, value: string): Lookup[] {
+  return lookupNames(name, value).map((lookup) => ({ key: index, prefix: `${lookup}/` }));
+}
+
+/** Under what names the index has tasks with this property. A run is listed by its schedule alone, which is its source id too. */
+export function lookupNames(name: LookupProperty, value: string): string[] {
+  return name === 'sourceId' ? [lookupName(name, value), lookupName('schedule', value)] : [lookupName(name, value)];
 }
 
 /** The lookup of what a task delegated. */
@@ -54,8 +65,8 @@ export function statusesOf(status: TaskStatus | readonly TaskStatus[]): readonly
   return typeof status === 'string' ? [status] : status;
 }
 
-/** What holds a grant is in the same lookups whatever its status; each of them is read once. */
-function byStatuses(statuses: readonly TaskStatus[], index: string, live: string): Lookup[] {
+/** The lookups of tasks with these statuses. What holds a grant is in the same lookups whatever its status; each of them is there once. */
+export function lookupsByStatus({ index, live }: Pick<TenantKeys, 'index' | 'live'>, statuses: readonly TaskStatus[]): Lookup[] {
   const lookups = statuses.flatMap((status) => byStatus(status, index, live));
   return [...new Map(lookups.map((lookup) => [`${lookup.key} ${lookup.prefix}`, lookup])).values()];
 }
@@ -90,7 +101,11 @@ const NO_END = '\u00ff';
  * `a/b` would stand among those of session `a`.
  */
 export function lookupName(property: string, value: string): string {
-  return `${property}=${value.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
+  return `${property}=${escaped(value)}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('%', '%25').replaceAll('/', '%2F');
 }
 
 /** The value in a name of `lookupName`, whose property and `=` are left out. */
@@ -117,6 +132,14 @@ export async function readLookupAfter(
 ): Promise<string[]> {
   const members = await redis.zrangebylex(key, `(${prefix}${after}`, `(${prefix}${NO_END}`, 'LIMIT', 0, max);
   return members.map((member) => member.slice(prefix.length));
+}
+
+/** What of a task's end its lookup says. */
+type EndFacts = Pick<TaskState, 'agent' | 'source'> & Pick<Partial<TaskState>, 'error'>;
+
+/** The lookup of tasks with one end, agent, source and failure; `end_member` of the scripts writes it too. */
+export function endLookup(status: TaskStatus, { agent, source, error }: EndFacts): string {
+  return `end=${status}/${escaped(agent)}/${source}/${escaped(error?.code ?? '')}`;
 }
 
 /** What a task is found by, besides its state. The same list takes it out of the index again. */

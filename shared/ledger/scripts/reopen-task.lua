@@ -38,7 +38,7 @@ if not task then return { {}, 'unknown' } end
 if ARGV[3] ~= '' and task.retriedBy == ARGV[3] then return { {}, 'repeated', task.status } end
 if task.status ~= 'permanently_failed' then return { {}, 'refused', task.status } end
 
-redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id)
+redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id, end_member(task, task.status, id))
 -- The last attempt is in the state only, as long as no other follows. A failed attempt left no output.
 redis.call('HSETNX', KEYS[13], id .. ':' .. task.token, cjson.encode({
   number = task.attempt, worker = task.worker, startedAt = task.startedAt, endedAt = task.completedAt, error = task.error,

@@ -44,6 +44,7 @@
 --   shared: JSON, its sharedLanes, or empty without such lanes
 --   has_deadline: `1`, or empty
 --   usage: JSON, rows that the attempt adds to the day's, or empty when it used nothing
+--   end_lookup: text, the lookup of its end, or empty when it goes on
 --   agent: text, its agent when it completed, with ` <code>` when it failed for good, else empty
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
@@ -81,7 +82,7 @@ local function read_settlement(id)
     id = id, token = next_arg(), limit = tonumber(next_arg()), class = next_arg(), seen = next_arg(), next = next_arg(),
     status = next_arg(), continuation = next_arg(), at = next_arg(), level = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
     attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '', usage = next_arg(),
-    agent = next_arg(),
+    end_lookup = next_arg(), agent = next_arg(),
   }
   if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
   return settlement

@@ -3,6 +3,7 @@ import { type FirstState, type TaskState, type TaskStatus, usageRows } from '../
 import type { AttemptRef } from '../claim/leases.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { levelName } from '../grants/tickets.ts';
+import { endLookup } from '../read/lookups.ts';
 import { agentEnd } from './agent-failures.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import type { AttemptEnd } from './attempt-end.ts';
@@ -37,6 +38,8 @@ export interface Decision extends Omit<AttemptRef, 'token'> {
   shared: string;
   hasDeadline: 1 | '';
   usage: string;
+  /** Where its end is found; empty when it goes on. */
+  endLookup: string;
   agentEnd: string;
   /** When the attempt ended, ms since the epoch: its usage counts for that day. */
   endedAt: number;
@@ -64,6 +67,7 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
     fact: factOf(settlement),
     attempt: ended === null ? '' : JSON.stringify(ended),
     usage: usageOf(running, verdict),
+    endLookup: continuation === 'end' ? endLookup(state.status, state) : '',
     agentEnd: agentEnd(state),
     endedAt: seen.now,
     ...answerOf(verdict),
@@ -90,6 +94,7 @@ function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first,
     next: completedShort(stored, completedAt, verdict.usage ?? null),
     events: 'task.completed',
     usage: usageOf(first, verdict),
+    endLookup: endLookup('completed', first),
     agentEnd: first.agent,
     endedAt: completedAt,
     ...answerOf(verdict),
@@ -127,6 +132,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     shared: sharedLanes === undefined ? '' : scriptJson(sharedLanes),
     hasDeadline: deadline === undefined ? '' : 1,
     usage: '',
+    endLookup: '',
     agentEnd: '',
     endedAt,
   };

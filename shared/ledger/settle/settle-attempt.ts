@@ -69,6 +69,7 @@ const ARGUMENTS = [
   'shared',
   'hasDeadline',
   'usage',
+  'endLookup',
   'agentEnd',
 ] as const satisfies readonly (keyof Decision)[];
 

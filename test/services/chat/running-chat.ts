@@ -3,7 +3,7 @@ import { CHAT_PLATFORMS, type ChatPlatformName } from '#shared/config/chat.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { TaskBody } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createChatService } from '../../../services/chat/create-chat-service.ts';
 import { startFakeDiscord, type FakeDiscord } from '../../support/chat/fake-discord.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
-import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { listPressed, updatePressure } from '#shared/ledger/tenants/depth.ts';
-import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';

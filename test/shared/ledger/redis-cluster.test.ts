@@ -8,7 +8,7 @@ import { cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { listEnded, removeTask } from '#shared/ledger/ended-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
-import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';

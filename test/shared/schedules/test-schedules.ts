@@ -1,5 +1,5 @@
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
-import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';

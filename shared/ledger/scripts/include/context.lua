@@ -155,10 +155,18 @@ local function backlog_member(task, id)
   return rank .. id_time(task.ranksFrom) .. '.' .. id
 end
 
+-- A value as a name in a lookup: see `lookupName` of the ledger.
+local function escape_value(text) return (string.gsub(text, '[%%/]', { ['%'] = '%25', ['/'] = '%2F' })) end
+
+-- The lookup of tasks with one end, agent, source and failure; `end-lookups.ts` writes it too.
+local function end_member(task, status, id)
+  local code = task.error and task.error.code or ''
+  return 'end=' .. status .. '/' .. escape_value(task.agent or '') .. '/' .. (task.source or '') .. '/' .. escape_value(code) .. '/' .. id
+end
+
 -- Tasks that are held by one gate stand by priority, then by age, as in the backlog.
 local function hold_member(task, id)
-  local what = string.gsub(task.hold.what, '[%%/]', { ['%'] = '%25', ['/'] = '%2F' })
-  return 'hold=' .. task.hold.gate .. ':' .. what .. string.match(backlog_member(task, id), '/.*$')
+  return 'hold=' .. task.hold.gate .. ':' .. escape_value(task.hold.what) .. string.match(backlog_member(task, id), '/.*$')
 end
 
 local function count(context, prefix)

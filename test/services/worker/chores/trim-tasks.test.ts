@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { afterEach, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
-import { listTasks } from '#shared/ledger/read/list-tasks.ts';
+import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { applyAllLimits } from '../../../../services/worker/chores/open-chores.ts';

@@ -1,6 +1,7 @@
 import type { TenantLimits } from '#shared/config/settings/limits-settings.ts';
 import { CLASS_LETTERS } from '#shared/tasks/priority.ts';
 import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
+import { endLookup } from '#shared/ledger/read/lookups.ts';
 import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { OutcomeKind, Task } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -311,6 +312,11 @@ function endings({ tasks, index, deadlines, lanes: found }: LedgerData): string[
       'ends',
       index.filter((member) => member.startsWith('status=')),
       ended.map(({ body, state }) => `status=${state.status}/${body.id}`),
+    ),
+    ...difference(
+      'ends with agent, source and code',
+      index.filter((member) => member.startsWith('end=')),
+      ended.map(({ body, state }) => `${endLookup(state.status, state)}/${body.id}`),
     ),
     ...all.filter(({ body }) => !index.includes(`source=${body.source}/${body.id}`)).map(({ body }) => `${body.id} is not in the index`),
     ...ended.filter(({ body }) => deadlines.includes(`${TENANT}/${body.id}`)).map(({ body }) => `${body.id} ended and has a deadline`),

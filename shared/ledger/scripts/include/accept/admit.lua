@@ -110,7 +110,7 @@ do
     local event = enter(context, task, status, task.outcome.reason)
     task.completedAt, task.notBefore = context.now, nil
     save_task(context, id, task)
-    redis.call('ZADD', context.index, 0, 'status=' .. status .. '/' .. id)
+    redis.call('ZADD', context.index, 0, 'status=' .. status .. '/' .. id, 0, end_member(task, status, id))
     notify_subscribers(context, intake.ended, id, task)
     add_finished(intake, event, id)
     return { 'accepted', status, '', 0, cjson.encode(task.outcome) }

@@ -7,6 +7,7 @@ do
     local id = settlement.id
     batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
     append(batch.index, '0', 'status=' .. settlement.status .. '/' .. id)
+    append(batch.index, '0', settlement.end_lookup .. '/' .. id)
     if settlement.has_deadline then batch.deadlines[#batch.deadlines + 1] = shard_member(context, id) end
     for kind_and_time in string.gmatch(settlement.subscribers, '[^,]+') do
       append(batch.ended, 0, kind_and_time .. '/' .. shard_member(context, id))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { DONE, retry, TENANT, type TaskWish } from './support/test-ledger.ts';
-import { useCheckedLedger } from './support/use-ledger.ts';
+import { DONE, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const COLLECT: TaskWish = { lane: LANE, mode: 'collect' };

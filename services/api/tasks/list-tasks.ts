@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { countFacets, type FacetName, FACETS, type Ledger, listTasks, type TaskSearch } from '#shared/ledger/index.ts';
+import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
+import { acceptedAt, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import { cursorSchema, nextCursorSchema } from '../lists.ts';
+import { filterOf, taskFilterQuery } from './task-filter.ts';
+import { taskViewSchema } from './task-view.ts';
+
+const searchSchema = z
+  .strictObject({
+    scanned: z.int().min(0).meta({ description: 'Tasks that this page checked.' }),
+    back: z.iso.datetime().nullable().meta({ description: 'When the last of them was accepted; `nextCursor` continues before it.' }),
+  })
+  .meta({ description: 'How far this page searched; null where an index answered it.' });
+
+const taskListSchema = z
+  .strictObject({
+    items: z.array(taskViewSchema).meta({ description: 'Newest first. A task whose id is `q` comes first.' }),
+    nextCursor: nextCursorSchema,
+    unreadable: unreadableSchema,
+    search: searchSchema.nullable(),
+  })
+  .meta({ id: 'TaskList' });
+
+/** `GET /v1/tasks`, newest first. A page may be short, even empty, while `nextCursor` says that there is more. */
+export function getTasks({ ledger }: { readonly ledger: Ledger }): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks',
+    operationId: 'listTasks',
+    summary: 'List tasks, newest first',
+    description:
+      'A page may be short while `nextCursor` says that there is more: texts, metadata and workers are searched for in up to `search.maxScanned` tasks per page, and long tasks take several pages.',
+    scope: 'read',
+    // Strict, because a filter with a typing error would otherwise find everything.
+    request: { query: z.strictObject({ ...taskFilterQuery, limit: pageLimitSchema, cursor: cursorSchema(TASK_ID) }) },
+    responses: { 200: taskListSchema },
+    handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
+      const { items, next, unreadable, search } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
+      const found = { items: items.map((task) => taskRecord(task)), nextCursor: next, ...unreadableOf(unreadable) };
+      return { status: 200, body: { ...found, search: search && viewSearch(search) } };
+    },
+  });
+}
+
+function viewSearch({ scanned, last }: TaskSearch): z.infer<typeof searchSchema> {
+  return { scanned, back: last === null ? null : toIso(acceptedAt(last)) };
+}
+
+const valuesSchema = (what: string) =>
+  z
+    .array(
+      z.strictObject({
+        value: z.string().meta({ description: 'A value that the filter of the same name takes.' }),
+        count: z.int().min(1).meta({ description: 'Tasks with this value that fit the rest of the filter.' }),
+      }),
+    )
+    .meta({ description: `${what}; the most frequent first, at most \`search.maxValues\`.` });
+
+const facetsSchema = z
+  .strictObject({
+    total: z.int().min(0).meta({ description: 'Tasks that fit the filter.' }),
+    isLowerBound: z.boolean().meta({ description: 'Whether there may be more: only the newest `search.maxScanned` tasks were counted.' }),
+    status: valuesSchema('By status'),
+    agent: valuesSchema('By agent'),
+    source: valuesSchema('By source'),
+    code: valuesSchema('By the code of the last failure'),
+  } satisfies Record<FacetName | 'total' | 'isLowerBound', z.ZodType>)
+  .meta({ id: 'TaskFacets' });
+
+/** `GET /v1/tasks/facets`: how many tasks fit a filter, and how many with each other value of its facets. */
+export function getTaskFacets({ ledger }: { readonly ledger: Ledger }): Route {
+  return route({
+    method: 'get',
+    path: '/v1/tasks/facets',
+    operationId: 'countTaskFacets',
+    summary: `Count tasks by ${FACETS.join(', ')}`,
+    description: 'Takes the filter of `GET /v1/tasks`. Each facet leaves out its own filter, so that its other values are counted too.',
+    scope: 'read',
+    request: { query: z.strictObject(taskFilterQuery) },
+    responses: { 200: facetsSchema },
+    handle: async ({ query }, { tenant }) => ({ status: 200, body: await countFacets(ledger, tenant, filterOf(query)) }),
+  });
+}

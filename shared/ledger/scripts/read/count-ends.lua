@@ -1,0 +1,38 @@
+-- Counts ended tasks of a tenant by end, agent, source and failure, and how far these lookups differ from those by status.
+-- KEYS[1] index: zset, lookups of all the tenant's tasks
+-- ARGV[1] low: text, smallest id, or empty
+-- ARGV[2] before: text, only smaller ids, or empty
+-- ARGV[3] max: int, groups that are counted
+-- ARGV[4] all: text, the statuses that end a task, separated by commas
+-- ARGV[5] counted: text, those whose groups are counted, separated by commas, or empty
+-- RETURNS {lacking, surplus, is_complete, groups}; groups: lookup and count of each that is not empty
+local index, groups, visited = KEYS[1], {}, 0
+local low, max, is_complete = ARGV[1], tonumber(ARGV[3]), 1
+local before = ARGV[2] == '' and '\255' or ARGV[2]
+
+local function count(prefix, from, to) return redis.call('ZLEXCOUNT', index, '[' .. prefix .. from, '(' .. prefix .. to) end
+
+local lacking, surplus = 0, 0
+for status in string.gmatch(ARGV[4], '[^,]+') do
+  local missing = count('status=' .. status .. '/', '', '\255') - count('end=' .. status .. '/', '', '\255')
+  if missing > 0 then lacking = lacking + missing else surplus = surplus - missing end
+end
+
+for status in string.gmatch(ARGV[5], '[^,]+') do
+  local prefix = 'end=' .. status .. '/'
+  local from = '[' .. prefix
+  while is_complete == 1 do
+    local member = redis.call('ZRANGEBYLEX', index, from, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
+    if not member then break end
+    if visited == max then is_complete = 0 end
+    visited = visited + 1
+    local group = string.match(member, '^(.*/)')
+    local tasks = is_complete == 1 and count(group, low, before) or 0
+    if tasks > 0 then
+      groups[#groups + 1] = string.sub(group, 1, -2)
+      groups[#groups + 1] = tasks
+    end
+    from = '(' .. group .. '\255'
+  end
+end
+return { lacking, surplus, is_complete, groups }
