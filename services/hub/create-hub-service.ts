@@ -11,7 +11,7 @@ import { systemClock } from '#shared/time/index.ts';
 import { ConnectedDaemons, type ConnectedDaemonsOptions } from './connections/connected-daemons.ts';
 import { openConnectionGate } from './connections/connection-gate.ts';
 import { HubService } from './hub-service.ts';
-import { schemaRoute } from './schema-route.ts';
+import { plainRequestRoute, schemaRoute } from './hub-routes.ts';
 
 /** Runs tasks on daemons: takes tickets of the queue `remote`, and hands each to a daemon that is connected to this hub or another. */
 export function createHubService(parts: Parts): Service {
@@ -41,7 +41,7 @@ export function createHubService(parts: Parts): Service {
   const permits = openPermits(parts, name, policy);
   return new HubService({
     name,
-    router: createRouter({ routes: [schemaRoute()], parts, log }),
+    router: createRouter({ routes: [plainRequestRoute(), schemaRoute()], parts, log }),
     upgrade: openConnectionGate({
       settings,
       findDaemon: (token) => findDaemonByToken(parts, token),

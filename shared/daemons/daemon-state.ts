@@ -28,6 +28,8 @@ export const daemonStateSchema = z.object({
   load: z.number(),
   /** Free memory in MiB, as it reports it; null when it does not. */
   memoryMb: z.number().nullable(),
+  /** Whether it has reported load and memory since it connected. */
+  hasBeat: z.boolean().default(true),
   version: z.string().nullable(),
   host: z.string().nullable(),
   /** By the hub's clock, ms since the epoch. */

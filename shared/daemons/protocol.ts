@@ -103,6 +103,8 @@ const HUB_MESSAGES = {
     ...attempt,
     /** The number of the attempt, for people. */
     attempt: z.int().min(1),
+    /** Whose task it is, by name; a hub of an older version does not say. */
+    tenant: short.nullish(),
     agent: short,
     input: text,
     system: text.nullish(),

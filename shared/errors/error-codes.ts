@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   'request.headers-too-large': { status: 431, retry: 'never', title: 'The address or the headers are larger than allowed' },
   'request.timeout': { status: 408, retry: 'later', title: 'The request did not arrive in time' },
   'request.unsupported-media-type': { status: 415, retry: 'never', title: 'The content type is not supported' },
+  'request.upgrade-required': { status: 426, retry: 'never', title: 'This address takes WebSockets only' },
   'request.not-found': { status: 404, retry: 'never', title: 'There is nothing at this address' },
   'auth.missing': { status: 401, retry: 'never', title: 'A key is needed' },
   'auth.invalid': { status: 401, retry: 'never', title: 'The key is not known' },

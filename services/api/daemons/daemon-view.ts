@@ -42,7 +42,7 @@ const registrationFields = {
   user: fields.user.meta({ description: 'Only tasks of this user of the tenant reach it; null for tasks of all.' }),
   capabilities: fields.capabilities.meta({ description: 'What it may declare; null for whatever it declares.' }),
   slots: fields.slots.meta({
-    description: 'Tasks that it may run at once; null for as many as it declares. `hub.maxSlotsPerDaemon` holds besides.',
+    description: 'Tasks that it may run at once; null for as many as it declares. At most `hub.maxSlotsPerDaemon`.',
   }),
   agents: fields.agents.meta({ description: 'Agents whose tasks it may run; null for any.' }),
   enabled: fields.enabled.meta({ description: 'Whether its token opens anything.' }),

@@ -44,6 +44,7 @@ function postDaemon(ports: DaemonRoutePorts): Route {
     responses: { 201: newDaemonViewSchema },
     handle: async ({ body }, call) => {
       const { maxDaemonsPerTenant } = ports.config.settings.hub;
+      assertSlots(ports, body.slots);
       const { daemon, token } = await createDaemon(ports, { ...body, tenant: call.tenant }, maxDaemonsPerTenant);
       logChange(call, 'daemon.registered', daemon, 'A daemon was registered');
       return { status: 201, body: { ...(await view(ports, daemon)), token } };
@@ -99,10 +100,20 @@ function patchDaemon(ports: DaemonRoutePorts): Route {
     request: { params: pathSchema, body: daemonPatchSchema },
     responses: { 200: daemonViewSchema },
     handle: async ({ params: { id }, body }, call) => {
+      assertSlots(ports, body.slots);
       const daemon = found(await changeDaemon(ports, { tenant: call.tenant, id }, body), id);
       logChange(call, 'daemon.changed', daemon, 'A daemon was changed');
       return { status: 200, body: await view(ports, daemon) };
     },
+  });
+}
+
+/** Throws `request.invalid` for more slots than a daemon may have here. */
+function assertSlots({ config }: DaemonRoutePorts, slots: number | null | undefined): void {
+  const max = config.settings.hub.maxSlotsPerDaemon;
+  if (slots === undefined || slots === null || slots <= max) return;
+  throw new MusterError('request.invalid', `slots: expected at most ${max} (hub.maxSlotsPerDaemon), got ${slots}`, {
+    details: { maxSlotsPerDaemon: max },
   });
 }
 

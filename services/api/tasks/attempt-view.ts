@@ -24,6 +24,10 @@ export const attemptViewSchema = z
     number: z.int().meta({ description: 'From 1.' }),
     worker: z.string().meta({ description: 'The worker that ran it.' }),
     daemon: z.string().nullable().meta({ description: 'The daemon that ran it for that worker, a hub; null for none.' }),
+    daemonName: z
+      .string()
+      .nullable()
+      .meta({ description: 'What its people call that daemon; null for none, and for one that was removed.' }),
     startedAt: instant('When it began.'),
     endedAt: instant('When it ended; null while it runs.').nullable(),
     status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
@@ -39,6 +43,7 @@ export const attemptViewSchema = z
         number: 1,
         worker: 'worker-1',
         daemon: null,
+        daemonName: null,
         startedAt: '2026-05-01T09:00:01.000Z',
         endedAt: '2026-05-01T09:00:04.000Z',
         status: 'success',

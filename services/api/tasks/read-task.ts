@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
+import { readDaemons } from '#shared/daemons/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readAttempts, readLog, readProgress } from '#shared/ledger/index.ts';
 import type { Queues } from '#shared/queue/index.ts';
@@ -47,7 +48,8 @@ const instantSchema = z.iso.datetime();
 const attemptListSchema = onePageOf(attemptViewSchema, 'First to last.').meta({ id: 'AttemptList' });
 
 /** `GET /v1/tasks/:id/attempts`, first to last. */
-function getTaskAttempts({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
+function getTaskAttempts(ports: Pick<TaskReadPorts, 'ledger' | 'redis' | 'keys'>): Route {
+  const { ledger } = ports;
   return route({
     method: 'get',
     path: '/v1/tasks/:id/attempts',
@@ -59,9 +61,27 @@ function getTaskAttempts({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
     handle: async ({ params }, { tenant }) => {
       const attempts = TASK_ID.test(params.id) ? await readAttempts(ledger, tenant, params.id) : null;
       if (!attempts) throw taskNotFound(params.id);
-      return answerList(attempts.map((attempt) => attemptRecord(attempt)));
+      const names = await readDaemonNames(ports, tenant, attempts);
+      return answerList(
+        attempts.map((attempt) => Object.assign(attemptRecord(attempt), { daemonName: names.get(attempt.daemon ?? '') ?? null })),
+      );
     },
   });
+}
+
+/** The names of the daemons that ran attempts, by id. */
+async function readDaemonNames(
+  ports: Pick<TaskReadPorts, 'redis' | 'keys'>,
+  tenant: string,
+  attempts: readonly { daemon?: string }[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(attempts.flatMap(({ daemon }) => daemon ?? []))];
+  if (ids.length === 0) return new Map();
+  const daemons = await readDaemons(
+    ports,
+    ids.map((id) => ({ tenant, id })),
+  );
+  return new Map(daemons.flatMap((daemon) => (daemon ? [[daemon.id, daemon.name]] : [])));
 }
 
 const timelineSchema = z

@@ -92,9 +92,10 @@ export class ConnectionProtocol {
     if (message.type === 'daemon.hello') {
       this.#socket.send({ type: 'error', code: 'message.second-hello', message: 'A connection has one daemon.hello' });
     } else if (message.type === 'daemon.heartbeat') {
-      const wasDraining = connection.isDraining;
+      const { hasBeat, isDraining } = connection;
       connection.beat(message);
-      if (connection.isDraining !== wasDraining) this.#options.watch.noteChange(daemon);
+      if (!hasBeat) daemon?.noteFirstBeat();
+      else if (connection.isDraining !== isDraining) this.#options.watch.noteChange(daemon);
     } else daemon?.attempts.receive(message);
   }
 }

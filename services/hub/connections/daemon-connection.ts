@@ -23,7 +23,7 @@ export class DaemonConnection {
   #daemon: Daemon;
   #limits: DaemonLimits;
   #isReady = false;
-  #beat: Pick<DaemonMessage<'daemon.heartbeat'>, 'load' | 'memoryMb' | 'isDraining'> = { load: 0, isDraining: false };
+  #beat: Pick<DaemonMessage<'daemon.heartbeat'>, 'load' | 'memoryMb' | 'isDraining'> | null = null;
 
   constructor(options: DaemonConnectionOptions) {
     const { id, socket, daemon, hello, settings } = options;
@@ -54,9 +54,14 @@ export class DaemonConnection {
     this.#limits = limitsOf(daemon, this.hello, this.#options.settings);
   }
 
+  /** Whether it has sent a heartbeat. */
+  get hasBeat(): boolean {
+    return this.#beat !== null;
+  }
+
   /** Whether it takes nothing more, as it said last. */
   get isDraining(): boolean {
-    return this.#beat.isDraining;
+    return this.#beat?.isDraining ?? false;
   }
 
   beat(message: DaemonMessage<'daemon.heartbeat'>): void {
@@ -75,7 +80,7 @@ export class DaemonConnection {
 
   stateWith(running: Pick<DaemonState, 'running' | 'cpuIntensive' | 'tasks'>): DaemonState {
     const { id: connection, hub, settings } = this.#options;
-    const { load, memoryMb = null, isDraining } = this.#beat;
+    const { load, memoryMb = null, isDraining } = this.#beat ?? { load: 0, isDraining: false };
     const { version = null, host = null } = this.hello;
     return {
       connection,
@@ -88,6 +93,7 @@ export class DaemonConnection {
       ...running,
       load,
       memoryMb,
+      hasBeat: this.hasBeat,
       version,
       host,
       connectedAt: this.connectedAt,

@@ -7,6 +7,7 @@ import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { type NamedAttempts, type Reattached, Reattachment, type ReattachmentOptions } from './reattachment.ts';
 import { ReceivedResults } from './received-results.ts';
 import { RemoteAttempt, type Report } from './remote-attempt.ts';
+import { UnansweredStops } from './unanswered-stops.ts';
 
 /** The parts that run attempts on daemons, without those of one daemon. */
 export type HubExecutor = Omit<ExecuteTicketParts, 'isolation' | 'runIsolated' | 'runAgent'>;
@@ -17,6 +18,8 @@ export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant
   /** Sends to the daemon, if it is connected. */
   send: (message: HubMessageToSend) => void;
   isConnected: () => boolean;
+  /** A stopped attempt has left its slot. */
+  onAnswered: () => void;
 }
 
 /** DaemonAttempts is responsible for the attempts that a daemon runs for this hub, from their execution to their results. */
@@ -25,11 +28,12 @@ export class DaemonAttempts {
   readonly #executor: ExecuteTicketParts;
   readonly #attempts = new Map<string, RemoteAttempt>();
   readonly #results: ReceivedResults;
+  readonly #unanswered: UnansweredStops;
   readonly #reattachment: Reattachment;
   #cpuIntensive = 0;
 
   constructor(options: DaemonAttemptsOptions) {
-    const { tenant, daemon, executor, send, inSlot } = options;
+    const { tenant, daemon, executor, send, inSlot, onAnswered, settings } = options;
     this.#options = options;
     this.#executor = {
       ...executor,
@@ -41,6 +45,7 @@ export class DaemonAttempts {
       onSettled: (ref, answer) => this.#onSettled({ taskId: ref.id, token: ref.token }, answer),
     };
     this.#results = new ReceivedResults({ tenant, daemon, ledger: executor.ledger, send });
+    this.#unanswered = new UnansweredStops({ resendMs: settings.resendMs, send, onAnswered });
     const [attempts, results] = [this.#attempts, this.#results];
     this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot });
   }
@@ -48,6 +53,11 @@ export class DaemonAttempts {
   /** The ids of their tasks. */
   get tasks(): string[] {
     return [...this.#attempts.keys()].map((key) => key.slice(0, key.indexOf('/')));
+  }
+
+  /** Attempts that ended here, and that the daemon may still run. */
+  get unanswered(): number {
+    return this.#unanswered.count;
   }
 
   /** How many of their tasks are CPU-intensive. */
@@ -61,6 +71,7 @@ export class DaemonAttempts {
 
   /** The daemon's connection ended: each attempt has the grace. */
   lose(): void {
+    this.#unanswered.clear();
     for (const attempt of this.#attempts.values()) attempt.lose();
   }
 
@@ -83,6 +94,7 @@ export class DaemonAttempts {
     const key = attemptKey(report);
     const attempt = this.#attempts.get(key);
     const isResult = report.type === 'task.completed' || report.type === 'task.failed';
+    if (isResult) this.#unanswered.answer(key);
     if (attempt) {
       if (isResult) this.#results.add(key);
       attempt.receive(report);
@@ -128,6 +140,8 @@ export class DaemonAttempts {
     } finally {
       this.#cpuIntensive -= isIntensive;
       this.#attempts.delete(key);
+      const reason = attempt.unansweredStop;
+      if (reason !== null && isConnected()) this.#unanswered.add({ taskId, token }, reason);
     }
   }
 

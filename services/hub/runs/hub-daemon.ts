@@ -42,6 +42,7 @@ export class HubDaemon implements LocalDaemon {
       send: (message) => this.#connection?.send(message),
       isConnected: () => this.#connection !== null,
       inSlot: (work) => this.#inSlot(work),
+      onAnswered: () => options.onChange(this),
     });
   }
 
@@ -57,8 +58,8 @@ export class HubDaemon implements LocalDaemon {
   /** Throws without a connection: only a connected daemon is chosen from. */
   get state(): DaemonState {
     if (!this.#connection) throw new Error(`The daemon ${this.id} is not connected here`);
-    const { tasks, cpuIntensive } = this.attempts;
-    return this.#connection.stateWith({ running: this.#running, cpuIntensive, tasks: tasks.slice(0, MAX_LISTED) });
+    const { tasks, cpuIntensive, unanswered } = this.attempts;
+    return this.#connection.stateWith({ running: this.#running + unanswered, cpuIntensive, tasks: tasks.slice(0, MAX_LISTED) });
   }
 
   async run(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {
@@ -78,6 +79,11 @@ export class HubDaemon implements LocalDaemon {
     this.#connection = null;
     this.attempts.lose();
     return true;
+  }
+
+  /** What it reports for the first time may make it fit for tasks that are held. */
+  noteFirstBeat(): void {
+    this.#options.onChange(this);
   }
 
   /** The daemon has its welcome. */

@@ -29,9 +29,10 @@ export class RemoteAttempt {
   /** What went into its run, for a daemon that may have missed it. */
   readonly #inputs: AgentInput[] = [];
   #execute: HubMessageToSend | undefined;
-  #cancel: HubMessageToSend | undefined;
+  #cancel: Extract<HubMessageToSend, { type: 'task.cancel' }> | undefined;
   #isAccepted: boolean;
   #isOver = false;
+  #hasResult = false;
   #graceTimer: NodeJS.Timeout | undefined;
   #resendTimer: NodeJS.Timeout | undefined;
 
@@ -49,6 +50,11 @@ export class RemoteAttempt {
 
   get isAccepted(): boolean {
     return this.#isAccepted;
+  }
+
+  /** Why it was stopped, when its daemon runs it and has not answered the stop; else null. */
+  get unansweredStop(): string | null {
+    return this.#isAccepted && !this.#hasResult ? (this.#cancel?.reason ?? null) : null;
   }
 
   /** Runs to the daemon's result. Rejects as runners of agents do. */
@@ -97,6 +103,7 @@ export class RemoteAttempt {
 
   receive(report: Report): void {
     this.#isAccepted = true;
+    this.#hasResult ||= report.type === 'task.completed' || report.type === 'task.failed';
     try {
       this.#apply(report);
     } catch (error) {
@@ -107,19 +114,27 @@ export class RemoteAttempt {
   }
 
   #apply(report: Report): void {
-    const { run, execution } = this.#options;
+    const { run } = this.#options;
     switch (report.type) {
       case 'task.accepted':
         return;
       case 'task.progress':
         return run.context.progress(report.note, report.percent ?? undefined);
       case 'task.output':
-        return execution.output.writeEntry(report.seq, report.text);
+        return this.#write(report);
       case 'task.completed':
         return this.#ended.resolve(resultOf(report));
       case 'task.failed':
         return this.#fail(report);
     }
+  }
+
+  /** Writes a piece of output, and a line in the task's log where pieces before it never came. */
+  #write({ seq, text }: DaemonMessage<'task.output'>): void {
+    const { run, execution } = this.#options;
+    const missing = seq - execution.output.seq - 1;
+    if (missing > 0) run.context.log.warn({ missing, before: seq }, 'Output is missing: the daemon left out pieces of it');
+    execution.output.writeEntry(seq, text);
   }
 
   #fail({ error, usage }: DaemonMessage<'task.failed'>): void {

@@ -70,6 +70,7 @@ export class CapableWorker implements LocalDaemon, LocalDaemons {
       cpuIntensive: 0,
       load: this.#running / slots,
       memoryMb: null,
+      hasBeat: true,
       version: null,
       host,
       connectedAt: this.#startedAt,

@@ -5,6 +5,8 @@ import type { FileContent } from './task-files.ts';
 /** What a handler reads of its task. */
 export interface DaemonTask {
   readonly id: string;
+  /** Whose task it is, by name; empty where the hub is of an older version. */
+  readonly tenant: string;
   readonly agent: string;
   /** The prompt. */
   readonly input: string;
@@ -67,6 +69,7 @@ export type DaemonHandler = (task: DaemonTask, context: DaemonContext) => Promis
 export function readTask(execute: HubMessage<'task.execute'>): DaemonTask {
   return {
     id: execute.taskId,
+    tenant: execute.tenant ?? '',
     agent: execute.agent,
     input: execute.input,
     system: execute.system ?? null,

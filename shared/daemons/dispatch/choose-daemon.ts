@@ -16,6 +16,7 @@ export interface Candidate {
     | 'cpuIntensive'
     | 'load'
     | 'memoryMb'
+    | 'hasBeat'
     | 'host'
     | 'isDraining'
   >;
@@ -35,9 +36,9 @@ export function isCapable({ id, state }: Candidate, needs: Needs): boolean {
   return needs.capabilities.every((capability) => state.capabilities.includes(capability));
 }
 
-/** Whether it has a free slot, and as much memory as is needed. A daemon that does not report its memory has enough. */
+/** Whether it has a free slot, and as much memory as is needed. A daemon whose heartbeats do not report memory has enough. */
 export function hasRoomFor({ state }: Candidate, { memoryMb }: Needs): boolean {
-  return !state.isDraining && state.running < state.slots && (state.memoryMb ?? Infinity) >= memoryMb;
+  return !state.isDraining && state.running < state.slots && (state.memoryMb ?? (state.hasBeat ? Infinity : 0)) >= memoryMb;
 }
 
 /**

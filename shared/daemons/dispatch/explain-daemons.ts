@@ -56,7 +56,11 @@ function conditionOf({ daemon: { id, enabled }, state, status }: Known, needs: N
   if (lacking.length > 0) return `which lacks ${lacking.join(', ')}`;
   if (!isCapable({ id, state }, needs)) return 'which may not run it';
   if (status === 'busy') return `which is busy with ${state.running} of ${state.slots}`;
-  return hasRoomFor({ id, state }, needs) ? 'which has room now' : `which has less than ${needs.memoryMb} MiB of free memory`;
+  return hasRoomFor({ id, state }, needs) ? 'which has room now' : memoryCondition(state, needs);
+}
+
+function memoryCondition({ hasBeat }: DaemonState, { memoryMb }: Needs): string {
+  return hasBeat ? `which has less than ${memoryMb} MiB of free memory` : 'which has not reported its free memory yet';
 }
 
 function explainAny(known: readonly Known[], needs: Needs): HoldReport {

@@ -47,6 +47,8 @@ redis.call('HSETNX', KEYS[13], id .. ':' .. task.token, cjson.encode({
 }))
 task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil
 task.spent, task.earlier = 0, task.attempt
+-- Its next losses with a daemon cost nothing again. Those before stay apart from its interruptions.
+if task.daemonLosses then task.holds, task.daemonLosses = (task.holds or 0) + task.daemonLosses, nil end
 if ARGV[3] ~= '' then task.retriedBy = ARGV[3] end
 -- A task that ended processes before runs isolated from its first attempt on.
 if task.losses then task.losses = math.min(task.losses, 2) end

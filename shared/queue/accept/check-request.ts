@@ -14,6 +14,7 @@ export function checkRequest(request: AcceptRequest, { tasks }: Settings): void 
   if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
   assertStartBeforeDeadline(request);
   assertDeadlineAhead(request);
+  assertTarget(request);
 }
 
 /** Throws `request.too-large` for a text of more than `maxBytes`; `field` is its name in the request. */
@@ -49,6 +50,18 @@ function assertStartBeforeDeadline({ scheduledFor, deadline }: AcceptRequest): v
   throw new MusterError('request.invalid', `scheduledFor: expected a time before the deadline ${deadline}, got ${scheduledFor}`, {
     details: { scheduledFor, deadline },
   });
+}
+
+function assertTarget({ requirements }: AcceptRequest): void {
+  const target = requirements?.targetDaemon;
+  if (target === undefined || requirements?.excludedDaemons?.includes(target) !== true) return;
+  throw new MusterError(
+    'request.invalid',
+    `requirements: the target "${target}" is one of excludedDaemons, so that no daemon could run it`,
+    {
+      details: { targetDaemon: target },
+    },
+  );
 }
 
 function assertDeadlineAhead({ deadline }: AcceptRequest): void {

@@ -109,7 +109,10 @@ describe("a laptop's day", () => {
     expect(await end(later)).toEqual(completedBy(1));
     const attempts = await fleet.client.attempts(cut);
     expect(attempts).toHaveLength(2);
-    expect(attempts.map(({ status }) => status === 'success')).toEqual([false, true]);
+    expect(attempts.map(({ status, daemonName }) => [status === 'success', daemonName])).toEqual([
+      [false, 'laptop'],
+      [true, 'laptop'],
+    ]);
     expect(laptop.lines.join('\n')).toMatch(new RegExp(`Task ${cut} (stopped|.*refused)|refused the result of task ${cut}`));
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { readDaemonStates } from '#shared/daemons/daemon-states.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -100,6 +101,22 @@ describe('while a task runs on a daemon', () => {
     daemon.send({ type: 'task.completed', ...name, output: 'late' });
     expect(await daemon.next('task.acknowledged')).toMatchObject({ ...name, outcome: 'refused' });
     expect((await read(id)).output).toBeNull();
+  });
+
+  it('a stop that the daemon does not answer keeps its slot, and is sent again until the answer', async () => {
+    const { id, name, daemon, daemonId } = await running({ execution: { timeoutMs: 300, maxAttempts: 1 } });
+    await until(id, 'permanently_failed');
+    const runs = async (count: number): Promise<boolean> =>
+      await waitFor(async () => (await readDaemonStates(parts, 'default')).find((each) => each.id === daemonId)?.state.running === count, {
+        deadlineMs: 10_000,
+        what: `${count} running attempts`,
+      });
+    daemon.received.splice(0);
+    // These come after the end of the attempt.
+    for (let count = 0; count < 2; count += 1) expect(await daemon.next('task.cancel')).toMatchObject({ ...name, reason: 'timeout' });
+    expect(await runs(1)).toBe(true);
+    daemon.send({ type: 'task.failed', ...name, error: { code: 'CANCELLED' } });
+    expect(await runs(0)).toBe(true);
   });
 
   it('a result that is sent twice counts once, and is kept twice', async () => {

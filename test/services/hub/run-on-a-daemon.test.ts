@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { changeDaemon } from '#shared/daemons/daemon-store.ts';
 import { readDaemonStates } from '#shared/daemons/daemon-states.ts';
-import { readAttemptOutput } from '#shared/ledger/read/run-log.ts';
+import { readAttemptOutput, readLog } from '#shared/ledger/read/run-log.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { listWorkers } from '#shared/queue/registry/worker-registry.ts';
@@ -69,6 +69,37 @@ describe('a task for a daemon', () => {
       state: { usage: { inputTokens: 3, outputTokens: 4 }, daemon: daemonId },
       attempts: [{ number: 1, daemon: daemonId, worker: expect.stringContaining('-hub-'), status: 'success' }],
     });
+    daemon.vanish();
+  });
+
+  it('that leaves out pieces of its output has a line about it in its log', async () => {
+    const { token } = await registerDaemon(parts);
+    const daemon = await RawDaemon.welcomed(hub.url, token);
+    const id = await accept();
+    const { token: attempt, tenant } = await daemon.accept();
+    expect(tenant).toBe('default');
+    const name = { taskId: id, token: attempt };
+    daemon.send({ type: 'task.output', ...name, seq: 1, text: 'one ' });
+    daemon.send({ type: 'task.output', ...name, seq: 4, text: 'four' });
+    daemon.send({ type: 'task.completed', ...name });
+    expect(await until(id, 'completed')).toMatchObject({ output: 'one four' });
+    const entries = await readLog(parts.ledger, { tenant: 'default', id, after: null, limit: 10 });
+    expect(entries.map(({ entry }) => entry)).toMatchObject([{ level: 'warn', fields: '{"missing":2,"before":4}' }]);
+    daemon.vanish();
+  });
+
+  it('waits for the first heartbeat when it needs memory', async () => {
+    const { token } = await registerDaemon(parts);
+    const daemon = await RawDaemon.welcomed(hub.url, token, { capabilities: ['roomy'] });
+    const id = await accept({ requirements: { capabilities: ['roomy'], memoryMb: 2000 } });
+    await waitFor(async () => (await readTask(parts.ledger, 'default', id))?.state.gate === 'daemon', {
+      deadlineMs: 10_000,
+      what: 'the wait',
+    });
+    daemon.send({ type: 'daemon.heartbeat', load: 0, memoryMb: 4000 });
+    expect((await daemon.accept()).taskId).toBe(id);
+    daemon.send({ type: 'task.completed', taskId: id, token: 1, output: '' });
+    await until(id, 'completed');
     daemon.vanish();
   });
 
@@ -187,6 +218,12 @@ describe('a hub', () => {
   it('reports itself as a hub that serves the queue of daemons', async () => {
     const workers = await listWorkers({ ...parts, settings: parts.config.settings });
     expect(workers).toMatchObject([{ role: 'hub', queues: ['remote'], slots: 1000 }]);
+  });
+
+  it('says how to connect to whoever opens its address without a WebSocket', async () => {
+    const answer = await fetch(hub.url);
+    expect(answer.status).toBe(426);
+    expect(await answer.json()).toMatchObject({ code: 'request.upgrade-required', detail: expect.stringContaining('npx muster daemon') });
   });
 
   it('publishes the schema of its messages', async () => {

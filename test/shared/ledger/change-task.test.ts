@@ -178,6 +178,18 @@ describe('redriving', () => {
     expect((await test.state(id)).log).toContain('retried by hand');
   });
 
+  it('forgives again what it may lose with daemons', async () => {
+    const held = await running();
+    const loss = { daemon: 'dmn_1', until: Date.now() + 60_000, isFree: true };
+    await test.settle(held, { ...retry(null), loss } as typeof DONE);
+    expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', daemonLosses: 1 });
+    await reopen(held.id);
+    const state = await test.state(held.id);
+    expect(state?.daemonLosses).toBeUndefined();
+    // Its losses never count as interruptions.
+    expect(state).toMatchObject({ holds: 1 });
+  });
+
   it('counts on, however often it is opened: a number stays that of one attempt', async () => {
     const id = await failedForGood({ maxAttempts: 1 });
     await reopen(id);

@@ -16,6 +16,7 @@ export function daemonState(fields: Partial<DaemonState> = {}): DaemonState {
     cpuIntensive: 0,
     load: 0,
     memoryMb: null,
+    hasBeat: true,
     version: null,
     host: null,
     connectedAt: 1,

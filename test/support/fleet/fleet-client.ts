@@ -28,6 +28,7 @@ export interface TaskView {
 export interface AttemptView {
   number: number;
   worker: string;
+  daemonName: string | null;
   status: string;
   startedAt: string;
   endedAt: string | null;

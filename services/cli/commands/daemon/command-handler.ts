@@ -40,8 +40,7 @@ function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: stri
   return {
     task: {
       id: task.id,
-      // The hub does not say it: a daemon serves one tenant.
-      tenant: '',
+      tenant: task.tenant,
       agent: task.agent,
       input: task.input,
       system: task.system,

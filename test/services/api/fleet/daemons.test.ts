@@ -125,6 +125,7 @@ describe('a daemon', () => {
     ['with the name of an id', { name: 'dmn_x' }],
     ['with a field that there is not', { secret: 'x' }],
     ['with less than no slots', { slots: -1 }],
+    ['with more slots than a daemon may have', { slots: 101 }],
     ['with a token of its own', { token: 'md_x' }],
     ['with capabilities that are none', { capabilities: [1] }],
     ['with a capability that no task can require', { capabilities: ['a gpu'] }],

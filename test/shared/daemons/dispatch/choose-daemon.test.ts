@@ -42,6 +42,9 @@ describe('a daemon can run a task', () => {
   it('now, with a free slot and enough memory', () => {
     expect(hasRoomFor(daemon('d1', { memoryMb: 512 }), { ...NEEDS, memoryMb: 512 })).toBe(true);
     expect(hasRoomFor(daemon('d1', { memoryMb: 511 }), { ...NEEDS, memoryMb: 512 })).toBe(false);
+    expect(hasRoomFor(daemon('d1', { memoryMb: null }), { ...NEEDS, memoryMb: 512 })).toBe(true);
+    expect(hasRoomFor(daemon('d1', { memoryMb: null, hasBeat: false }), { ...NEEDS, memoryMb: 512 })).toBe(false);
+    expect(hasRoomFor(daemon('d1', { memoryMb: null, hasBeat: false }), NEEDS)).toBe(true);
     expect(hasRoomFor(daemon('d1', { running: 2 }), NEEDS)).toBe(false);
     expect(hasRoomFor(daemon('d1', { isDraining: true }), NEEDS)).toBe(false);
   });

@@ -224,6 +224,11 @@ describe('a request is refused', () => {
     await expect(acceptTask(intake, { tenant: TENANT, agent: 'stray', input: 'x' })).rejects.toMatchObject({ code: 'request.invalid' });
   });
 
+  it('for a target that it excludes', async () => {
+    const requirements = { targetDaemon: 'laptop', excludedDaemons: ['desk', 'laptop'] };
+    expect(await refusal({ requirements })).toMatchObject({ code: 'request.invalid', details: { targetDaemon: 'laptop' } });
+  });
+
   it('for a deadline that is past', async () => {
     expect(await refusal({ deadline: new Date(Date.now() - 1).toISOString() })).toMatchObject({ code: 'request.invalid' });
   });

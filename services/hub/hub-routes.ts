@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { protocolSchema } from '#shared/daemons/index.ts';
+import { MusterError } from '#shared/errors/index.ts';
 import { type Route, route } from '#shared/http/index.ts';
 
 const schemaView = z
@@ -23,5 +24,25 @@ export function schemaRoute(): Route {
     scope: 'none',
     responses: { 200: schemaView },
     handle: () => ({ status: 200, body }),
+  });
+}
+
+/** What somebody gets who opens the address of the hub without a WebSocket. */
+export function plainRequestRoute(): Route {
+  return route({
+    method: 'get',
+    path: '/hub',
+    operationId: 'connectDaemon',
+    summary: 'Connect a daemon, by WebSocket',
+    description: 'Without `Upgrade: websocket` the answer is 426. `npx muster daemon` and `muster/daemon` connect here.',
+    tag: 'daemons',
+    scope: 'none',
+    responses: {},
+    handle: () => {
+      throw new MusterError(
+        'request.upgrade-required',
+        'Daemons connect here by WebSocket: run `npx muster daemon`, or see docs/daemons.md',
+      );
+    },
   });
 }
