@@ -75,12 +75,12 @@ local function parse_lanes(text)
 end
 
 local function read_request(id)
+  local digest, rate_class, has_lane, path, body, class, level, ticket, deadline, sla, ranks_from, shared, count = next_arg(13)
   local request = {
-    id = id, digest = next_arg(), rate_class = next_arg(), has_lane = next_arg() ~= '', path = next_arg(),
-    body = next_arg(), class = next_arg(), level = next_arg(), ticket = next_arg(),
-    deadline = next_arg(), sla = next_arg(), ranks_from = tonumber(next_arg()), shared = parse_lanes(next_arg()), lookups = {},
+    id = id, digest = digest, rate_class = rate_class, has_lane = has_lane ~= '', path = path, body = body, class = class, level = level,
+    ticket = ticket, deadline = deadline, sla = sla, ranks_from = tonumber(ranks_from), shared = parse_lanes(shared),
+    lookups = { next_arg(tonumber(count)) },
   }
-  for position = 1, tonumber(next_arg()) do request.lookups[position] = next_arg() end
   if request.digest ~= '' then request.known_key = next_key() end
   if request.has_lane then request.held, request.wait = next_key(), next_key() end
   return request

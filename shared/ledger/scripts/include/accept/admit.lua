@@ -25,11 +25,11 @@ do
   end
 
   -- Lists a task that is granted as it is accepted, and gives it its first ticket, `text`. Returns the task's answer.
-  local function add_granted(context, intake, id, class, text)
-    add_live(context, intake, granted_member({ class = class }, id))
+  local function add_granted(context, intake, id, class, text, prefix)
+    add_live(context, intake, 'granted=' .. class .. '/' .. id)
     count_new_grant(context, class)
     intake.queued[#intake.queued + 1] = id
-    local name, before = place_ticket(context, id, 1, text)
+    local name, before = place_ticket(context, id, 1, text, prefix)
     if not name then return { 'accepted', 'queued', 'turn', before } end
     intake.tickets[#intake.tickets + 1] = name
     return { 'accepted', 'queued', '', 0 }
@@ -100,8 +100,9 @@ do
     if request.deadline ~= '' then append(intake.deadline_times, request.deadline, shard_member(context, id)) end
     if request.sla ~= '' then append(intake.sla_times, request.sla, shard_member(context, id)) end
     save_short(context, intake, id)
-    local text = request.level .. context.tenant .. '/' .. time_rank(context.now, request.ranks_from) .. '/' .. id .. '.1/' .. request.ticket
-    return add_granted(context, intake, id, request.class, text)
+    local rank = request.ranks_from and time_rank(context.now, request.ranks_from) or intake.rank
+    local text = request.level .. context.tenant .. '/' .. rank .. '/' .. id .. '.1/' .. request.ticket
+    return add_granted(context, intake, id, request.class, text, request.level)
   end
 
   -- Accepts a task that ends at once: its outcome says why. Returns its answer.

@@ -1,10 +1,11 @@
 -- The intake gathers what a call that accepts tasks writes to the keys that all of them share: `close_intake` writes each key once.
 local function open_intake(context, keys, remember_ms)
   context.counts = {}
+  local stamp = context.stamp
   return {
-    rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
+    queued_state = 'q ' .. stamp .. ' ' .. stamp, rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
     index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
-    deadline_times = {}, sla_times = {}, lane_room = {}, known_rates = {}, new_rates = {},
+    deadline_times = {}, sla_times = {}, lane_room = {}, known_rates = {}, new_rates = {}, rules = {}, rank = time_rank(context.now),
   }
 end
 
@@ -25,7 +26,7 @@ end
 
 -- Saves the short state of a task that is granted at once: now, or with all others of the call.
 local function save_short(context, intake, id)
-  local state = 'q ' .. context.stamp .. ' ' .. context.stamp
+  local state = intake.queued_state
   if not intake.gathers then
     redis.call('HSET', context.states, id, state)
     return

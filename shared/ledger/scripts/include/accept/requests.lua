@@ -4,27 +4,40 @@ local refuse_request, forget_failed, conclude_request
 do
   -- When a bucket is empty again, as this call leaves it.
   local function time_of_bucket(intake, field)
-    local known = intake.new_rates[field] or intake.known_rates[field] or tonumber(redis.call('HGET', intake.rates, field) or 0)
+    local known = intake.new_rates[field] or intake.known_rates[field]
+    if known then return known end
+    known = tonumber(redis.call('HGET', intake.rates, field) or 0)
     intake.known_rates[field] = known
     return known
+  end
+
+  -- The rules for a class, with the field of each bucket.
+  local function rules_of(context, intake, class)
+    local rules = intake.rules[class]
+    if rules then return rules end
+    rules = {}
+    for _, scope in ipairs({ class, 'all' }) do
+      for window, rule in pairs((context.rates or {})[scope] or {}) do
+        rules[#rules + 1] = { field = scope .. ':' .. window, scope = scope, every = rule.everyMs, span = rule.burst * rule.everyMs }
+      end
+    end
+    intake.rules[class] = rules
+    return rules
   end
 
   -- Generic cell rate algorithm: one time per class and window says when the bucket is empty again.
   -- Returns 0 and the new times when the task may come in, else how many ms until all of them admit it, and the class whose
   -- limit takes longest.
   local function check_rates(context, intake, class)
-    local times, longest, longest_class = {}, 0, nil
-    for _, scope in ipairs({ class, 'all' }) do
-      for window, rule in pairs((context.rates or {})[scope] or {}) do
-        local field = scope .. ':' .. window
-        local tat = math.max(time_of_bucket(intake, field), context.now)
-        -- A slower rate, which held before, emptied the bucket for longer.
-        local latest = context.now + rule.burst * rule.everyMs
-        if tat > latest then tat, intake.new_rates[field] = latest, latest end
-        local over = tat + rule.everyMs - context.now - rule.burst * rule.everyMs
-        if over > longest then longest, longest_class = over, scope end
-        times[field] = tat + rule.everyMs
-      end
+    local times, longest, longest_class, now = {}, 0, nil, context.now
+    for _, rule in ipairs(rules_of(context, intake, class)) do
+      local field, latest = rule.field, now + rule.span
+      local tat = math.max(time_of_bucket(intake, field), now)
+      -- A slower rate, which held before, emptied the bucket for longer.
+      if tat > latest then tat, intake.new_rates[field] = latest, latest end
+      local over = tat + rule.every - latest
+      if over > longest then longest, longest_class = over, rule.scope end
+      times[field] = tat + rule.every
     end
     if longest > 0 then return longest, longest_class end
     return 0, times
@@ -73,8 +86,14 @@ do
     if request.known_key then
       redis.call('SET', request.known_key, request.id .. ' ' .. request.digest, 'PX', intake.remember_ms)
     end
-    for field, time in pairs(request.rate_times or {}) do intake.new_rates[field] = time end
-    for _, lookup in ipairs(request.lookups) do append(intake.index, '0', lookup .. '/' .. request.id) end
+    if request.rate_times then
+      for field, time in pairs(request.rate_times) do intake.new_rates[field] = time end
+    end
+    local index, last = intake.index, '/' .. request.id
+    for _, lookup in ipairs(request.lookups) do
+      index[#index + 1] = '0'
+      index[#index + 1] = lookup .. last
+    end
     intake.created[#intake.created + 1] = request.id
     return answer
   end

@@ -2,8 +2,10 @@ local CLASSES = { 'd', 'p', 's', 'u', 'w' }
 
 -- How many grants have a prefix. A script that accepts tasks reads it once: it counts its own, and forgets what other changes make wrong.
 local function count_grants(context, class)
-  local prefix, counts = 'granted=' .. class, context.counts
-  local known = counts and counts[class] or count(context, prefix)
+  local counts = context.counts
+  local known = counts and counts[class]
+  if known then return known end
+  known = count(context, 'granted=' .. class)
   if counts then counts[class] = known end
   return known
 end
@@ -11,9 +13,10 @@ end
 local function forget_counts(context) context.counts = context.counts and {} end
 
 local function count_new_grant(context, class)
-  for _, each in ipairs({ '', string.sub(class, 1, 1), class }) do
-    if context.counts[each] then context.counts[each] = context.counts[each] + 1 end
-  end
+  local counts, letter = context.counts, string.sub(class, 1, 1)
+  if counts[''] then counts[''] = counts[''] + 1 end
+  if counts[letter] then counts[letter] = counts[letter] + 1 end
+  if counts[class] then counts[class] = counts[class] + 1 end
 end
 
 -- Takes the task out of the live lookups, and takes back its ticket, wherever it is in them.

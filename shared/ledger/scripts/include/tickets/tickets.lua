@@ -32,8 +32,9 @@ do
 
   -- Lets the ticket of a granted task out, or adds it to the ready ones. Returns its name in the outbox, `<task>.<number>` and perhaps
   -- `.ahead`; or nil, and how many ready tickets of its tenant are before it.
-  function place_ticket(context, id, number, text)
-    local level = open_level(context, string.match(text, '^[^/]+/%d+/'))
+  -- `prefix`: of its level, when that is known.
+  function place_ticket(context, id, number, text, prefix)
+    local level = open_level(context, prefix or string.match(text, '^[^/]+/%d+/'))
     local name = id .. '.' .. number
     local place = choose_place(context, level, text)
     if place == 'ready' then return nil, add_to_ready(context, level, text) end
