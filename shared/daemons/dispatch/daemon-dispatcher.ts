@@ -3,7 +3,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { TicketData, TicketResult } from '../../queue/index.ts';
-import { PRIORITY_NAMES, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import { PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, isCapable } from './choose-daemon.ts';
@@ -92,7 +92,7 @@ export class DaemonDispatcher {
     if (await this.#isUnknownTarget(tenant, current.needs)) {
       return await fail(ticket, how, new TaskFailure('DAEMON_NOT_FOUND', `There is no daemon "${current.needs.target}"`));
     }
-    return await this.#hold(ticket, how, { current, state });
+    return await this.#hold(ticket, how, { current, task: { body, state } });
   }
 
   async #needsOf(body: TaskBody, state: TaskState): Promise<CurrentNeeds> {
@@ -168,10 +168,10 @@ export class DaemonDispatcher {
   async #hold(
     { tenant, task: id }: TicketData,
     { entry }: TicketClaim,
-    { current: { needs, until }, state }: { current: CurrentNeeds; state: TaskState },
+    { current: { needs, until }, task }: { current: CurrentNeeds; task: Pick<Task, 'body' | 'state'> },
   ): Promise<TicketResult> {
     const { ledger, log } = this.#options;
-    const notice = this.#noticeOf(tenant, needs, state);
+    const notice = this.#noticeOf(tenant, needs, task);
     const what = needsKey(needs);
     const answer = await holdTask(ledger, { tenant, id, hold: { gate: 'daemon', what }, until, entry, notice });
     if (answer === 'notified') log.info({ event: notice?.event, task: id, tenant, ...notice?.facts }, 'a task waits for a daemon');
@@ -184,7 +184,7 @@ export class DaemonDispatcher {
   }
 
   /** What the task's people should know about its wait. */
-  #noticeOf(tenant: string, needs: Needs, { priority }: TaskState): HoldNotice | undefined {
+  #noticeOf(tenant: string, needs: Needs, { body, state: { priority } }: Pick<Task, 'body' | 'state'>): HoldNotice | undefined {
     const connected = this.#candidates(tenant);
     const isThere = connected.some((daemon) => isCapable(daemon, needs));
     if (isThere) return undefined;
@@ -192,7 +192,12 @@ export class DaemonDispatcher {
       const detail = `It waits for the daemon "${needs.target}", which is not connected`;
       return { event: 'task.waiting-for-daemon', facts: { daemon: needs.target, detail } };
     }
-    if (priority < PRIORITY_NAMES.critical) return undefined;
-    return { event: 'task.blocked', facts: { detail: 'It is urgent and cannot run: no daemon that is connected can run it' } };
+    if (priority >= PRIORITY_NAMES.critical) {
+      return { event: 'task.blocked', facts: { detail: 'It is urgent and cannot run: no daemon that is connected can run it' } };
+    }
+    if (body.reply === null) return undefined;
+    // Whoever wrote in a chat would hear nothing until a machine is switched on.
+    const found = connected.length === 0 ? 'no daemon is connected' : 'no connected daemon can run it';
+    return { event: 'task.waiting-for-daemon', facts: { daemon: null, detail: `It waits for a daemon: ${found}` } };
   }
 }

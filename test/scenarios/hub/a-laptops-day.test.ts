@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFakeTelegram, type FakeTelegram } from '../../support/chat/fake-telegram.ts';
 import { type DaemonProcess, startMusterDaemon } from '../../support/daemons/daemon-process.ts';
 import { type HubGateway, startHubGateway } from '../../support/daemons/hub-gateway.ts';
+import { readEvents } from '../../services/api/support/read-events.ts';
 import { type Fleet, openFleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { useFolder } from '../../support/use-folder.ts';
@@ -14,7 +16,10 @@ const STEPS = 'for step in 1 2 3 4 5 6; do echo "$MUSTER_ATTEMPT/$step"; sleep "
 const folder = await useFolder();
 let fleet: Fleet;
 let gateway: HubGateway;
+let api: ServiceProcess;
 let hub: ServiceProcess;
+let chat: ServiceProcess;
+let telegram: FakeTelegram;
 let laptop: DaemonProcess;
 
 async function startHub(): Promise<ServiceProcess> {
@@ -48,6 +53,20 @@ async function end(id: string): Promise<{ status: string | undefined; output: st
   return { status: task?.status, output: task?.output };
 }
 
+/** What the tenant's people were notified of from the beginning, until there are so many. */
+async function notifications(count: number): Promise<unknown[][]> {
+  const kinds = encodeURIComponent('daemon.*,task.waiting-for-daemon');
+  const reader = await readEvents(`${api.url}/v1/notifications/stream?kinds=${kinds}`, {
+    key: fleet.adminKey,
+    lastEventId: '0-0',
+  });
+  const found = (): Record<string, unknown>[] =>
+    reader.events.filter(({ event }) => event === 'notification').map(({ data }) => JSON.parse(data) as Record<string, unknown>);
+  await waitFor(() => found().length >= count, { deadlineMs: 20_000, what: `${count} notifications` });
+  await reader.leave();
+  return found().map(({ kind, name, detail }) => [kind, name ?? detail]);
+}
+
 const completedBy = (attempt: number): object => ({ status: 'completed', output: outputOf(attempt) });
 
 async function reasons(id: string): Promise<{ gate: string; detail: string }[]> {
@@ -57,17 +76,18 @@ async function reasons(id: string): Promise<{ gate: string; detail: string }[]> 
 
 describe("a laptop's day", () => {
   beforeAll(async () => {
-    gateway = await startHubGateway();
+    [gateway, telegram] = await Promise.all([startHubGateway(), startFakeTelegram()]);
     fleet = await openFleet({
+      env: telegram.env,
       settings: {
         agents: { coder: { kind: 'daemon', capabilities: ['code'] } },
+        routing: { agent: 'coder' },
         hub: { heartbeatMs: 300, missedHeartbeats: 2, graceMs: GRACE_MS, excludeMs: 500, resendMs: 200, sweepMs: 300 },
       },
     });
-    await fleet.start('api');
-    // It does the chores of the fleet; the work is the laptop's.
-    const [first] = await Promise.all([startHub(), fleet.start('worker', { MUSTER_QUEUES: 'maintenance=1' })]);
-    hub = first;
+    api = await fleet.start('api');
+    // The worker does the chores of the fleet; the work is the laptop's.
+    [hub, chat] = await Promise.all([startHub(), fleet.start('chat'), fleet.start('worker', { MUSTER_QUEUES: 'maintenance=1' })]);
     const { token } = await fleet.client.make('/v1/daemons', { name: 'laptop', capabilities: ['code'] });
     laptop = startMusterDaemon(['--capabilities', 'code', '--slots', '2', '--', 'sh', '-c', STEPS, '0.3'], {
       hub: gateway.url,
@@ -81,7 +101,7 @@ describe("a laptop's day", () => {
     laptop?.signal('SIGKILL');
     await laptop?.ended;
     await fleet?.stop();
-    await gateway?.close();
+    await Promise.all([gateway?.close(), telegram?.close()]);
   });
 
   it('begins with a task that runs once', async () => {
@@ -101,12 +121,24 @@ describe("a laptop's day", () => {
       what: 'the reason',
     });
     expect(reason.detail).toContain('laptop');
+    const { body, headers } = telegram.personWrites({ text: 'deploy it', number: 1 });
+    expect((await fetch(`${chat.url}/chat/telegram`, { method: 'POST', headers, body })).status).toBe(200);
+    const shown = (text: string): boolean => telegram.shown.some((message) => message.text.includes(text));
+    await waitFor(() => shown('It waits for a daemon: no daemon is connected'), { deadlineMs: 20_000, what: 'the wait to be told' });
     const before = laptop.lines.length;
     laptop.signal('SIGCONT');
     await laptop.prints('Connected to ws://', before);
     // What the daemon lost costs no attempt.
     expect(await end(cut)).toEqual(completedBy(1));
     expect(await end(later)).toEqual(completedBy(1));
+    await waitFor(() => shown('1/6'), { deadlineMs: 60_000, what: 'the answer in the chat' });
+    expect(await notifications(5)).toEqual([
+      ['daemon.connected', 'laptop'],
+      ['daemon.disconnected', 'laptop'],
+      ['task.waiting-for-daemon', 'It waits for the daemon "laptop", which is not connected'],
+      ['task.waiting-for-daemon', 'It waits for a daemon: no daemon is connected'],
+      ['daemon.connected', 'laptop'],
+    ]);
     const attempts = await fleet.client.attempts(cut);
     expect(attempts).toHaveLength(2);
     expect(attempts.map(({ status, daemonName }) => [status === 'success', daemonName])).toEqual([
@@ -154,6 +186,6 @@ describe("a laptop's day", () => {
     expect(await laptop.ended).toBe(0);
     expect(await end(id)).toEqual(completedBy(1));
     const starts = laptop.lines.filter((line) => line.includes(' started: agent coder'));
-    expect(starts).toHaveLength(8);
+    expect(starts).toHaveLength(9);
   });
 });

@@ -244,6 +244,14 @@ describe('a task that needs a daemon', () => {
     expect(events.filter(([, fields]) => fields.includes('task.waiting-for-daemon'))).toHaveLength(1);
   });
 
+  it('of a chat waits while no daemon is connected, which the chat is told', async () => {
+    const hub = new FakeHub('h1');
+    const ids = [await submit({ source: 'chat', reply: { platform: 'telegram', thread: 'telegram:1' } }), await submit()];
+    for (const id of ids) await handle(hub, id);
+    const notices = await Promise.all(ids.map(async (id) => (await stateOf(id))?.notice));
+    expect(notices).toEqual([expect.stringContaining('It waits for a daemon: no daemon is connected'), undefined]);
+  });
+
   it('is told to be blocked at once when it is critical and none can run it', async () => {
     const hub = new FakeHub('h1');
     await handle(hub, await submit({ priority: 'critical' }));
