@@ -78,11 +78,12 @@ local next_key, next_arg = iterate(KEYS, 22), iterate(ARGV, 3)
 gather_grants(context)
 
 local function read_settlement(id)
+  local token, limit, class, seen, next_state, status, continuation, at, level, subscribers = next_arg(10)
+  local events, fact, attempt, output, result, shared, has_deadline, usage, end_lookup, agent = next_arg(10)
   local settlement = {
-    id = id, token = next_arg(), limit = tonumber(next_arg()), class = next_arg(), seen = next_arg(), next = next_arg(),
-    status = next_arg(), continuation = next_arg(), at = next_arg(), level = next_arg(), subscribers = next_arg(), events = next_arg(), fact = next_arg(),
-    attempt = next_arg(), output = next_arg(), result = next_arg(), shared = next_arg(), has_deadline = next_arg() ~= '', usage = next_arg(),
-    end_lookup = next_arg(), agent = next_arg(),
+    id = id, token = token, limit = tonumber(limit), class = class, seen = seen, next = next_state, status = status, continuation = continuation,
+    at = at, level = level, subscribers = subscribers, events = events, fact = fact, attempt = attempt, output = output, result = result,
+    shared = shared, has_deadline = has_deadline ~= '', usage = usage, end_lookup = end_lookup, agent = agent,
   }
   if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
   return settlement
