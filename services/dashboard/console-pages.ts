@@ -29,6 +29,20 @@ const LIST = [
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
   { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false },
   { name: 'schedules', path: '/schedules', text: 'Schedules', group: 'work', needs: 'read' },
+  { name: 'failures', path: '/failures', text: 'Failures', group: 'work', needs: 'read' },
+  { name: 'fleet', path: '/fleet', text: 'Fleet', group: 'fleet', needs: 'read' },
+  { name: 'usage', path: '/usage', text: 'Usage', group: 'administration', needs: 'read' },
+  { name: 'tenants', path: '/tenants', text: 'Tenants and keys', group: 'administration', needs: 'admin' },
+  {
+    name: 'tenant',
+    path: '/tenants/:id',
+    text: 'Tenant',
+    group: 'administration',
+    needs: 'admin',
+    ofInstallation: true,
+    inNavigation: false,
+  },
+  { name: 'health', path: '/health', text: 'Settings and health', group: 'administration', needs: 'admin', ofInstallation: true },
 ] as const satisfies readonly ConsolePage[];
 export type ConsolePageName = (typeof LIST)[number]['name'];
 

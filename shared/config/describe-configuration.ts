@@ -46,13 +46,18 @@ type Leaf = [path: string, value: unknown, standard: unknown];
 /** The settings below a path, with those that only the defaults have. */
 function leavesOf(path: string, value: unknown, standard: unknown): Leaf[] {
   const name = path.slice(path.lastIndexOf('.') + 1);
-  if (SECRET_MEMBERS.test(name) && value !== undefined && typeof value !== 'number' && typeof value !== 'boolean')
-    return [[path, REDACTED, standard]];
+  if (holdsSecret(name, value)) return [[path, REDACTED, standard]];
   if (!isRecord(value)) return [[path, value, standard]];
   const other = isRecord(standard) ? standard : {};
   const names = [...new Set([...Object.keys(value), ...Object.keys(other)])];
   if (names.length === 0) return [[path, value, standard]];
   return names.flatMap((each) => leavesOf(`${path}.${each}`, value[each], other[each]));
+}
+
+/** Figures are no secrets, and neither is a list with nothing in it. */
+function holdsSecret(name: string, value: unknown): boolean {
+  if (!SECRET_MEMBERS.test(name)) return false;
+  return typeof value === 'string' || (typeof value === 'object' && value !== null && Object.keys(value).length > 0);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -69,7 +74,7 @@ function toJson(value: unknown): Json {
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((each) => toJson(each));
   if (!isRecord(value)) return `[${typeof value}]`;
-  const members = Object.entries(value).map(([name, each]): [string, Json] => [name, SECRET_MEMBERS.test(name) ? REDACTED : toJson(each)]);
+  const members = Object.entries(value).map(([name, each]): [string, Json] => [name, holdsSecret(name, each) ? REDACTED : toJson(each)]);
   return Object.fromEntries(members);
 }
 

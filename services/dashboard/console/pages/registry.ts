@@ -18,4 +18,10 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   chat,
   session: chat,
   schedules: page(() => import('./schedules/schedules-page.tsx')),
+  failures: page(() => import('./failures/failures-page.tsx')),
+  fleet: page(() => import('./fleet/fleet-page.tsx')),
+  usage: page(() => import('./usage/usage-page.tsx')),
+  tenants: page(() => import('./tenants/tenants-page.tsx')),
+  tenant: page(() => import('./tenants/tenant-page.tsx')),
+  health: page(() => import('./health/health-page.tsx')),
 };

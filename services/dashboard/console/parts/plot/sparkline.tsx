@@ -53,11 +53,12 @@ interface BarProps {
   /** The whole. */
   of: number;
   tone?: Tone;
+  /** Instead of the two numbers, as for money. */
+  text?: string;
 }
 
 /** A part of a whole: `3 of 8`. */
-export function Bar({ label, value, of, tone = 'busy' }: BarProps): ReactElement {
-  const text = `${countText(value)} of ${countText(of)}`;
+export function Bar({ label, value, of, tone = 'busy', text = `${countText(value)} of ${countText(of)}` }: BarProps): ReactElement {
   return (
     <span className={classes['bar']}>
       <progress data-tone={tone} max={Math.max(1, of)} value={value} aria-label={`${label}: ${text}`} />

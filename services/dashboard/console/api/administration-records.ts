@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+// Records that modules without a page read too; the calls are in the files of their areas.
+
+export const BUDGET_SCOPES = ['tenant', 'agent', 'session', 'schedule', 'task', 'key'] as const;
+export const BUDGET_WINDOWS = ['hour', 'day', 'month', 'total'] as const;
+export const BUDGET_ACTIONS = ['deny', 'pause', 'downgrade'] as const;
+
+const ruleFields = {
+  scope: z.enum(BUDGET_SCOPES),
+  of: z.string().nullable(),
+  per: z.enum(BUDGET_WINDOWS),
+  tz: z.string(),
+  softMicroUsd: z.number().nullable(),
+  hardMicroUsd: z.number().nullable(),
+  atHard: z.enum(BUDGET_ACTIONS),
+  downgradeTo: z.string().nullable(),
+};
+export type BudgetRule = z.infer<z.ZodObject<typeof ruleFields>>;
+
+export const budgetSchema = z.object({
+  id: z.string(),
+  origin: z.enum(['config', 'api']),
+  ...ruleFields,
+  /** Null where each name has its own count, as the two below. */
+  spentMicroUsd: z.number().nullable(),
+  reservedMicroUsd: z.number().nullable(),
+  held: z.number().nullable(),
+  windowEndsAt: z.string().nullable(),
+});
+export type Budget = z.infer<typeof budgetSchema>;
+
+export const failureGroupSchema = z.object({
+  code: z.string(),
+  agent: z.string(),
+  count: z.number(),
+  firstAt: z.string(),
+  lastAt: z.string(),
+  example: z.object({ taskId: z.string(), message: z.string() }),
+});
+export type FailureGroup = z.infer<typeof failureGroupSchema>;
+
+/** Limits by name; a rate is one limit of three figures, null is none. */
+export type LimitsPatch = Readonly<Record<string, unknown>>;

@@ -1,0 +1,99 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useId, useState, type ReactElement } from 'react';
+import { type FailureGroup } from '../../api/administration-records.ts';
+import { readFailedTasks, type FailedTask } from '../../api/failures.ts';
+import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { countText } from '../../parts/numbers.tsx';
+import { ToneBadge } from '../../parts/status-badge.tsx';
+import { Age, ClockTime } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
+import classes from './failures.module.css';
+
+interface FailureCardProps {
+  group: FailureGroup;
+  /** The filters of the page, which hold here too. */
+  selected: Readonly<Record<string, string | null>>;
+  /** Tasks of the largest group, the measure of the bars. */
+  largest: number;
+  startsOpen: boolean;
+}
+
+/** One error of one agent: how often, since when, an example, and what to do about all of them. */
+export function FailureCard({ group, selected, largest, startsOpen }: FailureCardProps): ReactElement {
+  const [isOpen, setOpen] = useState(startsOpen);
+  const examples = useId();
+  const { code, agent, count, firstAt, lastAt, example } = group;
+  const filter = { ...selected, status: ['permanently_failed'], code, agent };
+  const search = searchOf(selected, group);
+  return (
+    <li className={`card ${classes['group']}`}>
+      <div className={classes['head']}>
+        <h2>
+          <ToneBadge tone="bad">{code}</ToneBadge> <span>{agent}</span>
+        </h2>
+        <span className={classes['count']}>
+          <progress max={largest} value={count} aria-hidden="true" />
+          <PageLink href={`/tasks?${search}`}>
+            {countText(count)} {count === 1 ? 'task' : 'tasks'}
+          </PageLink>
+        </span>
+        <div className={classes['actions']}>
+          <BulkTaskActions filter={filter} actions={['retry', 'discard']} label="all" size="compact-xs" />
+        </div>
+      </div>
+      <p className={classes['message']}>{example.message}</p>
+      <div className={classes['foot']}>
+        <span className="faint">
+          first <ClockTime at={firstAt} of="first failure" />, last <Age at={lastAt} of="last failure" />
+        </span>
+        <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} aria-controls={examples} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide examples' : 'Show examples'}
+        </Button>
+      </div>
+      <div id={examples}>{isOpen ? <Examples search={search} /> : null}</div>
+    </li>
+  );
+}
+
+/** The query of `GET /v1/tasks`, and of the page of tasks, that finds the group. */
+function searchOf(selected: FailureCardProps['selected'], { code, agent }: FailureGroup): string {
+  const query = new URLSearchParams({ status: 'permanently_failed' });
+  for (const [name, value] of Object.entries(selected)) if (value !== null) query.set(name, value);
+  query.set('code', code);
+  query.set('agent', agent);
+  return query.toString();
+}
+
+function Examples({ search }: { search: string }): ReactElement {
+  const query = useQuery({ queryKey: ['failures', 'examples', search], queryFn: ({ signal }) => readFailedTasks(search, signal) });
+  return (
+    <QueryView query={query} title="The examples could not be read" height={80}>
+      {(tasks) => (
+        <ul className={classes['examples']}>
+          {tasks.map((task) => (
+            <Example key={task.id} task={task} />
+          ))}
+        </ul>
+      )}
+    </QueryView>
+  );
+}
+
+const EXCERPT_CHARACTERS = 160;
+
+function Example({ task: { id, input, attempt, completedAt, createdAt, error } }: { task: FailedTask }): ReactElement {
+  const excerpt = input.slice(0, EXCERPT_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
+  return (
+    <li>
+      <PageLink href={taskPath({ id, tenant: null })}>{excerpt || '(no text)'}</PageLink>
+      <span className="faint">
+        {' '}
+        {attempt} {attempt === 1 ? 'attempt' : 'attempts'}, <Age at={completedAt ?? createdAt} of="failed" />
+      </span>
+      <code className={classes['error']}>{error?.message ?? 'no message'}</code>
+    </li>
+  );
+}

@@ -1,0 +1,210 @@
+import { ActionIcon, Menu, Modal } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+import {
+  removeDaemon,
+  rotateDaemon,
+  switchDaemon,
+  type Daemon,
+  type DaemonWithToken,
+  type FleetData,
+  type FleetDaemon,
+  type RunningTask,
+} from '../../api/fleet.ts';
+import { useMay } from '../../api/person.ts';
+import { useAction } from '../../parts/actions/use-action.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { Bar } from '../../parts/plot/sparkline.tsx';
+import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
+import type { Column } from '../../parts/table/column.ts';
+import { DataTable } from '../../parts/table/data-table.tsx';
+import { Age } from '../../parts/time.tsx';
+import { DaemonToken } from './register-daemon.tsx';
+import { TaskLinks } from './task-links.tsx';
+
+const TONES: Readonly<Record<Daemon['status'], Tone>> = { online: 'good', busy: 'busy', draining: 'warn', offline: 'idle' };
+
+/** A daemon of the person's tenant, or one of another that only an installation's key sees. */
+type Row = (FleetDaemon | Daemon) & { linked: RunningTask[]; own: Daemon | null };
+
+/** The registered daemons, and for the installation also those of other tenants that have connected. */
+function rowsOf({ registered, daemons, tasks }: FleetData): Row[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const linksOf = (ids: readonly string[]): RunningTask[] => ids.map((id) => byId.get(id) ?? { id, agent: id, worker: null });
+  const own = registered.map((daemon): Row => ({ ...daemon, own: daemon, linked: linksOf(daemon.tasks) }));
+  const known = new Set(registered.map(({ id }) => id));
+  const others = daemons.flatMap((daemon): Row[] => (known.has(daemon.id) ? [] : [{ ...daemon, own: null, linked: [] }]));
+  return [...own, ...others];
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    width: 170,
+    onNarrow: 'first',
+    cell: ({ name, id }) => <strong title={id}>{name}</strong>,
+    sortValue: ({ name }) => name,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: 95,
+    onNarrow: 'line',
+    cell: ({ status, own }) =>
+      own?.enabled === false ? <ToneBadge tone="warn">disabled</ToneBadge> : <ToneBadge tone={TONES[status]}>{status}</ToneBadge>,
+    sortValue: ({ status }) => status,
+  },
+  {
+    id: 'slots',
+    title: 'Slots',
+    width: 150,
+    onNarrow: 'line',
+    cell: ({ name, running, offers, status }) =>
+      offers === null || status === 'offline' ? '–' : <Bar label={`Slots of ${name}`} value={running} of={offers.slots} />,
+    sortValue: ({ running }) => running,
+  },
+  { id: 'tasks', title: 'Runs', width: 150, cell: ({ linked, running }) => <TaskLinks tasks={linked} running={running} /> },
+  {
+    id: 'capabilities',
+    title: 'Capabilities',
+    cell: ({ offers, own }) => (offers?.capabilities ?? own?.capabilities ?? []).join(', ') || '–',
+  },
+  {
+    id: 'agents',
+    title: 'Agents',
+    width: 130,
+    isOptional: true,
+    cell: ({ offers, own }) => (own?.agents ?? offers?.agents)?.join(', ') ?? 'any',
+  },
+  { id: 'user', title: 'User', width: 100, isOptional: true, cell: ({ user }) => user ?? 'all', sortValue: ({ user }) => user },
+  {
+    id: 'tenant',
+    title: 'Tenant',
+    width: 100,
+    isOptional: true,
+    cell: (row) => ('tenant' in row ? row.tenant : 'own'),
+    sortValue: (row) => ('tenant' in row ? row.tenant : ''),
+  },
+  { id: 'host', title: 'Machine', width: 120, cell: ({ host }) => host ?? '–', sortValue: ({ host }) => host },
+  { id: 'version', title: 'Version', width: 80, cell: ({ version }) => version ?? '–', sortValue: ({ version }) => version },
+  {
+    id: 'memory',
+    title: 'Memory',
+    width: 85,
+    align: 'end',
+    cell: ({ memoryMb }) => (memoryMb === null ? '–' : `${Math.round(memoryMb)} MB`),
+    sortValue: ({ memoryMb }) => memoryMb,
+  },
+  {
+    id: 'beat',
+    title: 'Last beat',
+    width: 95,
+    cell: ({ lastBeatAt }) => (lastBeatAt === null ? 'never' : <Age at={lastBeatAt} of="last beat" />),
+    sortValue: ({ lastBeatAt }) => lastBeatAt,
+  },
+  {
+    id: 'actions',
+    title: 'Actions',
+    width: 70,
+    align: 'end',
+    onNarrow: 'line',
+    cell: ({ own }) => (own === null ? null : <DaemonMenu daemon={own} />),
+  },
+];
+
+export function DaemonPanel({ fleet }: { fleet: FleetData }): ReactElement {
+  return (
+    <Panel title="Daemons">
+      <DataTable
+        name="daemons"
+        label="Daemons"
+        rows={rowsOf(fleet)}
+        rowId={({ id }) => id}
+        columns={COLUMNS}
+        tone={({ status, own }) => (status === 'draining' || own?.enabled === false ? 'warn' : null)}
+        whenEmpty="No daemon is registered. A daemon runs tasks on a machine of your own."
+      />
+    </Panel>
+  );
+}
+
+/** What an operator may do with a daemon. */
+function DaemonMenu({ daemon }: { daemon: Daemon }): ReactElement | null {
+  const [rotated, setRotated] = useState<DaemonWithToken | null>(null);
+  const actions = useDaemonActions(daemon, setRotated);
+  if (!useMay('operate')) return null;
+  const { name, enabled } = daemon;
+  const close = (): void => setRotated(null);
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions for ${name}`}>
+            <Icon name="list" size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={actions.rotate}>Rotate token</Menu.Item>
+          <Menu.Item onClick={actions.enable}>{enabled ? 'Disable' : 'Enable'}</Menu.Item>
+          <Menu.Item color="red" onClick={actions.remove}>
+            Remove
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal
+        opened={rotated !== null}
+        onClose={close}
+        size="lg"
+        title={`Another token for ${name}`}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {rotated === null ? null : <DaemonToken daemon={rotated} onClose={close} />}
+      </Modal>
+    </>
+  );
+}
+
+const REFRESH = [['fleet']] as const;
+
+interface DaemonActions {
+  rotate: () => void;
+  enable: () => void;
+  remove: () => void;
+}
+
+function useDaemonActions({ id, name, enabled }: Daemon, onRotated: (daemon: DaemonWithToken) => void): DaemonActions {
+  const act = useAction();
+  const rotate = (): Promise<boolean> =>
+    act({
+      run: async () => onRotated(await rotateDaemon(id)),
+      done: `${name} has another token`,
+      refresh: REFRESH,
+      confirm: {
+        title: `Give ${name} another token?`,
+        text: 'Its present token opens nothing any more, and its connection is closed until it is started with the new one.',
+        button: 'Rotate',
+        danger: true,
+      },
+    });
+  const enable = (): Promise<boolean> =>
+    act({
+      run: () => switchDaemon(id, !enabled),
+      done: `${name} is ${enabled ? 'disabled' : 'enabled'}`,
+      refresh: REFRESH,
+      undo: () => switchDaemon(id, enabled),
+    });
+  const remove = (): Promise<boolean> =>
+    act({
+      run: () => removeDaemon(id),
+      done: `${name} is removed`,
+      refresh: REFRESH,
+      confirm: {
+        title: `Remove ${name}?`,
+        text: 'Its token opens nothing any more, and its connection is closed. Tasks that name it as their target fail.',
+        button: 'Remove',
+        danger: true,
+      },
+    });
+  return { rotate: () => void rotate(), enable: () => void enable(), remove: () => void remove() };
+}

@@ -1,0 +1,95 @@
+import { SegmentedControl } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { readUsage, USAGE_GROUPS, type UsageGroup } from '../../api/money.ts';
+import { useIsInstallation } from '../../api/person.ts';
+import { FilterBar } from '../../parts/filters/filter-bar.tsx';
+import { PageFrame } from '../../parts/layout/page-frame.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { useFilters } from '../../routing/use-filters.ts';
+import { BudgetPanel } from './budget-panel.tsx';
+import { ProviderPanel } from './provider-panel.tsx';
+import { UsageDays } from './usage-days.tsx';
+import { UsageTable } from './usage-table.tsx';
+import { UsageTotals } from './usage-totals.tsx';
+import classes from './usage.module.css';
+
+const FILTERS = { groupBy: 'text', since: 'text', until: 'text' } as const;
+const POLL_MS = 30_000;
+const GROUP_TEXTS: Readonly<Record<UsageGroup, string>> = {
+  agent: 'Agent',
+  model: 'Model',
+  source: 'Source',
+  tenant: 'Tenant',
+  day: 'Day',
+};
+
+/** What was spent, on what, and what may be: usage, budgets and providers. */
+export function Page(): ReactElement {
+  const isInstallation = useIsInstallation();
+  return (
+    <PageFrame title="Usage">
+      <UsageSection isInstallation={isInstallation} />
+      <BudgetPanel />
+      {isInstallation ? <ProviderPanel /> : null}
+    </PageFrame>
+  );
+}
+
+function UsageSection({ isInstallation }: { isInstallation: boolean }): ReactElement {
+  const filters = useFilters(FILTERS);
+  const { since, until } = filters.values;
+  const groups = USAGE_GROUPS.filter((each) => each !== 'tenant' || isInstallation);
+  const group = groups.find((each) => each === filters.values.groupBy) ?? 'agent';
+  const days = new URLSearchParams({ ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }).toString();
+  const byDay = useQuery({
+    queryKey: ['usage', 'day', days],
+    queryFn: ({ signal }) => readUsage('day', days, signal),
+    refetchInterval: POLL_MS,
+    placeholderData: keepPreviousData,
+  });
+  const byGroup = useQuery({
+    queryKey: ['usage', group, days],
+    queryFn: ({ signal }) => readUsage(group, days, signal),
+    refetchInterval: POLL_MS,
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <FilterBar
+        filters={filters}
+        fields={[
+          { name: 'since', kind: 'time', label: 'Since' },
+          { name: 'until', kind: 'time', label: 'Until' },
+        ]}
+      />
+      <QueryView query={byDay} title="The usage could not be read">
+        {({ items, total }) => (
+          <>
+            <UsageTotals total={total} days={items.length} />
+            <UsageDays items={items} />
+          </>
+        )}
+      </QueryView>
+      <Panel
+        title={`By ${GROUP_TEXTS[group].toLowerCase()}`}
+        actions={
+          <div className={classes['groups']}>
+            <SegmentedControl
+              size="xs"
+              aria-label="Group by"
+              data={groups.map((value) => ({ value, label: GROUP_TEXTS[value] }))}
+              value={group}
+              onChange={(groupBy) => filters.change({ groupBy }, { replace: true })}
+            />
+          </div>
+        }
+      >
+        <QueryView query={byGroup} title="The usage could not be read">
+          {({ items }) => <UsageTable group={group} title={GROUP_TEXTS[group]} items={items} />}
+        </QueryView>
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { useMemo, type ReactElement } from 'react';
+import type { UsageGroup, UsageItem } from '../../api/money.ts';
+import { Count, Money, percentText } from '../../parts/numbers.tsx';
+import { Bar } from '../../parts/plot/sparkline.tsx';
+import type { Column } from '../../parts/table/column.ts';
+import { DataTable } from '../../parts/table/data-table.tsx';
+
+interface UsageTableProps {
+  group: UsageGroup;
+  title: string;
+  items: readonly UsageItem[];
+}
+
+/** Usage by one group; agents and sources lead to their tasks. */
+export function UsageTable({ group, title, items }: UsageTableProps): ReactElement {
+  const total = Math.max(
+    1,
+    items.reduce((sum, { costMicroUsd }) => sum + (costMicroUsd ?? 0), 0),
+  );
+  const hasTasks = group === 'agent' || group === 'source';
+  const columns = useMemo(() => columnsOf(title, total), [title, total]);
+  return (
+    <DataTable
+      name={`usage-${group}`}
+      label={`Usage by ${title.toLowerCase()}`}
+      rows={items}
+      rowId={(item) => item.group ?? ''}
+      columns={columns}
+      href={(item) => (hasTasks ? `/tasks?${group}=${encodeURIComponent(item.group ?? '')}` : null)}
+      whenEmpty="Nothing was used in this time."
+    />
+  );
+}
+
+function columnsOf(title: string, total: number): Column<UsageItem>[] {
+  return [
+    { id: 'group', title, onNarrow: 'first', cell: ({ group }) => group ?? 'unknown', sortValue: ({ group }) => group },
+    {
+      id: 'cost',
+      title: 'Cost',
+      width: 110,
+      align: 'end',
+      onNarrow: 'line',
+      cell: ({ costMicroUsd, estimated }) => <Money microUsd={costMicroUsd} isEstimated={estimated > 0} />,
+      sortValue: ({ costMicroUsd }) => costMicroUsd,
+    },
+    {
+      id: 'share',
+      title: 'Share',
+      width: 145,
+      cell: ({ group, costMicroUsd }) => (
+        <Bar label={`Cost of ${group ?? 'unknown'}`} value={costMicroUsd ?? 0} of={total} text={percentText((costMicroUsd ?? 0) / total)} />
+      ),
+    },
+    count('inputTokens', 'Sent'),
+    count('outputTokens', 'Answered'),
+    count('cachedInputTokens', 'Cached'),
+    { ...count('reasoningTokens', 'Reasoning'), isOptional: true },
+    count('attempts', 'Attempts'),
+    { ...count('calls', 'Model calls'), isOptional: true },
+    count('estimated', 'Estimated'),
+    count('unknown', 'Unpriced'),
+  ];
+}
+
+type CountField = 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'reasoningTokens' | 'attempts' | 'calls' | 'estimated' | 'unknown';
+
+function count(id: CountField, title: string): Column<UsageItem> {
+  return {
+    id,
+    title,
+    width: 95,
+    align: 'end',
+    ...(id === 'inputTokens' ? { onNarrow: 'line' as const } : {}),
+    cell: (item) => <Count value={item[id]} />,
+    sortValue: (item) => item[id],
+  };
+}
