@@ -8,7 +8,7 @@ import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
 import { taskFileRoutes } from './tasks/files/artifacts.ts';
 import { fileLinkRoutes } from './tasks/files/file-links.ts';
-import { postUpload } from './tasks/files/uploads.ts';
+import { postSessionUpload, postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
@@ -54,6 +54,7 @@ export function apiRoutes(parts: Parts): Route[] {
     streamTask(parts),
     ...taskActionRoutes(parts),
     postUpload(parts),
+    postSessionUpload(parts),
     ...fileLinkRoutes(parts),
     getFailures(parts),
     getUsage(parts),

@@ -45,7 +45,7 @@ const commandSchema = z
   .meta({ id: 'CommandAnswer', description: 'The message was a command; `text` is its answer for the person.' });
 
 /** The fields that a visitor may send; the tenant chooses the agent, the surface and the user. */
-const VISITOR_FIELDS = new Set(['text', 'mode', 'sequence']);
+const VISITOR_FIELDS = new Set(['text', 'mode', 'sequence', 'attachments']);
 
 /** `POST /v1/sessions/:id/messages`. */
 export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Route {
@@ -91,6 +91,8 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
 
 function assertVisitorFields(body: Message): void {
   const refused = Object.keys(body).filter((name) => !VISITOR_FIELDS.has(name));
+  // An address would be fetched in their stead.
+  if (body.attachments?.some(({ url }) => url !== undefined) === true) refused.push('attachments by url');
   if (refused.length === 0) return;
   throw new MusterError('auth.forbidden', `A visitor sends ${[...VISITOR_FIELDS].join(', ')}; not ${refused.join(', ')}`);
 }

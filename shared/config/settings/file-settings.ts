@@ -25,6 +25,8 @@ export const fileSettingsSchema = z
     s3: s3SettingsSchema.optional(),
     /** Bytes of one file. */
     maxFileBytes: int(26_214_400),
+    /** Bytes of one file that a visitor may send into a session; with 0 visitors send none. */
+    maxVisitorFileBytes: int(0),
     /** Attachments of one task, and artifacts of one task. */
     maxPerTask: int(20),
     /** Bytes of a task's attachments together, and of its artifacts together. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
 import { fileNameSchema, type FileStore, mediaTypeOf } from '#shared/files/index.ts';
-import { type Call, route, type Route } from '#shared/http/index.ts';
+import { type Answer, type Call, route, type Route } from '#shared/http/index.ts';
+import { sessionPathSchema } from '../../sessions/sessions.ts';
 import { FORM_BYTES, isForm, readForm } from './read-form.ts';
 
 const uploadSchema = z
@@ -28,6 +30,13 @@ const querySchema = z.strictObject({
   name: fileNameSchema.optional().meta({ description: 'What the file is called; `file` by default.' }),
 });
 
+const fileBody = {
+  takesFile: true,
+  request: { query: querySchema, body: z.string().meta({ format: 'binary' }) },
+  bodyMedia: ['*/*'],
+  responses: { 201: uploadSchema },
+} as const;
+
 /** `POST /v1/uploads`: the body is the file; it is on disk before the 201. */
 export function postUpload({ files }: { files: FileStore }): Route {
   return route({
@@ -38,20 +47,48 @@ export function postUpload({ files }: { files: FileStore }): Route {
     description:
       'The body is the file itself, or a form (`multipart/form-data`) with one file. An upload that no task has is removed after `files.uploadMs`.',
     scope: 'submit',
-    takesFile: true,
-    request: { query: querySchema, body: z.string().meta({ format: 'binary' }) },
-    bodyMedia: ['*/*'],
-    responses: { 201: uploadSchema },
-    handle: async ({ query: { name } }, call) => {
-      const sent = await readSent(call, files.settings.maxFileBytes);
-      const cleanName = name ?? fileNameSchema.catch('file').parse(sent.name);
-      const described = { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType) };
-      const upload = await files.upload(call.tenant, described, sent.content);
-      const { file: id, mediaType, bytes, expiresAt } = upload;
-      call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');
-      return { status: 201, body: { id, name: upload.name, mediaType, bytes, expiresAt } };
-    },
+    ...fileBody,
+    handle: async ({ query: { name } }, call) => await storeUpload(files, call, { name, maxBytes: files.settings.maxFileBytes }),
   });
+}
+
+/** `POST /v1/sessions/:id/uploads`: the same for a message of the session, also by its visitors. */
+export function postSessionUpload({ files }: { files: FileStore }): Route {
+  return route({
+    method: 'post',
+    path: '/v1/sessions/:id/uploads',
+    operationId: 'createSessionUpload',
+    summary: 'Upload a file for a message of a session',
+    description:
+      'As `POST /v1/uploads`. A visitor may send files of `files.maxVisitorFileBytes`, and names them as `attachments` of a message by their `uploadId`.',
+    tag: 'sessions',
+    scope: 'submit',
+    forVisitors: true,
+    ...fileBody,
+    request: { ...fileBody.request, params: sessionPathSchema },
+    handle: async ({ query: { name } }, call) => await storeUpload(files, call, { name, maxBytes: maxBytesOf(files, call) }),
+  });
+}
+
+/** Errors: `auth.forbidden` for a visitor where visitors send no files. */
+function maxBytesOf({ settings: { maxFileBytes, maxVisitorFileBytes } }: FileStore, { key }: Call): number {
+  if (key?.session === undefined) return maxFileBytes;
+  if (maxVisitorFileBytes > 0) return Math.min(maxFileBytes, maxVisitorFileBytes);
+  throw new MusterError('auth.forbidden', 'Visitors send no files here (files.maxVisitorFileBytes)');
+}
+
+async function storeUpload(
+  files: FileStore,
+  call: Call,
+  { name, maxBytes }: { name: string | undefined; maxBytes: number },
+): Promise<Answer> {
+  const sent = await readSent(call, maxBytes);
+  const cleanName = name ?? fileNameSchema.catch('file').parse(sent.name);
+  const described = { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType) };
+  const upload = await files.upload(call.tenant, described, sent.content);
+  const { file: id, mediaType, bytes, expiresAt } = upload;
+  call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');
+  return { status: 201, body: { id, name: upload.name, mediaType, bytes, expiresAt } };
 }
 
 interface SentFile {

@@ -195,6 +195,7 @@ describe('a visitor’s token', () => {
         ['GET', `/v1/sessions/${name}/stream`],
         ['GET', `/v1/sessions/${name}/transcript`],
         ['POST', `/v1/sessions/${name}/messages`, { text: 'x' }],
+        ['POST', `/v1/sessions/${name}/uploads`, { file: 'x' }],
         ['POST', `/v1/sessions/${name}/stop`],
         ['PUT', `/v1/sessions/${name}/mode`, { mode: 'steer' }],
       ]),
@@ -217,6 +218,12 @@ describe('a visitor’s token', () => {
       expect([method, path, answer.status, answer.body.code]).toEqual([method, path, 403, 'auth.forbidden']);
       expect(JSON.stringify(answer.body)).not.toContain('secret');
     }
+  });
+
+  it('sends no files unless the configuration lets visitors', async () => {
+    const { token: key } = (await letIn('parlour')).body;
+    const { status, body } = await api.call('POST', '/v1/sessions/parlour/uploads', { key, body: {} });
+    expect([status, body.code]).toEqual([403, 'auth.forbidden']);
   });
 
   it('is listed without its secret, and ends when its session’s tenant ends it', async () => {

@@ -50,7 +50,14 @@ const api = await useApi({
       command: ['sh', '-c', 'cat in/*; mkdir out/deep; tr a-z A-Z < in/note.txt > out/deep/loud.txt; ln -s /etc/passwd out/link'],
     },
   },
-  files: { maxFileBytes: MAX_FILE_BYTES, maxPerTask: 3, maxBytesPerTask: 150_000, maxPerTenant: 40, uploadMs: 60_000 },
+  files: {
+    maxFileBytes: MAX_FILE_BYTES,
+    maxVisitorFileBytes: 20,
+    maxPerTask: 3,
+    maxBytesPerTask: 150_000,
+    maxPerTenant: 40,
+    uploadMs: 60_000,
+  },
   outbound: { allowNetworks: ['127.0.0.1'] },
 });
 await useWorker(api.parts);
@@ -128,6 +135,31 @@ describe('an upload', () => {
   it('is refused without a key, and for a key that may only read', async () => {
     expect((await fetch(`${api.url}/v1/uploads`, { method: 'POST', body: 'x' })).status).toBe(401);
     expect((await upload('x', { key: await api.keyOf('default', ['read']) })).status).toBe(403);
+  });
+});
+
+async function visitorOf(session: string): Promise<string> {
+  return String((await api.call('POST', `/v1/sessions/${session}/visitors`, { body: {} })).body.token);
+}
+
+async function uploadInto(session: string, key: string, body: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}` };
+  return await fetch(`${api.url}/v1/sessions/${session}/uploads?name=note.txt`, { method: 'POST', headers, body });
+}
+
+describe('a visitor', () => {
+  it('sends files into its own session, within their bound', async () => {
+    const key = await visitorOf('salon');
+    const sent = await uploadInto('salon', key, 'hello');
+    expect(sent.status).toBe(201);
+    const { id } = (await sent.json()) as { id: string };
+    const said = await api.call('POST', '/v1/sessions/salon/messages', { key, body: { text: 'read it', attachments: [{ uploadId: id }] } });
+    expect(said.status).toBe(202);
+    expect((await api.call('GET', `/v1/tasks/${said.body.id}`)).body.attachments).toMatchObject([{ name: 'note.txt', bytes: 5 }]);
+    expect((await uploadInto('salon', key, 'x'.repeat(21))).status).toBe(413);
+    expect((await uploadInto('attic', key, 'hello')).status).toBe(403);
+    const byUrl = { text: 'x', attachments: [{ url: 'https://example.com/a.txt' }] };
+    expect((await api.call('POST', '/v1/sessions/salon/messages', { key, body: byUrl })).status).toBe(403);
   });
 });
 
