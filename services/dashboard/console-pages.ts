@@ -26,9 +26,10 @@ export type ConsoleGroup = (typeof CONSOLE_GROUPS)[number]['name'];
 const LIST = [
   { name: 'overview', path: '/', text: 'Now', group: 'work', needs: 'read' },
   { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false },
+  { name: 'sessions', path: '/sessions', text: 'Sessions', group: 'work', needs: 'read' },
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
   { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false },
-  { name: 'schedules', path: '/schedules', text: 'Schedules', group: 'work', needs: 'read' },
+  { name: 'schedules', path: '/schedules', text: 'Workflows', group: 'work', needs: 'read' },
   { name: 'failures', path: '/failures', text: 'Failures', group: 'work', needs: 'read' },
   { name: 'fleet', path: '/fleet', text: 'Fleet', group: 'fleet', needs: 'read' },
   { name: 'usage', path: '/usage', text: 'Usage', group: 'administration', needs: 'read' },

@@ -115,6 +115,7 @@ export function runRecord({ body, state, output }: Task, summaryCharacters: numb
     completedAt: toIso(state.completedAt),
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
+    costMicroUsd: usage?.costMicroUsd ?? null,
     resultSummary: output === null ? null : summaryOf(output, summaryCharacters),
     error: error ? { code: error.code, message: error.message } : null,
     requestId: traceIdOf(body.traceparent),

@@ -123,6 +123,7 @@ const runViewSchema = z
     completedAt: instant.nullable().meta({ description: 'When it ended.' }),
     inputTokens: z.number().nullable().meta({ description: 'Tokens that the model read.' }),
     outputTokens: z.number().nullable().meta({ description: 'Tokens that the model wrote.' }),
+    costMicroUsd: z.number().nullable().meta({ description: 'What it cost, in millionths of a US dollar; null when unknown.' }),
     resultSummary: z.string().nullable().meta({ description: 'The beginning of its output.' }),
     error: z
       .object({

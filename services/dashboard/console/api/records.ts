@@ -15,13 +15,25 @@ export const sessionSummarySchema = z.object({
   id: z.string(),
   ...modeFields,
   surface: z.string(),
-  holder: z.object({ taskId: z.string() }).nullable(),
+  /** Where the newest task came from; absent in answers of one session. */
+  origin: z.string().nullish(),
+  lastTask: z
+    .object({
+      id: z.string(),
+      agent: z.string(),
+      status: taskStatusSchema,
+      text: z.string(),
+      user: z.string().nullish(),
+      createdAt: z.string(),
+    })
+    .nullish(),
+  holder: z.object({ taskId: z.string(), startedAt: z.string().nullish() }).nullable(),
   waitingTotal: z.number(),
 });
 export type SessionSummary = z.infer<typeof sessionSummarySchema>;
 
 export const sessionSchema = sessionSummarySchema.extend({
-  holder: z.object({ taskId: z.string(), reason: z.string().nullable() }).nullable(),
+  holder: z.object({ taskId: z.string(), startedAt: z.string().nullish(), reason: z.string().nullable() }).nullable(),
   waiting: z.array(z.object({ taskId: z.string(), position: z.number(), reason: z.string() })),
 });
 export type Session = z.infer<typeof sessionSchema>;
@@ -69,6 +81,9 @@ export const runSchema = z.object({
   reason: z.string().nullish(),
   startedAt: z.string().nullish(),
   completedAt: z.string().nullish(),
+  inputTokens: z.number().nullish(),
+  outputTokens: z.number().nullish(),
+  costMicroUsd: z.number().nullish(),
   resultSummary: z.string().nullish(),
   error: z.object({ code: z.string(), message: z.string() }).nullish(),
 });

@@ -23,8 +23,25 @@ type Sent = z.infer<typeof sentSchema>;
 
 const pathOf = (session: string): string => `/v1/sessions/${encodeURIComponent(session)}`;
 
+/** The sessions with the newest tasks. */
 export async function readSessions(signal: AbortSignal): Promise<SessionSummary[]> {
-  return (await callApi(sessionsSchema, `/v1/sessions?limit=${SHOWN}`, { signal })).items;
+  return (await callApi(sessionsSchema, `/v1/sessions?sort=activity&limit=${SHOWN}`, { signal })).items;
+}
+
+const PAGE = 50;
+const sessionPageSchema = sessionsSchema.extend({ nextCursor: z.string().nullish() });
+
+/** A page of sessions that fit a filter, the one with the newest task first. */
+export async function readSessionPage(
+  search: string,
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<z.infer<typeof sessionPageSchema>> {
+  const query = new URLSearchParams(search);
+  query.set('sort', 'activity');
+  query.set('limit', String(PAGE));
+  if (cursor !== null) query.set('cursor', cursor);
+  return await callApi(sessionPageSchema, `/v1/sessions?${query.toString()}`, { signal });
 }
 
 export async function readSession(session: string, signal: AbortSignal): Promise<Session> {

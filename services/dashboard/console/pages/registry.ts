@@ -15,6 +15,7 @@ const chat = page(() => import('./chat/chat-page.tsx'));
 export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<PageProps>>> = {
   overview: page(() => import('./overview/overview-page.tsx')),
   task: page(() => import('./tasks/task-page.tsx')),
+  sessions: page(() => import('./sessions/sessions-page.tsx')),
   chat,
   session: chat,
   schedules: page(() => import('./schedules/schedules-page.tsx')),

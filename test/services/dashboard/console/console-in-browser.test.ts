@@ -369,6 +369,33 @@ test.skipIf(!hasBrowser)('the first page shows what runs, waits and failed, each
   expect(await page.evaluate(GROUND)).toBe(ground);
 });
 
+test.skipIf(!hasBrowser)(
+  'sessions are listed with where they come from and can be searched, and a failed answer is tried again',
+  async () => {
+    const headers = { authorization: `Bearer ${await dashboard.newSecret(['admin'])}` };
+    const write = async (session: string, json: object): Promise<void> => {
+      expect((await dashboard.call('POST', `/v1/sessions/${session}/messages`, { headers, json })).status).toBe(202);
+    };
+    await submit('by the API', { session: 'asked-by-api', agent: 'echo' });
+    await write('from-telegram', { text: 'hello bot', surface: 'telegram', user: 'ada', ...failing });
+    await page.goto(`${dashboard.url}/sessions`);
+    const row = (id: string): ReturnType<Page['locator']> => page.getByRole('row').filter({ hasText: id });
+    await row('asked-by-api').getByText('API', { exact: true }).waitFor();
+    await row('from-telegram').getByText('Telegram', { exact: true }).waitFor();
+    await row('from-telegram').getByText('ada').waitFor();
+    await row('from-telegram').getByText('permanently failed').waitFor();
+    await expectAccessible('sessions', ['light']);
+    await page.getByLabel('Search by id').fill('TELEGRAM');
+    await row('asked-by-api').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('q')).toBe('TELEGRAM');
+    await row('from-telegram').getByRole('link', { name: 'from-telegram' }).click();
+    await message('hello bot').getByText('Failed').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('article').nth(1).getByText('echo', { exact: true }).waitFor();
+    expect(await page.locator('article').nth(1).innerText()).toContain('hello bot');
+  },
+);
+
 test.skipIf(!hasBrowser)('the first page follows also without its stream, and offers no change to a key that may only read', async () => {
   await page.route('**/v1/notifications/stream*', (call) => call.abort());
   await page.goto(`${dashboard.url}/`);

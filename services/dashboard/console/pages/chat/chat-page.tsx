@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { randomKey, usePerson } from '../../api/call-api.ts';
+import { useMay } from '../../api/person.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
@@ -84,6 +85,7 @@ interface ConversationViewProps {
 function ConversationView({ id, title, isNew, menu, onStarted }: ConversationViewProps): ReactElement {
   const [agent, setAgent] = useState<string | null>(null);
   const { conversation, session, connection, problem, send, stop, setMode } = useConversation(id);
+  const maySubmit = useMay('submit');
   const open = conversation.messages.filter(isOpen);
   const onSend = async (text: string): Promise<boolean> => {
     const isAccepted = await send(text, agent);
@@ -108,7 +110,11 @@ function ConversationView({ id, title, isNew, menu, onStarted }: ConversationVie
         </Button>
       </header>
       {connection === 'cut' ? <output className={classes['cut']}>The connection is cut. Trying again …</output> : null}
-      <MessageList conversation={conversation} session={session} />
+      <MessageList
+        conversation={conversation}
+        session={session}
+        onRetry={maySubmit ? (text, failedAgent) => void send(text, failedAgent) : null}
+      />
       {problem === null ? null : (
         <div className={classes['problem']}>
           <ProblemNote title="That did not work" error={problem} />

@@ -1,4 +1,4 @@
-import { ActionIcon, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Skeleton } from '@mantine/core';
 import { Fragment, memo, useDeferredValue, type ReactElement } from 'react';
 import type { Session } from '../../api/records.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -12,10 +12,12 @@ import { outcomeText, waitTexts } from './message-texts.ts';
 interface MessageListProps {
   conversation: Conversation;
   session: Session | undefined;
+  /** Sends the text of a message that failed again; null for people who may not write. */
+  onRetry: ((text: string, agent: string | null) => void) | null;
 }
 
 /** The messages, oldest first. The list stays scrolled to its end until the person scrolls up. */
-export function MessageList({ conversation, session }: MessageListProps): ReactElement {
+export function MessageList({ conversation, session, onRetry }: MessageListProps): ReactElement {
   const { messages, lines, isLoaded } = conversation;
   const { box, content, isAtEnd, goToEnd } = useStickToEnd();
   const waits = waitTexts(session, messages);
@@ -29,6 +31,16 @@ export function MessageList({ conversation, session }: MessageListProps): ReactE
           {messages.map((message) => (
             <Fragment key={message.id}>
               <MessageView message={message} wait={waits.get(message.id) ?? null} />
+              {message.status === 'permanently_failed' && onRetry !== null ? (
+                <Button
+                  className={classes['retry'] ?? ''}
+                  size="compact-xs"
+                  variant="default"
+                  onClick={() => onRetry(message.text, message.agent)}
+                >
+                  Try again
+                </Button>
+              ) : null}
               <Lines lines={lines} after={message.id} />
             </Fragment>
           ))}

@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { sessionPath } from '../../routing/paths.ts';
+import { originText } from '../sessions/origin-text.ts';
 import classes from './session-list.module.css';
 
 const POLL_MS = 5000;
@@ -48,6 +49,9 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
           </li>
         ))}
       </ul>
+      <PageLink className={classes['all'] ?? ''} href="/sessions">
+        All sessions
+      </PageLink>
       {data !== undefined && shown.length === 0 ? <p className="faint">Conversations appear here once a person wrote in them.</p> : null}
     </nav>
   );
@@ -55,8 +59,8 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
 
 function stateText(session: SessionSummary | undefined): string {
   if (session === undefined) return 'quiet';
-  const { surface, holder, waitingTotal } = session;
-  const parts = [surface, holder === null ? null : 'runs', waitingTotal === 0 ? null : `${waitingTotal} waiting`];
+  const { holder, waitingTotal } = session;
+  const parts = [originText(session), holder === null ? null : 'runs', waitingTotal === 0 ? null : `${waitingTotal} waiting`];
   return parts.filter((part) => part !== null).join(' · ');
 }
 

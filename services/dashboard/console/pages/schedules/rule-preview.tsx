@@ -2,11 +2,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactElement } from 'react';
 import { z } from 'zod';
 import { ApiProblem, problemText, type Preview, type Schedule } from '../../api/records.ts';
-import { previewRule } from '../../api/schedules.ts';
+import { previewRule, readTimesAfter } from '../../api/schedules.ts';
 import { zoneTime } from '../../parts/time.tsx';
 import classes from './schedules.module.css';
 
 const QUIET_MS = 250;
+const SHOWN = 5;
 /** The details of an unreadable rule. */
 const formsSchema = z.object({ reason: z.string(), accepted: z.array(z.string()) });
 
@@ -17,7 +18,7 @@ interface RulePreviewProps {
   known: Schedule | null;
 }
 
-/** A rule read back while it is typed: the sentence, the zone, the next three times. */
+/** A rule read back while it is typed: the sentence, the zone, the next five times. */
 export function RulePreview({ phrase, tz: typedZone, known }: RulePreviewProps): ReactElement {
   const rule = useDebounced(phrase.trim(), QUIET_MS);
   const tz = useDebounced(typedZone, QUIET_MS);
@@ -25,11 +26,20 @@ export function RulePreview({ phrase, tz: typedZone, known }: RulePreviewProps):
   if (known !== null && known.status !== 'paused' && rule === known.rule && tz === known.tz) {
     return (
       <div className={classes['preview']} aria-live="polite">
-        <RuleSummary preview={known} whenEmpty="It fires no more." />
+        <KnownTimes schedule={known} />
       </div>
     );
   }
   return <FetchedPreview rule={rule} tz={tz} />;
+}
+
+/** The schedule's own next times, five with those that its rule adds. */
+function KnownTimes({ schedule }: { schedule: Schedule }): ReactElement {
+  const { data } = useQuery({
+    queryKey: ['schedules', schedule.id, 'times', schedule.next],
+    queryFn: ({ signal }) => readTimesAfter(schedule, SHOWN, signal),
+  });
+  return <RuleSummary preview={{ ...schedule, next: data ?? schedule.next }} whenEmpty="It fires no more." />;
 }
 
 function FetchedPreview({ rule, tz }: { rule: string; tz: string }): ReactElement {
@@ -42,7 +52,7 @@ function FetchedPreview({ rule, tz }: { rule: string; tz: string }): ReactElemen
   });
   return (
     <div className={classes['preview']} aria-live="polite">
-      {rule === '' ? <span className="faint">What you type is read back here, with the next three times.</span> : null}
+      {rule === '' ? <span className="faint">What you type is read back here, with the next five times.</span> : null}
       {rule !== '' && error !== null ? <UnreadableRule error={error} /> : null}
       {rule !== '' && error === null && data !== undefined ? <RuleSummary preview={data} whenEmpty="It never fires." /> : null}
     </div>

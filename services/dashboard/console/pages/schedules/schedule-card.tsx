@@ -1,16 +1,19 @@
 import { Button, Switch, Title, Tooltip } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
+import { useMay } from '../../api/person.ts';
 import type { Run, Schedule } from '../../api/records.ts';
 import { readRuns, runScheduleNow, setScheduleStatus } from '../../api/schedules.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
-import { zoneTime } from '../../parts/time.tsx';
+import { timeHint, zoneTime } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
 import { DeleteSchedule, EditSchedule } from './schedule-dialogs.tsx';
+import { BackfillButton, SkipNext } from './occurrence-actions.tsx';
 import classes from './schedules.module.css';
 
-const TONES: Readonly<Record<string, Tone>> = { active: 'good', paused: 'warn', failed: 'bad' };
+export const SCHEDULE_TONES: Readonly<Record<string, Tone>> = { active: 'good', paused: 'warn', failed: 'bad' };
 
 /** One schedule: its rule in words, its times, its runs and its actions. */
 export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement {
@@ -18,6 +21,7 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
   const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
   const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: refresh });
   const run = useMutation({ mutationFn: () => runScheduleNow(schedule.id), onSettled: refresh });
+  const maySubmit = useMay('submit');
   const isActive = change.isPending ? change.variables === 'active' : schedule.status === 'active';
   const name = schedule.name ?? schedule.sentence;
   const problem = change.error ?? run.error;
@@ -25,22 +29,27 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
     <li className={`card ${classes['schedule']}`}>
       <div className={classes['head']}>
         <Title order={2} size="h5">
-          <span className="faint">#{schedule.number}</span> {name}
+          <span className="faint">#{schedule.number}</span>{' '}
+          <PageLink href={`/schedules?open=${encodeURIComponent(schedule.id)}`}>{name}</PageLink>
         </Title>
-        <ToneBadge tone={TONES[schedule.status] ?? 'idle'}>{schedule.status}</ToneBadge>
-        <div className={classes['actions']}>
-          <Switch
-            aria-label={`${name}: enabled`}
-            checked={isActive}
-            disabled={!canSwitch(schedule)}
-            onChange={(event) => change.mutate(event.currentTarget.checked ? 'active' : 'paused')}
-          />
-          <Button size="xs" variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => run.mutate()}>
-            Run now
-          </Button>
-          <EditSchedule schedule={schedule} name={name} onChanged={() => void refresh()} />
-          <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void refresh()} />
-        </div>
+        <ToneBadge tone={SCHEDULE_TONES[schedule.status] ?? 'idle'}>{schedule.status}</ToneBadge>
+        {maySubmit ? (
+          <div className={classes['actions']}>
+            <Switch
+              aria-label={`${name}: enabled`}
+              checked={isActive}
+              disabled={!canSwitch(schedule)}
+              onChange={(event) => change.mutate(event.currentTarget.checked ? 'active' : 'paused')}
+            />
+            <Button size="xs" variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => run.mutate()}>
+              Run now
+            </Button>
+            <SkipNext schedule={schedule} />
+            <BackfillButton schedule={schedule} name={name} />
+            <EditSchedule schedule={schedule} name={name} onChanged={() => void refresh()} />
+            <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void refresh()} />
+          </div>
+        ) : null}
       </div>
       {schedule.pausedReason ? (
         <p className={classes['reason']}>
@@ -67,11 +76,27 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
       </div>
       <div>
         <dt>Next run</dt>
-        <dd>{nextFireAt ? <time dateTime={nextFireAt}>{zoneTime(nextFireAt, tz)}</time> : 'none'}</dd>
+        <dd>
+          {nextFireAt ? (
+            <time dateTime={nextFireAt} title={timeHint({ at: nextFireAt, of: 'next run', zone: tz })}>
+              {zoneTime(nextFireAt, tz)}
+            </time>
+          ) : (
+            'none'
+          )}
+        </dd>
       </div>
       <div>
         <dt>Last run</dt>
-        <dd>{lastRunAt ? <time dateTime={lastRunAt}>{zoneTime(lastRunAt, tz)}</time> : 'none'}</dd>
+        <dd>
+          {lastRunAt ? (
+            <time dateTime={lastRunAt} title={timeHint({ at: lastRunAt, of: 'last run', zone: tz })}>
+              {zoneTime(lastRunAt, tz)}
+            </time>
+          ) : (
+            'none'
+          )}
+        </dd>
       </div>
       <div>
         <dt>Agent</dt>
@@ -108,7 +133,7 @@ interface RunStripProps {
 }
 
 /** A schedule's runs, oldest first: a square each, which links to the run's task and names its result. */
-function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
+export function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
   const { data } = useQuery({
     queryKey: ['schedules', schedule, 'runs'],
     queryFn: ({ signal }) => readRuns(schedule, signal),

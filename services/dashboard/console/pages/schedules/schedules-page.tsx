@@ -1,68 +1,141 @@
-import { Button, Modal, Skeleton, Title } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
+import { useAgentNames } from '../../api/call-api.ts';
+import { useMay } from '../../api/person.ts';
 import type { Schedule } from '../../api/records.ts';
 import { createSchedule, readSchedules } from '../../api/schedules.ts';
+import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { PageFrame } from '../../parts/layout/page-frame.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { useSearchParameter } from '../../routing/navigation.tsx';
+import { useFilters } from '../../routing/use-filters.ts';
+import { OneSchedule } from './one-schedule.tsx';
 import { ScheduleCard } from './schedule-card.tsx';
 import { emptyDraft, toNewSchedule } from './schedule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
+import { ScheduleTable } from './schedule-table.tsx';
 import classes from './schedules.module.css';
+import { WeekView } from './week-view.tsx';
 
 const POLL_MS = 5000;
+const FILTERS = { q: 'text', status: 'text', agent: 'text', cursor: 'text', view: 'text' } as const;
+const STATUSES = ['active', 'paused', 'completed', 'failed'].map((value) => ({ value, label: value }));
+const VIEWS = [
+  { view: null, text: 'Cards' },
+  { view: 'table', text: 'Table' },
+  { view: 'week', text: 'Week' },
+] as const;
 
-/** The schedules of the tenant, and the form for a new schedule. */
+/** The schedules of the tenant, which people know as workflows, or the one that the address names. */
 export function Page(): ReactElement {
-  const [isCreating, setCreating] = useState(false);
-  // The cursor of the page; null for the newest schedules.
-  const [cursor, setCursor] = useState<string | null>(null);
-  const queries = useQueryClient();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['schedules', cursor],
-    queryFn: ({ signal }) => readSchedules(cursor, signal),
+  const open = useSearchParameter('open');
+  return open === null ? <ScheduleList /> : <OneSchedule key={open} id={open} />;
+}
+
+function ScheduleList(): ReactElement {
+  const filters = useFilters(FILTERS);
+  const { q, status, agent, cursor, view } = filters.values;
+  const agents = useAgentNames();
+  const query = useQuery({
+    queryKey: ['schedules', { status, agent, cursor, isWide: q !== null || view !== null }],
+    queryFn: ({ signal }) => readSchedules({ status, agent, cursor, isWide: q !== null || view !== null }, signal),
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
-  const close = (): void => setCreating(false);
-  const onCreated = (): void => {
-    close();
-    setCursor(null);
-    void queries.invalidateQueries({ queryKey: ['schedules'] });
-  };
-  const showPage = (to: string | null): void => {
-    setCursor(to);
-    window.scrollTo({ top: 0 });
-  };
+  const fields = [
+    { name: 'q', kind: 'search', label: 'Search' },
+    { name: 'status', kind: 'pick', label: 'Status', choices: STATUSES },
+    { name: 'agent', kind: 'pick', label: 'Agent', choices: agents.map((value) => ({ value, label: value })) },
+  ] as const;
   return (
-    <div className="page">
-      <div className={classes['top']}>
-        <Title order={1} size="h2">
-          Schedules
-        </Title>
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
-          New schedule
-        </Button>
+    <PageFrame title="Workflows" actions={<NewSchedule onCreated={filters.clear} />}>
+      <div className={classes['tools']}>
+        <FilterBar filters={filters} fields={fields} />
+        <fieldset className={classes['views']}>
+          <legend className="unseen">View</legend>
+          {VIEWS.map((each) => (
+            <Button
+              key={each.text}
+              size="xs"
+              variant={view === each.view ? 'light' : 'default'}
+              aria-pressed={view === each.view}
+              onClick={() => filters.change({ view: each.view, cursor: null })}
+            >
+              {each.text}
+            </Button>
+          ))}
+        </fieldset>
       </div>
-      {error === null ? null : <ProblemNote title="The schedules could not be read" error={error} onRetry={() => void refetch()} />}
-      {data === undefined ? (
-        error === null && <Skeleton height={180} radius="lg" />
-      ) : (
-        <ScheduleCards schedules={data.items} isNewest={cursor === null} />
-      )}
-      <PageButtons cursor={cursor} next={data?.nextCursor ?? null} onTurn={showPage} />
-      <Modal opened={isCreating} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <QueryView query={query} title="The schedules could not be read">
+        {({ items, nextCursor }) => (
+          <>
+            <Shown schedules={items.filter((schedule) => fits(schedule, q))} view={view} whenEmpty={emptyText(filters.count, cursor)} />
+            <PageButtons cursor={cursor} next={nextCursor} onTurn={(to) => filters.change({ cursor: to })} />
+          </>
+        )}
+      </QueryView>
+    </PageFrame>
+  );
+}
+
+function emptyText(filters: number, cursor: string | null): string {
+  if (filters === 0) return 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.';
+  return cursor === null ? 'No workflow fits.' : 'There are no older ones.';
+}
+
+/** Searches what people read of a schedule. */
+function fits({ number, name, message, sentence, agent }: Schedule, q: string | null): boolean {
+  const wanted = q?.toLowerCase() ?? '';
+  return [`#${number}`, name ?? '', message, sentence, agent].some((text) => text.toLowerCase().includes(wanted));
+}
+
+function Shown({ schedules, view, whenEmpty }: { schedules: Schedule[]; view: string | null; whenEmpty: string }): ReactElement {
+  if (view === 'week') return <WeekView schedules={schedules} />;
+  if (view === 'table') return <ScheduleTable schedules={schedules} whenEmpty={whenEmpty} />;
+  if (schedules.length === 0) {
+    return (
+      <section className="card">
+        <p className={classes['message']}>{whenEmpty}</p>
+      </section>
+    );
+  }
+  return (
+    <ul className={classes['schedules']}>
+      {schedules.map((schedule) => (
+        <ScheduleCard key={schedule.id} schedule={schedule} />
+      ))}
+    </ul>
+  );
+}
+
+/** A button that opens the form for a new schedule. */
+function NewSchedule({ onCreated }: { onCreated: () => void }): ReactElement | null {
+  const [isOpen, setOpen] = useState(false);
+  const queries = useQueryClient();
+  const maySubmit = useMay('submit');
+  const close = (): void => setOpen(false);
+  if (!maySubmit) return null;
+  return (
+    <>
+      <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setOpen(true)}>
+        New schedule
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="New schedule" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
         <ScheduleForm
           initial={emptyDraft()}
           schedule={null}
           save={async (draft) => {
             await createSchedule(toNewSchedule(draft));
+            close();
             onCreated();
+            void queries.invalidateQueries({ queryKey: ['schedules'] });
           }}
           onCancel={close}
         />
       </Modal>
-    </div>
+    </>
   );
 }
 
@@ -84,24 +157,5 @@ function PageButtons({ cursor, next, onTurn }: PageButtonsProps): ReactElement |
         Older
       </Button>
     </div>
-  );
-}
-
-function ScheduleCards({ schedules, isNewest }: { schedules: Schedule[]; isNewest: boolean }): ReactElement {
-  if (schedules.length === 0) {
-    return (
-      <section className="card">
-        <p className={classes['message']}>
-          {isNewest ? 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.' : 'There are no older ones.'}
-        </p>
-      </section>
-    );
-  }
-  return (
-    <ul className={classes['schedules']}>
-      {schedules.map((schedule) => (
-        <ScheduleCard key={schedule.id} schedule={schedule} />
-      ))}
-    </ul>
   );
 }

@@ -34,7 +34,7 @@ export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): R
         </Title>
         <StatusBadge status={task.status} />
         <span className="faint">
-          <Age at={task.createdAt} />
+          accepted <Age at={task.createdAt} of="accepted" />
         </span>
         {isLive ? <span className={classes['live']}>live</span> : null}
         <div className={classes['actions']}>

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { readSchedule } from '../../api/schedules.ts';
+import { PageFrame } from '../../parts/layout/page-frame.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { RunTable } from './run-table.tsx';
+import { ScheduleCard } from './schedule-card.tsx';
+import classes from './schedules.module.css';
+
+const POLL_MS = 5000;
+
+/** One schedule with the table of its runs. */
+export function OneSchedule({ id }: { id: string }): ReactElement {
+  const query = useQuery({
+    queryKey: ['schedules', id],
+    queryFn: ({ signal }) => readSchedule(id, signal),
+    refetchInterval: POLL_MS,
+  });
+  return (
+    <PageFrame title="Workflow" actions={<PageLink href="/schedules">All workflows</PageLink>}>
+      <QueryView query={query} title="The schedule could not be read">
+        {(schedule) => (
+          <>
+            <ul className={classes['schedules']}>
+              <ScheduleCard schedule={schedule} />
+            </ul>
+            <div className={classes['runs']}>
+              <Panel title="Runs">
+                <RunTable schedule={schedule.id} name={schedule.name ?? schedule.sentence} />
+              </Panel>
+            </div>
+          </>
+        )}
+      </QueryView>
+    </PageFrame>
+  );
+}

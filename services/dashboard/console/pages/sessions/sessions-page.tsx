@@ -1,0 +1,68 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { readSessionPage } from '../../api/sessions.ts';
+import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
+import { FilterBar } from '../../parts/filters/filter-bar.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { PageFrame } from '../../parts/layout/page-frame.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { DataTable } from '../../parts/table/data-table.tsx';
+import { navigate } from '../../routing/navigation.tsx';
+import { sessionPath } from '../../routing/paths.ts';
+import { useFilters } from '../../routing/use-filters.ts';
+import { SESSION_COLUMNS } from './session-columns.tsx';
+
+const FILTERS = { q: 'text', active: 'flag' } as const;
+const FIELDS = [
+  { name: 'q', kind: 'search', label: 'Search by id' },
+  { name: 'active', kind: 'flag', label: 'Runs or waits' },
+] as const;
+const POLL_MS = 5000;
+
+/** The conversations of a tenant, the one with the newest message first. */
+export function Page(): ReactElement {
+  const filters = useFilters(FILTERS);
+  const queryKey = ['sessions', 'pages', filters.search];
+  useLiveRefresh(queryKey, ['task.*']);
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => readSessionPage(filters.search, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: usePollInterval(POLL_MS),
+  });
+  return (
+    <PageFrame
+      title="Sessions"
+      actions={
+        <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => navigate('/chat')}>
+          New chat
+        </Button>
+      }
+    >
+      <FilterBar filters={filters} fields={FIELDS} />
+      <QueryView query={query} title="The sessions could not be read">
+        {({ pages }) => (
+          <DataTable
+            name="sessions"
+            label="Sessions"
+            of={filters.search}
+            rows={pages.flatMap(({ items }) => items)}
+            rowId={({ id }) => id}
+            columns={SESSION_COLUMNS}
+            href={({ id }) => sessionPath(id)}
+            tone={({ lastTask }) => (lastTask?.status === 'permanently_failed' ? 'bad' : null)}
+            whenEmpty={filters.count > 0 ? 'No session fits.' : 'No session yet. A message or a task with a session begins one.'}
+            more={{
+              hasMore: query.hasNextPage,
+              isLoading: query.isFetchingNextPage,
+              load: () => void query.fetchNextPage(),
+              text: 'Older',
+            }}
+          />
+        )}
+      </QueryView>
+    </PageFrame>
+  );
+}
