@@ -258,7 +258,7 @@ test.skipIf(!hasBrowser)(
     await card.getByRole('button', { name: /^Delete/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await card.waitFor({ state: 'detached' });
-    expect(await page.getByText('Nothing is scheduled').isVisible()).toBe(true);
+    await page.getByText('Nothing is scheduled').waitFor();
   },
 );
 

@@ -4,7 +4,7 @@ import { readSchedule } from '../../api/schedules.ts';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
-import { PageLink } from '../../routing/navigation.tsx';
+import { navigate, PageLink } from '../../routing/navigation.tsx';
 import { RunTable } from './run-table.tsx';
 import { ScheduleCard } from './schedule-card.tsx';
 import classes from './schedules.module.css';
@@ -24,7 +24,7 @@ export function OneSchedule({ id }: { id: string }): ReactElement {
         {(schedule) => (
           <>
             <ul className={classes['schedules']}>
-              <ScheduleCard schedule={schedule} />
+              <ScheduleCard schedule={schedule} onDeleted={() => navigate('/schedules')} />
             </ul>
             <div className={classes['runs']}>
               <Panel title="Runs">

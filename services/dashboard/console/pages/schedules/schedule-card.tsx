@@ -16,7 +16,7 @@ import classes from './schedules.module.css';
 export const SCHEDULE_TONES: Readonly<Record<string, Tone>> = { active: 'good', paused: 'warn', failed: 'bad' };
 
 /** One schedule: its rule in words, its times, its runs and its actions. */
-export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement {
+export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDeleted?: () => void }): ReactElement {
   const queries = useQueryClient();
   const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
   const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: refresh });
@@ -47,7 +47,7 @@ export function ScheduleCard({ schedule }: { schedule: Schedule }): ReactElement
             <SkipNext schedule={schedule} />
             <BackfillButton schedule={schedule} name={name} />
             <EditSchedule schedule={schedule} name={name} onChanged={() => void refresh()} />
-            <DeleteSchedule schedule={schedule} name={name} onDeleted={() => void refresh()} />
+            <DeleteSchedule schedule={schedule} name={name} onDeleted={onDeleted ?? (() => void refresh())} />
           </div>
         ) : null}
       </div>
