@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useEffect, useRef, type ReactElement, type ReactNode, type RefObject } from 'react';
+import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 import type { Column, RowKey } from './column.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import classes from './data-table.module.css';
@@ -36,7 +36,8 @@ export interface DataTableProps<Row> {
 /** A dense table: virtual rows, chosen columns, keys, and rows that stay in place while they are used. */
 export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
   const { name, label, rows, rowId, columns, whenEmpty, more, toolbar, of = '' } = props;
-  const box = useRef<HTMLDivElement>(null);
+  // A state, because the rows need their place, which is there after the first rendering only.
+  const [box, setBox] = useState<HTMLElement | null>(null);
   const { visibility, choose } = useShownColumns(name, columns);
   const steady = useSteadyRows({ rows, rowId, table: box, of });
   const table = useTableRows({ name, rows: steady.rows, rowId, columns, visibility });
@@ -53,7 +54,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
         ) : null}
         <ColumnMenu columns={columns} visibility={visibility} onChoose={choose} />
       </div>
-      <div ref={box} className={classes['box']}>
+      <div ref={setBox} className={classes['box']}>
         <table className={classes['table']} aria-label={label} aria-rowcount={rows.length + 1}>
           <TableHead table={table} columns={shown} rows={steady.rows} rowId={rowId} selection={props.selection} />
           <TableBody {...props} table={table} columns={shown} box={box} />
@@ -72,9 +73,8 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
 const CONTROLS = 'a, button, input, label, summary';
 
 /** A click anywhere on a row opens it, unless it was meant for a control or ends the selection of a text. */
-function useOpenOnClick(box: RefObject<HTMLDivElement | null>): void {
+function useOpenOnClick(element: HTMLElement | null): void {
   useEffect(() => {
-    const element = box.current;
     if (element === null) return undefined;
     const onClick = (event: MouseEvent): void => {
       const target = event.target instanceof Element ? event.target : null;
@@ -84,5 +84,5 @@ function useOpenOnClick(box: RefObject<HTMLDivElement | null>): void {
     };
     element.addEventListener('click', onClick);
     return () => element.removeEventListener('click', onClick);
-  }, [box]);
+  }, [element]);
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState, type RefObject } from 'react';
+import { useEffect, useState } from 'react';
 
 export interface SteadyRows<Row> {
   readonly rows: readonly Row[];
@@ -12,7 +12,7 @@ interface SteadyOptions<Row> {
   rows: readonly Row[];
   rowId: (row: Row) => string;
   /** The element on which a pointer keeps rows in place. */
-  table: RefObject<HTMLElement | null>;
+  table: HTMLElement | null;
   /** Another list, as of another filter, is shown at once. */
   of: string;
 }
@@ -35,11 +35,10 @@ export function useSteadyRows<Row>({ rows, rowId, table, of }: SteadyOptions<Row
   return { ...merged, showNew: () => setHeld({ of, rows }) };
 }
 
-function useIsUsed(table: RefObject<HTMLElement | null>): boolean {
+function useIsUsed(element: HTMLElement | null): boolean {
   const [isPointed, setPointed] = useState(false);
   const [isScrolled, setScrolled] = useState(false);
   useEffect(() => {
-    const element = table.current;
     const box = element?.closest('main');
     if (!element || !box) return undefined;
     const stop = new AbortController();
@@ -49,7 +48,7 @@ function useIsUsed(table: RefObject<HTMLElement | null>): boolean {
     element.addEventListener('pointerleave', () => setPointed(false), { signal });
     box.addEventListener('scroll', () => setScrolled(box.scrollTop > SCROLLED_PX), { signal, passive: true });
     return () => stop.abort();
-  }, [table]);
+  }, [element]);
   return isPointed || isScrolled;
 }
 

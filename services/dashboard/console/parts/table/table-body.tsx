@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useState, type ReactElement, type RefObject } from 'react';
+import { useLayoutEffect, useState, type ReactElement } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import type { Column } from './column.ts';
@@ -12,7 +12,7 @@ interface TableBodyProps<Row> extends DataTableProps<Row> {
   table: RowTable<Row>;
   /** The shown ones. */
   columns: readonly Column<Row>[];
-  box: RefObject<HTMLElement | null>;
+  box: HTMLElement | null;
 }
 
 const ROW_PX = 28;
@@ -26,7 +26,7 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
   // oxlint-disable-next-line react/incompatible-library -- its functions are read in this component only
   const virtual = useVirtualizer({
     count: rows.length,
-    getScrollElement: () => box.current?.closest('main') ?? null,
+    getScrollElement: () => box?.closest('main') ?? null,
     estimateSize: () => ROW_PX,
     getItemKey: (index) => keyOf(rows[index], index, rowId),
     overscan: OVERSCAN,
@@ -78,10 +78,9 @@ function Spacer({ height, span }: { height: number; span: number }): ReactElemen
 }
 
 /** The distance of the rows from the top of the page's content; what is above them may change its height. */
-function useOffset(box: RefObject<HTMLElement | null>): number {
+function useOffset(element: HTMLElement | null): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
-    const element = box.current;
     const main = element?.closest('main');
     if (!element || !main) return undefined;
     const measure = (): void => {
@@ -92,7 +91,7 @@ function useOffset(box: RefObject<HTMLElement | null>): number {
     const growth = new ResizeObserver(measure);
     growth.observe(main.firstElementChild ?? main);
     return () => growth.disconnect();
-  }, [box]);
+  }, [element]);
   return offset;
 }
 
