@@ -25,6 +25,7 @@ export type ConsoleGroup = (typeof CONSOLE_GROUPS)[number]['name'];
 /** One line per page; `console/pages/registry.ts` has the module of each. */
 const LIST = [
   { name: 'overview', path: '/', text: 'Now', group: 'work', needs: 'read' },
+  { name: 'tasks', path: '/tasks', text: 'Tasks', group: 'work', needs: 'read' },
   { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false },
   { name: 'sessions', path: '/sessions', text: 'Sessions', group: 'work', needs: 'read' },
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },

@@ -14,6 +14,7 @@ const chat = page(() => import('./chat/chat-page.tsx'));
 /** The component of each page. The browser loads its module when the page is first shown. */
 export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<PageProps>>> = {
   overview: page(() => import('./overview/overview-page.tsx')),
+  tasks: page(() => import('./task-list/task-list-page.tsx')),
   task: page(() => import('./tasks/task-page.tsx')),
   sessions: page(() => import('./sessions/sessions-page.tsx')),
   chat,

@@ -1,8 +1,10 @@
 import { Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
 import { ConfirmDialog } from '../parts/actions/confirm.tsx';
 import { Jobs } from '../parts/actions/jobs.tsx';
+import { LocalJobs } from '../parts/actions/local-jobs.tsx';
 import { Notices } from '../parts/actions/notices.tsx';
 import { KeyList } from '../parts/keys/key-list.tsx';
+import { NewTaskDialog } from '../parts/new-task/new-task.tsx';
 import { useKeptScroll } from '../routing/kept-scroll.ts';
 import { PageLink } from '../routing/navigation.tsx';
 import { LiveMark } from './live-mark.tsx';
@@ -58,9 +60,11 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
       </div>
       <Notices>
         <Jobs />
+        <LocalJobs />
       </Notices>
       <ConfirmDialog />
       <KeyList />
+      <NewTaskDialog />
     </div>
   );
 }

@@ -1,0 +1,81 @@
+import type { ReactElement } from 'react';
+import type { ListedTask } from '../../api/task-list.ts';
+import { Money, Tokens } from '../../parts/numbers.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import type { Column } from '../../parts/table/column.ts';
+import { Age, ClockTime, Elapsed } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { sessionPath } from '../../routing/paths.ts';
+
+const EXCERPT_CHARACTERS = 200;
+
+/** The columns of a list of tasks. */
+export const TASK_COLUMNS: readonly Column<ListedTask>[] = [
+  {
+    id: 'input',
+    title: 'Input',
+    onNarrow: 'first',
+    cell: ({ input }) => <span title={input.slice(0, EXCERPT_CHARACTERS)}>{excerpt(input)}</span>,
+  },
+  { id: 'status', title: 'Status', width: 142, onNarrow: 'line', cell: ({ status }) => <StatusBadge status={status} /> },
+  { id: 'agent', title: 'Agent', width: 110, onNarrow: 'line', cell: ({ agent }) => <span title={agent}>{agent}</span> },
+  { id: 'session', title: 'Session', width: 130, cell: ({ session }) => <SessionLink session={session} /> },
+  { id: 'age', title: 'Accepted', width: 92, onNarrow: 'line', cell: ({ createdAt }) => <Age at={createdAt} of="accepted" /> },
+  {
+    id: 'duration',
+    title: 'Ran for',
+    width: 76,
+    align: 'end',
+    cell: ({ startedAt, completedAt }) => <Elapsed from={startedAt} to={completedAt} />,
+  },
+  { id: 'attempts', title: 'Attempts', width: 76, align: 'end', cell: attemptsOf },
+  { id: 'error', title: 'Error', width: 150, cell: ({ error }) => (error ? <span title={error.message}>{error.code}</span> : null) },
+  { id: 'tokens', title: 'Tokens', width: 70, align: 'end', cell: ({ usage }) => <Tokens usage={usage} /> },
+  { id: 'cost', title: 'Cost', width: 76, align: 'end', cell: ({ usage }) => (usage ? <Money {...costOf(usage)} /> : <>–</>) },
+  { id: 'source', title: 'Source', width: 90, isOptional: true, cell: ({ source }) => source },
+  { id: 'queue', title: 'Queue', width: 90, isOptional: true, cell: ({ queue }) => queue },
+  { id: 'priority', title: 'Priority', width: 70, align: 'end', isOptional: true, cell: ({ priority }) => priority },
+  { id: 'worker', title: 'Worker', width: 150, isOptional: true, cell: ({ worker }) => <span title={worker ?? undefined}>{worker}</span> },
+  {
+    id: 'ended',
+    title: 'Ended',
+    width: 160,
+    isOptional: true,
+    cell: ({ completedAt }) => (completedAt ? <ClockTime at={completedAt} of="ended" /> : null),
+  },
+  {
+    id: 'correlation',
+    title: 'Correlation',
+    width: 130,
+    isOptional: true,
+    cell: ({ correlationId }) => <span title={correlationId ?? undefined}>{correlationId}</span>,
+  },
+  { id: 'schedule', title: 'Schedule', width: 130, isOptional: true, cell: ({ scheduleId }) => scheduleId },
+  { id: 'id', title: 'Id', width: 230, isOptional: true, cell: ({ id }) => <code>{id}</code> },
+];
+
+function excerpt(input: string): string {
+  return input.slice(0, EXCERPT_CHARACTERS).replaceAll(/\s+/g, ' ').trim() || '(no text)';
+}
+
+function SessionLink({ session }: { session: string | null | undefined }): ReactElement | null {
+  if (!session) return null;
+  return (
+    <PageLink href={sessionPath(session)} title={session}>
+      {session}
+    </PageLink>
+  );
+}
+
+/** `2 of 3` */
+function attemptsOf({ attempt, execution }: ListedTask): string {
+  if (attempt === 0) return '–';
+  return execution ? `${attempt} of ${execution.maxAttempts}` : String(attempt);
+}
+
+function costOf({ costMicroUsd, isEstimated }: NonNullable<ListedTask['usage']>): {
+  microUsd: number | null;
+  isEstimated: boolean | undefined;
+} {
+  return { microUsd: costMicroUsd, isEstimated };
+}

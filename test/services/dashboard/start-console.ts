@@ -1,0 +1,86 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Scope } from '#shared/tenants/key-store.ts';
+import { createApiService } from '../../../services/api/create-api-service.ts';
+import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
+import { builtConsole } from './built-console.ts';
+import { startDashboard, type DashboardOptions, type RunningDashboard } from './running-dashboard.ts';
+import { expectAccessiblePage, openBrowser, type TestBrowser } from './test-browser.ts';
+
+export interface RunningConsole {
+  readonly dashboard: RunningDashboard;
+  readonly browser: TestBrowser;
+  readonly page: Page;
+  /** Signs the browser in with a new key, after signing out. */
+  signIn(scopes: Scope[], tenant?: string): Promise<void>;
+  /** Shows a page and waits for its heading. */
+  open(path: string): Promise<void>;
+  /** Calls the API with a key of all scopes, and resolves to the body. */
+  api<Body = Record<string, unknown>>(method: string, path: string, json?: unknown): Promise<Body>;
+  /** The shown page is accessible in both colour schemes, not wider than a small or a large window, and the browser reports nothing. */
+  expectPage(what: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ConsoleOptions {
+  settings?: SettingsInput;
+  env?: Record<string, string>;
+  /** Services besides the API and a worker. */
+  more?: DashboardOptions['more'];
+}
+
+const LARGE = { width: 1440, height: 900 };
+const SMALL = { width: 390, height: 844 };
+
+/** The built console before an API and a worker, and a browser that is signed in with all scopes. */
+export async function startConsole({ settings = {}, env = {}, more = () => [] }: ConsoleOptions = {}): Promise<RunningConsole> {
+  const dashboard = await startDashboard(settings, {
+    env,
+    built: await builtConsole(),
+    more: (parts) => [createApiService(parts), createWorkerService(parts), ...more(parts)],
+  });
+  const browser = await openBrowser(dashboard.url);
+  const { page } = browser;
+  await page.setViewportSize(LARGE);
+  const signIn: RunningConsole['signIn'] = async (scopes, tenant) => {
+    await page.context().clearCookies();
+    await page.goto(`${dashboard.url}/sign-in`);
+    await page.fill('#key', await dashboard.newSecret(scopes, tenant));
+    await page.click('main button');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const open: RunningConsole['open'] = async (path) => {
+    await page.goto(`${dashboard.url}${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const secret = await dashboard.newSecret(['admin']);
+  const api = async <Body>(method: string, path: string, json?: unknown): Promise<Body> => {
+    const answer = await dashboard.call(method, path, {
+      headers: { authorization: `Bearer ${secret}` },
+      ...(json === undefined ? {} : { json }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return (text === '' ? null : JSON.parse(text)) as Body;
+  };
+  const expectPage: RunningConsole['expectPage'] = async (what) => {
+    await expectAccessiblePage(page, what);
+    for (const size of [SMALL, LARGE]) {
+      await page.setViewportSize(size);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), `${what} at ${size.width}`).toBe(size.width);
+      // The content scrolls in a box of its own.
+      expect(
+        await page.evaluate('document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth'),
+        `${what} at ${size.width}`,
+      ).toBe(0);
+    }
+    browser.assertNoProblems();
+  };
+  const close = async (): Promise<void> => {
+    await browser.close();
+    await dashboard.close();
+  };
+  await signIn(['admin']);
+  return { dashboard, browser, page, signIn, open, api, expectPage, close };
+}
