@@ -1,4 +1,5 @@
 import { Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
+import { PaletteButton } from '../palette/palette-button.tsx';
 import { ConfirmDialog } from '../parts/actions/confirm.tsx';
 import { Jobs } from '../parts/actions/jobs.tsx';
 import { LocalJobs } from '../parts/actions/local-jobs.tsx';
@@ -48,6 +49,7 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
         </PageLink>
         <div className={classes['right']}>
           <LiveMark />
+          <PaletteButton />
           <SchemeSwitch />
           <PersonMenu />
         </div>

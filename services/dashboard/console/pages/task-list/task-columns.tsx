@@ -17,16 +17,16 @@ export const TASK_COLUMNS: readonly Column<ListedTask>[] = [
     onNarrow: 'first',
     cell: ({ input }) => <span title={input.slice(0, EXCERPT_CHARACTERS)}>{excerpt(input)}</span>,
   },
-  { id: 'status', title: 'Status', width: 142, onNarrow: 'line', cell: ({ status }) => <StatusBadge status={status} /> },
+  { id: 'status', title: 'Status', width: 158, onNarrow: 'line', cell: ({ status }) => <StatusBadge status={status} /> },
   { id: 'agent', title: 'Agent', width: 110, onNarrow: 'line', cell: ({ agent }) => <span title={agent}>{agent}</span> },
-  { id: 'session', title: 'Session', width: 130, cell: ({ session }) => <SessionLink session={session} /> },
+  { id: 'session', title: 'Session', width: 120, cell: ({ session }) => <SessionLink session={session} /> },
   { id: 'age', title: 'Accepted', width: 92, onNarrow: 'line', cell: ({ createdAt }) => <Age at={createdAt} of="accepted" /> },
   {
     id: 'duration',
     title: 'Ran for',
     width: 76,
     align: 'end',
-    cell: ({ startedAt, completedAt }) => <Elapsed from={startedAt} to={completedAt} />,
+    cell: ranFor,
   },
   { id: 'attempts', title: 'Attempts', width: 76, align: 'end', cell: attemptsOf },
   { id: 'error', title: 'Error', width: 150, cell: ({ error }) => (error ? <span title={error.message}>{error.code}</span> : null) },
@@ -65,6 +65,11 @@ function SessionLink({ session }: { session: string | null | undefined }): React
       {session}
     </PageLink>
   );
+}
+
+/** The time of the attempt that runs, or of the last one. */
+function ranFor({ status, startedAt, completedAt }: ListedTask): ReactElement {
+  return <Elapsed from={status === 'running' || completedAt ? startedAt : null} to={completedAt} />;
 }
 
 /** `2 of 3` */

@@ -41,12 +41,12 @@ export function taskFields({ facets, agents, showsAll, values }: FieldFacts): Fi
     { name: 'source', kind: 'pick', label: 'Source', choices: withCounts(SOURCES, facets?.source) },
     { name: 'code', kind: 'pick', label: 'Error', choices: withCounts([], facets?.code) },
     { name: 'since', kind: 'time', label: 'Since' },
-    { name: 'until', kind: 'time', label: 'Until' },
     ...rare,
   ];
 }
 
 const RARE = [
+  { name: 'until', kind: 'time', label: 'Until' },
   { name: 'session', kind: 'text', label: 'Session' },
   { name: 'schedule', kind: 'text', label: 'Schedule' },
   { name: 'sourceId', kind: 'text', label: 'Hook or trigger' },

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
+import { useMay } from '../../api/person.ts';
 import { readTaskFacets, readTaskList, type ListedTask, type TaskFacets, type TaskListPart } from '../../api/task-list.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
@@ -81,6 +82,7 @@ function TaskTable({ filters, total, moreFilters }: TaskTableProps): ReactElemen
   const query = useTaskPages(search);
   const selection = useSelection();
   const keys = useRowKeys();
+  const may = useMay('submit');
   return (
     <QueryView query={query} title="The tasks could not be read">
       {({ pages }) => (
@@ -94,7 +96,7 @@ function TaskTable({ filters, total, moreFilters }: TaskTableProps): ReactElemen
           href={({ id }) => taskPath({ id, tenant: null })}
           tone={({ status }) => (status === 'permanently_failed' ? 'bad' : status === 'failed' || status === 'timeout' ? 'warn' : null)}
           keys={keys}
-          selection={selection}
+          {...(may ? { selection } : {})}
           toolbar={
             <>
               <SelectionActions selection={selection} filters={filters} total={total} />

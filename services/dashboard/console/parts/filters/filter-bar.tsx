@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import type { ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import type { FilterSpec, Filters } from '../../routing/use-filters.ts';
 import { Icon } from '../icon.tsx';
 import classes from './filters.module.css';
@@ -27,12 +27,17 @@ interface FilterBarProps<Spec extends FilterSpec> {
 /** The filters of a page in a line, and a button that removes them. */
 export function FilterBar<Spec extends FilterSpec>({ filters, fields }: FilterBarProps<Spec>): ReactElement {
   const { values, count } = filters;
+  // A narrow page shows them on request.
+  const [isOpen, setOpen] = useState(false);
   const change = (name: string, value: unknown, replace = false): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the field's kind decides the value's type
     filters.change({ [name]: value } as Partial<typeof values>, { replace });
   };
   return (
-    <search className={classes['bar']} aria-label="Filters">
+    <search className={classes['bar']} aria-label="Filters" data-open={isOpen || undefined}>
+      <Button className={classes['fold'] ?? ''} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {count === 0 ? 'Filters' : `Filters (${count})`}
+      </Button>
       {fields.map((field) => (
         <Field key={field.name} field={field} value={values[field.name]} onChange={change} />
       ))}

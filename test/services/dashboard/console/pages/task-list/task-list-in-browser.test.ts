@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { startConsole, type RunningConsole } from '../../../start-console.ts';
+import { hasBrowser } from '../../../test-browser.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let console: RunningConsole;
+
+/** Fails when its input says so. */
+const research: AgentFunction = async ({ input }) => {
+  if (input.includes('broken')) throw new Error('The source did not answer');
+  return `Found ${input}`;
+};
+/** Runs until it is cancelled. */
+const endless: AgentFunction = async (_task, { signal }) => {
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+};
+
+async function submit(input: string, fields: object = {}): Promise<void> {
+  await console.api('POST', '/v1/tasks?waitMs=10000', { agent: 'research', input, execution: { maxAttempts: 1 }, ...fields });
+}
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  console = await startConsole({
+    settings: { agents: { research: { kind: 'function', run: research }, endless: { kind: 'function', run: endless } } },
+  });
+}, 60_000);
+afterAll(async () => {
+  if (hasBrowser) await console.close();
+});
+afterEach(() => {
+  if (hasBrowser) console.browser.assertNoProblems();
+});
+
+const table = (): ReturnType<RunningConsole['page']['locator']> => console.page.getByRole('table', { name: 'Tasks' });
+const row = (text: string): ReturnType<RunningConsole['page']['locator']> => table().getByRole('row').filter({ hasText: text });
+
+test.skipIf(!hasBrowser)('a link written by hand shows the tasks of its filters, and new tasks appear by themselves', async () => {
+  const { page } = console;
+  await submit('a broken source');
+  await submit('a good source', { session: 'telegram:12/3' });
+  await console.open('/tasks?status=permanently_failed&agent=research');
+  await row('a broken source').getByText('permanently failed').waitFor();
+  expect(await row('a good source').count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Status: permanently failed' }).isVisible()).toBe(true);
+  expect(await page.getByLabel('Agent').inputValue()).toBe('research');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await row('a good source').getByText('telegram:12/3').waitFor();
+  expect(page.url()).toBe(`${console.dashboard.url}/tasks`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await submit('a later source');
+  await row('a later source').getByText('completed').waitFor();
+  await console.expectPage('tasks');
+});
+
+test.skipIf(!hasBrowser)('rows keep their places below the pointer, and new ones are shown on request', async () => {
+  const { page } = console;
+  await console.open('/tasks');
+  await row('a broken source').hover();
+  await submit('a source behind the pointer');
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  expect(await row('a source behind the pointer').count()).toBe(0);
+  await page.getByRole('button', { name: '1 new' }).click();
+  await row('a source behind the pointer').waitFor();
+});
+
+test.skipIf(!hasBrowser)('keys choose, open and search, and Back returns to the filters', async () => {
+  const { page } = console;
+  await console.open('/tasks?agent=research');
+  await row('a broken source').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await page.locator('tr[data-active]').waitFor();
+  await page.keyboard.press('o');
+  await page.waitForURL('**/tasks/*');
+  await page.goBack();
+  await row('a broken source').waitFor();
+  expect(new URL(page.url()).search).toBe('?agent=research');
+  await page.keyboard.press('/');
+  await page.keyboard.type('broken');
+  await page.waitForURL('**/tasks?q=broken&agent=research');
+  await row('a good source').waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keys' });
+  await keys.getByText('Next row').waitFor();
+  await page.keyboard.press('Escape');
+  await keys.waitFor({ state: 'detached' });
+});
+
+test.skipIf(!hasBrowser)(
+  'selected tasks are cancelled, and all of a filter are discarded with progress, after a confirmation',
+  async () => {
+    const { page } = console;
+    await console.api('POST', '/v1/tasks', { agent: 'endless', input: 'without an end' });
+    await console.open('/tasks?agent=endless');
+    await page.getByLabel('Select all shown rows').check();
+    await page.getByText('1 selected').waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 task' }).click();
+    await page.getByText('Cancel 1 task: done').waitFor();
+    await row('without an end').getByText('cancelled').waitFor();
+    await console.open('/tasks?status=permanently_failed');
+    await row('a broken source').waitFor();
+    await page.getByRole('button', { name: /^Discard all/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard 1 task' }).click();
+    await page.getByText('1 task discarded').waitFor();
+    await page.getByText('No task fits these filters.').waitFor();
+    const { items } = await console.api<{ items: unknown[] }>('GET', '/v1/tasks?status=permanently_failed');
+    expect(items).toEqual([]);
+  },
+);
+
+test.skipIf(!hasBrowser)('chosen columns and saved views stay in the browser', async () => {
+  const { page } = console;
+  await console.open('/tasks?agent=research');
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Queue' }).click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^View/ }).click();
+  await page.getByLabel('Name of the view').fill('Sources');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.keyboard.press('Escape');
+  await console.open('/tasks');
+  await table().getByRole('columnheader', { name: 'Queue' }).waitFor();
+  await page.getByRole('button', { name: 'View: All' }).click();
+  await page.getByRole('menuitem', { name: 'Sources' }).click();
+  await page.waitForURL('**/tasks?agent=research');
+  expect(await page.getByRole('button', { name: 'View: Sources' }).isVisible()).toBe(true);
+});
+
+test.skipIf(!hasBrowser)('the palette goes to pages and records, and does things', async () => {
+  const { page } = console;
+  const palette = page.getByRole('dialog', { name: 'Go to, find, do' });
+  const choose = async (words: string, option: RegExp): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('textbox').fill(words);
+    await palette.getByRole('option', { name: option }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await palette.waitFor({ state: 'detached' });
+  };
+  await console.open('/tasks');
+  await page.keyboard.press('Control+k');
+  await palette.getByRole('option', { name: /Tasks/ }).waitFor();
+  await console.expectPage('palette');
+  await page.keyboard.press('Escape');
+  await choose('schedules', /^Page/);
+  await page.waitForURL('**/schedules');
+  await choose('a good source', /^Task/);
+  await page.waitForURL('**/tasks/*');
+  await choose('telegram:12', /^Session/);
+  await page.waitForURL('**/sessions/telegram%3A12%2F3');
+  await choose('pause the queue background', /^Do/);
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause it' }).click();
+  await page.getByText('The queue background is paused').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone').waitFor();
+  await choose('new task', /^Do/);
+  const form = page.getByRole('dialog', { name: 'New task' });
+  await form.getByLabel('Agent').selectOption('research');
+  await form.getByLabel('Input').fill('a source of the form');
+  await form.getByRole('button', { name: 'Run it' }).click();
+  await page.waitForURL('**/tasks/*');
+  const { items } = await console.api<{ items: { paused: boolean }[] }>('GET', '/v1/queues');
+  expect(items.some(({ paused }) => paused)).toBe(false);
+});
+
+test.skipIf(!hasBrowser)('a lost stream is marked, and the page is live again once it is back', async () => {
+  const { page, dashboard } = console;
+  await console.open('/tasks');
+  await page.getByText('Live', { exact: true }).waitFor();
+  await dashboard.cut();
+  await page.getByText('Not live').waitFor();
+  expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
+  await dashboard.repair();
+  await page.getByText('Live', { exact: true }).waitFor();
+  console.browser.problems.splice(0);
+});
+
+test.skipIf(!hasBrowser)('a key that only reads sees no actions', async () => {
+  const { page } = console;
+  await console.signIn(['read']);
+  await console.open('/tasks?agent=research');
+  await row('a good source').waitFor();
+  for (const name of ['New task', /^Cancel all/, /^Discard all/]) expect(await page.getByRole('button', { name }).count()).toBe(0);
+  expect(await page.getByRole('checkbox').count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Chat' }).count()).toBe(0);
+});
