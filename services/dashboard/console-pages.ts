@@ -45,6 +45,7 @@ const LIST = [
     inNavigation: false,
   },
   { name: 'health', path: '/health', text: 'Settings and health', group: 'administration', needs: 'admin', ofInstallation: true },
+  { name: 'start', path: '/start', text: 'First steps', group: 'work', needs: 'read', inNavigation: false },
 ] as const satisfies readonly ConsolePage[];
 export type ConsolePageName = (typeof LIST)[number]['name'];
 

@@ -19,6 +19,7 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   sessions: page(() => import('./sessions/sessions-page.tsx')),
   chat,
   session: chat,
+  start: page(() => import('./start/start-page.tsx')),
   schedules: page(() => import('./schedules/schedules-page.tsx')),
   failures: page(() => import('./failures/failures-page.tsx')),
   fleet: page(() => import('./fleet/fleet-page.tsx')),

@@ -55,6 +55,7 @@ function useActions(): PaletteItem[] {
   return [
     ...(may ? [{ key: 'new task', kind: 'Do', text: 'New task', run: openNewTask }] : []),
     ...(may ? [link({ kind: 'Do', text: 'New chat', path: '/chat' })] : []),
+    link({ kind: 'Page', text: 'First steps', hint: 'examples', path: '/start' }),
     ...schemes.map(({ scheme, text }) => ({ key: text, kind: 'Do', text, hint: 'theme', run: () => setColorScheme(scheme) })),
   ];
 }

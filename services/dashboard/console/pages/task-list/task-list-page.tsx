@@ -1,16 +1,17 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState, type ReactElement } from 'react';
+import { useMemo, useState, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
 import { readTaskFacets, readTaskList, type ListedTask, type TaskFacets, type TaskListPart } from '../../api/task-list.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
+import { FirstSteps } from '../../parts/first-steps/first-steps.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { countText } from '../../parts/numbers.tsx';
-import { DataTable } from '../../parts/table/data-table.tsx';
+import { DataTable, type DataTableProps } from '../../parts/table/data-table.tsx';
 import { useSelection } from '../../parts/table/use-selection.ts';
 import { durationText } from '../../parts/time.tsx';
 import { taskPath } from '../../routing/paths.ts';
@@ -77,42 +78,53 @@ interface TaskTableProps {
   moreFilters: ReactElement;
 }
 
-function TaskTable({ filters, total, moreFilters }: TaskTableProps): ReactElement {
-  const { search, count } = filters;
+function TaskTable(props: TaskTableProps): ReactElement {
+  const { search, count } = props.filters;
   const query = useTaskPages(search);
+  const { data } = query;
+  const rows = useMemo(() => rowsOf(data?.pages ?? []), [data]);
+  const searched = searchedText(data?.pages ?? []);
+  const isNew = count === 0 && rows.length === 0 && !query.hasNextPage;
+  const more = {
+    hasMore: query.hasNextPage,
+    isLoading: query.isFetchingNextPage,
+    load: () => void query.fetchNextPage(),
+    ...(searched === null ? {} : { text: `${searched} Search further` }),
+  };
+  return (
+    <QueryView query={query} title="The tasks could not be read">
+      {() =>
+        isNew ? <FirstSteps /> : <TaskRows {...props} rows={rows} more={more} whenEmpty={searched ?? 'No task fits these filters.'} />
+      }
+    </QueryView>
+  );
+}
+
+type TaskRowsProps = TaskTableProps & Pick<DataTableProps<ListedTask>, 'rows' | 'more' | 'whenEmpty'>;
+
+function TaskRows({ filters, total, moreFilters, ...table }: TaskRowsProps): ReactElement {
   const selection = useSelection();
   const keys = useRowKeys();
   const may = useMay('submit');
   return (
-    <QueryView query={query} title="The tasks could not be read">
-      {({ pages }) => (
-        <DataTable<ListedTask>
-          name="tasks"
-          label="Tasks"
-          of={search}
-          rows={rowsOf(pages)}
-          rowId={({ id }) => id}
-          columns={TASK_COLUMNS}
-          href={({ id }) => taskPath({ id, tenant: null })}
-          tone={({ status }) => (status === 'permanently_failed' ? 'bad' : status === 'failed' || status === 'timeout' ? 'warn' : null)}
-          keys={keys}
-          {...(may ? { selection } : {})}
-          toolbar={
-            <>
-              <SelectionActions selection={selection} filters={filters} total={total} />
-              {moreFilters}
-            </>
-          }
-          whenEmpty={count === 0 ? 'There is no task yet.' : (searchedText(pages) ?? 'No task fits these filters.')}
-          more={{
-            hasMore: query.hasNextPage,
-            isLoading: query.isFetchingNextPage,
-            load: () => void query.fetchNextPage(),
-            ...(searchedText(pages) === null ? {} : { text: `${searchedText(pages)} Search further` }),
-          }}
-        />
-      )}
-    </QueryView>
+    <DataTable<ListedTask>
+      {...table}
+      name="tasks"
+      label="Tasks"
+      of={filters.search}
+      rowId={({ id }) => id}
+      columns={TASK_COLUMNS}
+      href={({ id }) => taskPath({ id, tenant: null })}
+      tone={({ status }) => (status === 'permanently_failed' ? 'bad' : status === 'failed' || status === 'timeout' ? 'warn' : null)}
+      keys={keys}
+      {...(may ? { selection } : {})}
+      toolbar={
+        <>
+          <SelectionActions selection={selection} filters={filters} total={total} />
+          {moreFilters}
+        </>
+      }
+    />
   );
 }
 

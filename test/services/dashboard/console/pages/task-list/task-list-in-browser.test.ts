@@ -28,7 +28,7 @@ beforeAll(async () => {
   console = await startConsole({
     settings: { agents: { research: { kind: 'function', run: research }, endless: { kind: 'function', run: endless } } },
   });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   if (hasBrowser) await console.close();
 });
@@ -38,6 +38,30 @@ afterEach(() => {
 
 const table = (): ReturnType<RunningConsole['page']['locator']> => console.page.getByRole('table', { name: 'Tasks' });
 const row = (text: string): ReturnType<RunningConsole['page']['locator']> => table().getByRole('row').filter({ hasText: text });
+
+test.skipIf(!hasBrowser)(
+  'a fleet without tasks offers examples to press, which make a task, a schedule and an event of a hook',
+  async () => {
+    const { page } = console;
+    const wanted = [
+      ['Run an example task', '**/tasks/*'],
+      ['Make an example schedule', '**/schedules'],
+      ['Make an example hook', '**/tasks?source=webhook'],
+    ] as const;
+    await console.open('/tasks');
+    await page.getByRole('button', { name: wanted[0][0] }).waitFor();
+    await console.expectPage('first steps');
+    for (const [place, [button, address]] of wanted.entries()) {
+      await console.signIn(['admin'], `newcomer-${place}`);
+      await console.open(place === 0 ? '/start' : '/tasks');
+      await page.getByRole('button', { name: button }).click();
+      await page.waitForURL(address);
+    }
+    await row('Something happened elsewhere').waitFor();
+    expect(await table().getByRole('row').count()).toBe(2);
+    await console.signIn(['admin']);
+  },
+);
 
 test.skipIf(!hasBrowser)('a link written by hand shows the tasks of its filters, and new tasks appear by themselves', async () => {
   const { page } = console;

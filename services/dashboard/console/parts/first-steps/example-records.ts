@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { callApi } from '../../api/call-api.ts';
+import { createTask } from '../../api/task-list.ts';
+import { taskPath } from '../../routing/paths.ts';
+
+/** The request that makes an example, for the browser and for curl. */
+export interface ExampleCall {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Example {
+  readonly title: string;
+  readonly text: string;
+  readonly button: string;
+  readonly needs: 'submit' | 'operate';
+  readonly call: (agent: string) => ExampleCall;
+  /** Makes it, and resolves to the page that shows it. */
+  readonly make: (agent: string) => Promise<string>;
+}
+
+const idSchema = z.object({ id: z.string() });
+const hookSchema = z.object({ path: z.string() });
+
+const taskCall = (agent: string): ExampleCall => ({ path: '/v1/tasks', body: { agent, input: 'Say hello to the fleet' } });
+const scheduleCall = (agent: string): ExampleCall => ({
+  path: '/v1/schedules',
+  body: { every: '1h', agent, message: 'Look whether everything is well', name: 'Example: every hour' },
+});
+const hookCall = (agent: string): ExampleCall => ({ path: '/v1/hooks', body: { provider: 'none', agent, name: 'Example: no signature' } });
+
+/** One of each thing that makes work. */
+export const EXAMPLES: readonly Example[] = [
+  {
+    title: 'Run a task',
+    text: 'An agent gets a text, and its page shows the answer while it is written.',
+    button: 'Run an example task',
+    needs: 'submit',
+    call: taskCall,
+    make: async (agent) => {
+      const id = await createTask({ agent, input: String(taskCall(agent).body['input']) });
+      return taskPath({ id, tenant: null });
+    },
+  },
+  {
+    title: 'Let one run at fixed times',
+    text: 'A schedule makes a task every hour; this one also runs at once.',
+    button: 'Make an example schedule',
+    needs: 'submit',
+    call: scheduleCall,
+    make: async (agent) => {
+      const { path, body } = scheduleCall(agent);
+      const { id } = await callApi(idSchema, path, { method: 'POST', body });
+      await callApi(z.unknown(), `${path}/${encodeURIComponent(id)}/run`, { method: 'POST' });
+      return '/schedules';
+    },
+  },
+  {
+    title: 'Let a webhook start one',
+    text: 'Another system posts to an address of its own. This one takes unsigned events, and gets one at once.',
+    button: 'Make an example hook',
+    needs: 'operate',
+    call: hookCall,
+    make: async (agent) => {
+      const { path, body } = hookCall(agent);
+      const hook = await callApi(hookSchema, path, { method: 'POST', body });
+      await callApi(z.unknown(), hook.path, { method: 'POST', body: { text: 'Something happened elsewhere' } });
+      return '/tasks?source=webhook';
+    },
+  },
+];
