@@ -1,14 +1,11 @@
-import { Button, Modal, NativeSelect, Textarea } from '@mantine/core';
-import { useState, useSyncExternalStore, type FormEvent, type ReactElement } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
+import { Button, Modal } from '@mantine/core';
+import { lazy, Suspense, useSyncExternalStore, type ReactElement } from 'react';
 import { useMay } from '../../api/person.ts';
-import { createTask } from '../../api/task-list.ts';
-import { navigate } from '../../routing/navigation.tsx';
-import { taskPath } from '../../routing/paths.ts';
 import { createStore } from '../actions/store.ts';
 import { Icon } from '../icon.tsx';
-import { ProblemNote } from '../problem-note.tsx';
-import classes from './new-task.module.css';
+
+/** Loaded when it is first opened. */
+const NewTaskForm = lazy(async () => ({ default: (await import('./new-task-form.tsx')).NewTaskForm }));
 
 const isOpen = createStore(false);
 
@@ -32,51 +29,9 @@ export function NewTaskDialog(): ReactElement {
   const close = (): void => isOpen.change(() => false);
   return (
     <Modal opened={shown} onClose={close} title="New task" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <NewTaskForm onDone={close} />
+      <Suspense fallback={null}>
+        <NewTaskForm onDone={close} />
+      </Suspense>
     </Modal>
-  );
-}
-
-const ROWS = 5;
-
-function NewTaskForm({ onDone }: { onDone: () => void }): ReactElement {
-  const agents = useAgentNames();
-  const [agent, setAgent] = useState('');
-  const [input, setInput] = useState('');
-  const [problem, setProblem] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-  const chosen = agent === '' ? agents[0] : agent;
-  const submit = async (): Promise<void> => {
-    if (chosen === undefined) return;
-    setBusy(true);
-    try {
-      const id = await createTask({ agent: chosen, input });
-      onDone();
-      navigate(taskPath({ id, tenant: null }));
-    } catch (error) {
-      setProblem(error);
-      setBusy(false);
-    }
-  };
-  const onSubmit = (event: FormEvent): void => {
-    event.preventDefault();
-    void submit();
-  };
-  return (
-    <form className={classes['form']} onSubmit={onSubmit}>
-      <NativeSelect label="Agent" data={[...agents]} value={chosen ?? ''} onChange={({ currentTarget }) => setAgent(currentTarget.value)} />
-      <Textarea
-        label="Input"
-        autosize={false}
-        rows={ROWS}
-        data-autofocus
-        value={input}
-        onChange={({ currentTarget }) => setInput(currentTarget.value)}
-      />
-      {problem === null ? null : <ProblemNote title="The task was not accepted" error={problem} />}
-      <Button type="submit" loading={isBusy} disabled={input.trim() === '' || chosen === undefined}>
-        Run it
-      </Button>
-    </form>
   );
 }
