@@ -8,7 +8,7 @@ import { QueryView } from '../../parts/layout/query-view.tsx';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { AttentionPanel } from './attention-panel.tsx';
-import { FirstSteps } from './first-steps.tsx';
+import { FirstSteps } from '../../parts/first-steps/first-steps.tsx';
 import { NowStats } from './now-stats.tsx';
 import classes from './overview.module.css';
 import { FailedPanel } from './failed-panel.tsx';
