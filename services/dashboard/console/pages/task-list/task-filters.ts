@@ -15,6 +15,8 @@ export const TASK_FILTERS = {
   correlation: 'text',
   parent: 'text',
   sourceId: 'text',
+  worker: 'text',
+  metadata: 'text',
   since: 'text',
   until: 'text',
   skipped: 'flag',
@@ -52,6 +54,8 @@ const RARE = [
   { name: 'sourceId', kind: 'text', label: 'Hook or trigger' },
   { name: 'correlation', kind: 'text', label: 'Correlation id' },
   { name: 'parent', kind: 'text', label: 'Parent task' },
+  { name: 'worker', kind: 'text', label: 'Worker' },
+  { name: 'metadata', kind: 'text', label: 'Metadata key:value' },
   { name: 'skipped', kind: 'flag', label: 'Skipped too' },
 ] as const;
 

@@ -27,6 +27,7 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   console = await startConsole({
     settings: { agents: { research: { kind: 'function', run: research }, endless: { kind: 'function', run: endless } } },
+    more: (parts) => [createWebhooksService(parts)],
   });
 }, 180_000);
 afterAll(async () => {
