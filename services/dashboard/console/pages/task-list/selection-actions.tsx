@@ -39,8 +39,8 @@ export function SelectionActions({ selection, filters, total }: SelectionActions
       </>
     );
   }
-  // Without a filter a slip would cancel the work of everybody.
-  if (filters.count === 0) return null;
+  // Without a filter a slip would cancel the work of everybody. Actions select by no worker and no metadata.
+  if (filters.count === 0 || filters.values.worker !== null || filters.values.metadata !== null) return null;
   const label = total === undefined || total.total === 0 ? 'all' : `all ${countText(total.total)}${total.isLowerBound ? '+' : ''}`;
   return (
     <BulkTaskActions size="compact-xs" actions={actionsOf(filters.values.status)} filter={actionFilter(filters.values)} label={label} />

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
+import { createWebhooksService } from '../../../../../../services/webhooks/create-webhooks-service.ts';
 import { startConsole, type RunningConsole } from '../../../start-console.ts';
 import { hasBrowser } from '../../../test-browser.ts';
 
@@ -36,6 +37,10 @@ afterAll(async () => {
 afterEach(() => {
   if (hasBrowser) console.browser.assertNoProblems();
 });
+/** Some tests sign in with other keys. */
+beforeEach(async () => {
+  if (hasBrowser) await console.signIn(['admin']);
+});
 
 const table = (): ReturnType<RunningConsole['page']['locator']> => console.page.getByRole('table', { name: 'Tasks' });
 const row = (text: string): ReturnType<RunningConsole['page']['locator']> => table().getByRole('row').filter({ hasText: text });
@@ -60,7 +65,6 @@ test.skipIf(!hasBrowser)(
     }
     await row('Something happened elsewhere').waitFor();
     expect(await table().getByRole('row').count()).toBe(2);
-    await console.signIn(['admin']);
   },
 );
 
