@@ -29,7 +29,7 @@ export function Palette({ onDone }: { onDone: () => void }): ReactElement {
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options aria-label="What fits" className={classes['list'] ?? ''}>
+      <Combobox.Options tabIndex={0} aria-label="What fits" className={classes['list'] ?? ''}>
         {items.map(({ key, kind, text, hint }) => (
           <Combobox.Option key={key} value={key} className={classes['item'] ?? ''}>
             <span className={classes['kind']}>{kind}</span>

@@ -173,6 +173,7 @@ test.skipIf(!hasBrowser)('the palette goes to pages and records, and does things
     await page.keyboard.press('Enter');
     await palette.waitFor({ state: 'detached' });
   };
+  await submit('a source to find', { session: 'slack:C1/7' });
   await console.open('/tasks');
   await page.keyboard.press('Control+k');
   await palette.getByRole('option', { name: /Tasks/ }).waitFor();
@@ -180,10 +181,10 @@ test.skipIf(!hasBrowser)('the palette goes to pages and records, and does things
   await page.keyboard.press('Escape');
   await choose('schedules', /^Page/);
   await page.waitForURL('**/schedules');
-  await choose('a good source', /^Task/);
+  await choose('source to find', /^Task/);
   await page.waitForURL('**/tasks/*');
-  await choose('telegram:12', /^Session/);
-  await page.waitForURL('**/sessions/telegram%3A12%2F3');
+  await choose('slack:C1', /^Session/);
+  await page.waitForURL('**/sessions/slack%3AC1%2F7');
   await choose('pause the queue background', /^Do/);
   await page.getByRole('dialog').getByRole('button', { name: 'Pause it' }).click();
   await page.getByText('The queue background is paused').waitFor();
