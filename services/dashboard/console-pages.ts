@@ -32,7 +32,13 @@ const LIST = [
   { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false },
   { name: 'schedules', path: '/schedules', text: 'Workflows', group: 'work', needs: 'read' },
   { name: 'failures', path: '/failures', text: 'Failures', group: 'work', needs: 'read' },
+  { name: 'agents', path: '/agents', text: 'Agents', group: 'fleet', needs: 'read' },
+  { name: 'agent', path: '/agents/:id', text: 'Agent', group: 'fleet', needs: 'read', inNavigation: false },
   { name: 'fleet', path: '/fleet', text: 'Fleet', group: 'fleet', needs: 'read' },
+  { name: 'queues', path: '/queues', text: 'Queues', group: 'fleet', needs: 'read', ofInstallation: true },
+  { name: 'hooks', path: '/hooks', text: 'Hooks', group: 'connections', needs: 'read' },
+  { name: 'hook', path: '/hooks/:id', text: 'Hook', group: 'connections', needs: 'read', inNavigation: false },
+  { name: 'deliveries', path: '/deliveries', text: 'Deliveries', group: 'connections', needs: 'read' },
   { name: 'usage', path: '/usage', text: 'Usage', group: 'administration', needs: 'read' },
   { name: 'tenants', path: '/tenants', text: 'Tenants and keys', group: 'administration', needs: 'admin' },
   {

@@ -27,4 +27,10 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   tenants: page(() => import('./tenants/tenants-page.tsx')),
   tenant: page(() => import('./tenants/tenant-page.tsx')),
   health: page(() => import('./health/health-page.tsx')),
+  agents: page(() => import('./agents/agents-page.tsx')),
+  agent: page(() => import('./agents/agent-page.tsx')),
+  queues: page(() => import('./queues/queues-page.tsx')),
+  hooks: page(() => import('./hooks/hooks-page.tsx')),
+  hook: page(() => import('./hooks/hook-page.tsx')),
+  deliveries: page(() => import('./deliveries/deliveries-page.tsx')),
 };

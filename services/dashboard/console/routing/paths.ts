@@ -9,3 +9,11 @@ export function sessionPath(session: string): string {
 export function taskPath({ id, tenant }: TaskRef): string {
   return `/tasks/${encodeURIComponent(id)}${tenant === null ? '' : `?tenant=${encodeURIComponent(tenant)}`}`;
 }
+
+export function hookPath(id: string): string {
+  return `/hooks/${encodeURIComponent(id)}`;
+}
+
+export function agentPath(id: string): string {
+  return `/agents/${encodeURIComponent(id)}`;
+}

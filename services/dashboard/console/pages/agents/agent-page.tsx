@@ -1,0 +1,151 @@
+import { Button, Modal } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+import { AGENTS_KEY, deleteAgent, readAgent, readAgentTasks, SAMPLE, type Agent, type AgentTask } from '../../api/agents.ts';
+import { useMay } from '../../api/person.ts';
+import { useLiveQuery } from '../../live/use-live-query.ts';
+import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { Facts } from '../../parts/layout/facts.tsx';
+import { PageFrame } from '../../parts/layout/page-frame.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { Stat, StatRow } from '../../parts/layout/stat.tsx';
+import { Count, percentText } from '../../parts/numbers.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import type { Column } from '../../parts/table/column.ts';
+import { DataTable } from '../../parts/table/data-table.tsx';
+import { Age, Duration, Elapsed } from '../../parts/time.tsx';
+import { navigate } from '../../routing/navigation.tsx';
+import type { PageProps } from '../../routing/page-props.ts';
+import { taskPath } from '../../routing/paths.ts';
+import { AgentForm } from './agent-form.tsx';
+import { figuresOf } from './agent-figures.ts';
+import { TryForm } from './try-form.tsx';
+
+const COLUMNS: readonly Column<AgentTask>[] = [
+  { id: 'input', title: 'Input', onNarrow: 'first', cell: ({ input }) => input },
+  { id: 'status', title: 'Status', width: 150, onNarrow: 'line', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    id: 'duration',
+    title: 'Ran',
+    width: 90,
+    align: 'end',
+    onNarrow: 'line',
+    cell: ({ startedAt, completedAt }) => <Elapsed from={startedAt} to={completedAt} />,
+  },
+  { id: 'error', title: 'Error', cell: ({ error }) => (error ? `${error.message} [${error.code}]` : '') },
+  { id: 'age', title: 'Accepted', width: 110, onNarrow: 'line', cell: ({ createdAt }) => <Age at={createdAt} of="accepted" /> },
+];
+
+/** One agent: what it is, what its newest tasks show, and a form to try it. */
+export function Page({ params }: PageProps): ReactElement {
+  const id = params['id'] ?? '';
+  const query = useLiveQuery({ queryKey: [...AGENTS_KEY, id], queryFn: ({ signal }) => readAgent(id, signal), kinds: [] });
+  const { data } = query;
+  return (
+    <PageFrame title={id} note={data?.description ?? undefined} actions={data === undefined ? undefined : <AgentActions agent={data} />}>
+      <QueryView query={query} title="The agent could not be read">
+        {(agent) => (
+          <>
+            <TryForm agent={agent.id} />
+            <AgentTasks id={agent.id} />
+            <Panel title="Definition">
+              <AgentFacts agent={agent} />
+            </Panel>
+          </>
+        )}
+      </QueryView>
+    </PageFrame>
+  );
+}
+
+function AgentTasks({ id }: { id: string }): ReactElement {
+  const query = useLiveQuery({
+    queryKey: [...AGENTS_KEY, id, 'tasks'],
+    queryFn: ({ signal }) => readAgentTasks(id, signal),
+    kinds: ['task.*'],
+  });
+  return (
+    <QueryView query={query} title="The tasks could not be read">
+      {(tasks) => {
+        const { count, failureRate, p95Ms } = figuresOf(tasks);
+        return (
+          <>
+            <StatRow>
+              <Stat label="Newest tasks" value={<Count value={count} />} hint={count === SAMPLE ? 'of more' : 'all that are kept'} />
+              <Stat
+                label="Failed"
+                value={failureRate === null ? '–' : percentText(failureRate)}
+                {...(failureRate ? { tone: 'bad' as const, href: `/tasks?agent=${encodeURIComponent(id)}&status=permanently_failed` } : {})}
+              />
+              <Stat label="p95" value={<Duration ms={p95Ms} />} />
+            </StatRow>
+            <DataTable
+              name="agent-tasks"
+              label="Newest tasks"
+              rows={tasks}
+              rowId={(task) => task.id}
+              columns={COLUMNS}
+              href={(task) => taskPath({ id: task.id, tenant: null })}
+              tone={({ status }) => (status === 'permanently_failed' ? 'bad' : null)}
+              whenEmpty="It has had no task yet. Try it above."
+            />
+          </>
+        );
+      }}
+    </QueryView>
+  );
+}
+
+function AgentFacts({ agent }: { agent: Agent }): ReactElement {
+  return (
+    <Facts
+      items={[
+        { label: 'Kind', value: agent.kind },
+        { label: 'From', value: agent.origin === 'api' ? 'the API' : 'muster.config.ts' },
+        { label: 'Model', value: agent.model },
+        { label: 'Address', value: agent.url ?? agent.baseUrl },
+        { label: 'Needs', value: agent.capabilities?.join(', ') },
+        { label: 'Key or secret', value: agent.hasSecret === undefined ? null : agent.hasSecret ? 'set' : 'none' },
+        { label: 'Tasks at once', value: agent.maxRunning ?? 'as many as the tenant may run' },
+        { label: 'Timeout', value: agent.timeoutMs === null ? 'as configured' : <Duration ms={agent.timeoutMs} /> },
+        { label: 'Attempts', value: agent.maxAttempts ?? 'as configured' },
+        { label: 'Instructions', value: agent.system },
+      ]}
+    />
+  );
+}
+
+function AgentActions({ agent }: { agent: Agent }): ReactElement | null {
+  const [isEditing, setEditing] = useState(false);
+  const may = useMay('operate');
+  if (!may || agent.origin !== 'api') return null;
+  const close = (): void => setEditing(false);
+  const remove = async (): Promise<void> => {
+    await deleteAgent(agent.id);
+    navigate('/agents', { replace: true });
+  };
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={() => setEditing(true)}>
+        Edit
+      </Button>
+      <ActionButton
+        needs="operate"
+        danger
+        text="Delete"
+        run={remove}
+        done={`The agent ${agent.id} is deleted`}
+        refresh={[['agents']]}
+        confirm={{
+          title: `Delete ${agent.id}?`,
+          text: 'Its tasks that wait will fail. Tasks that ended stay.',
+          button: 'Delete',
+          danger: true,
+        }}
+      />
+      <Modal opened={isEditing} onClose={close} title={`Edit ${agent.id}`} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+        <AgentForm agent={agent} onDone={close} />
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import { Button, Textarea } from '@mantine/core';
+import { useState, type ReactElement, type SubmitEvent } from 'react';
+import { AGENTS_KEY, tryAgent } from '../../api/agents.ts';
+import { useMay } from '../../api/person.ts';
+import { useAction } from '../../parts/actions/use-action.ts';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { navigate } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
+import classes from './agents.module.css';
+
+/** Sends the agent a task, and shows it. */
+export function TryForm({ agent }: { agent: string }): ReactElement | null {
+  const [input, setInput] = useState('');
+  const [isSending, setSending] = useState(false);
+  const may = useMay('submit');
+  const act = useAction();
+  if (!may) return null;
+  const submit = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    setSending(true);
+    let task = '';
+    const run = async (): Promise<void> => {
+      ({ id: task } = await tryAgent(agent, input));
+    };
+    const isDone = await act({ run, done: 'The task is accepted', refresh: [AGENTS_KEY] });
+    setSending(false);
+    if (isDone) navigate(taskPath({ id: task, tenant: null }));
+  };
+  return (
+    <Panel title="Try it">
+      <form className={classes['form']} onSubmit={(event) => void submit(event)}>
+        <Textarea
+          aria-label="Input"
+          placeholder="What it should do"
+          required
+          autosize
+          minRows={2}
+          maxRows={10}
+          value={input}
+          onChange={({ currentTarget }) => setInput(currentTarget.value)}
+        />
+        <div className={classes['buttons']}>
+          <Button type="submit" size="xs" loading={isSending}>
+            Send
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}

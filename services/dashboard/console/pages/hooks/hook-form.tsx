@@ -1,0 +1,156 @@
+import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { useState, type ReactElement, type SubmitEvent } from 'react';
+import { useAgentNames } from '../../api/call-api.ts';
+import { createHook, HOOKS_KEY, PROVIDERS, randomSecret, type Hook, type NewHook, type Provider } from '../../api/hooks.ts';
+import { useAction } from '../../parts/actions/use-action.ts';
+import { navigate } from '../../routing/navigation.tsx';
+import { hookPath } from '../../routing/paths.ts';
+import { SetUpSteps } from './hook-set-up.tsx';
+import classes from './hooks.module.css';
+
+const PROVIDER_TEXTS: Readonly<Record<Provider, string>> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  stripe: 'Stripe',
+  slack: 'Slack',
+  standard: 'Standard Webhooks',
+  hmac: 'Another sender, signed by HMAC',
+  none: 'Another sender, unsigned',
+};
+
+interface Draft {
+  provider: Provider;
+  agent: string | null;
+  name: string;
+  template: string;
+  session: string;
+  /** The header of the signature, for `hmac`. */
+  header: string;
+}
+
+const EMPTY: Draft = { provider: 'github', agent: null, name: '', template: '', session: '', header: 'X-Signature' };
+
+/** The form for a new hook, then its secret, which is shown once, with what to do at the sender. */
+export function HookForm({ onDone }: { onDone: () => void }): ReactElement {
+  const [draft, setDraft] = useState(EMPTY);
+  const [made, setMade] = useState<{ hook: Hook; secret: string | null } | null>(null);
+  const [isSending, setSending] = useState(false);
+  const agents = useAgentNames();
+  const act = useAction();
+  const agent = draft.agent ?? agents[0] ?? '';
+  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
+  const submit = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    setSending(true);
+    const secret = draft.provider === 'none' ? null : randomSecret(draft.provider);
+    const run = async (): Promise<void> => setMade({ hook: await createHook(toNewHook(draft, agent, secret)), secret });
+    await act({ run, done: 'The hook is created', refresh: [HOOKS_KEY] });
+    setSending(false);
+  };
+  if (made !== null) return <MadeHook {...made} onDone={onDone} />;
+  return (
+    <form className={classes['form']} onSubmit={(event) => void submit(event)}>
+      <HookFields draft={draft} change={change} agents={agents} agent={agent} />
+      <div className={classes['buttons']}>
+        <Button type="submit" loading={isSending} disabled={agent === ''}>
+          Create
+        </Button>
+        <Button variant="default" onClick={onDone}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface HookFieldsProps {
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+  agents: readonly string[];
+  /** The chosen one. */
+  agent: string;
+}
+
+function HookFields({ draft, change, agents, agent }: HookFieldsProps): ReactElement {
+  return (
+    <>
+      <NativeSelect
+        label="Sender"
+        data-autofocus
+        data={PROVIDERS.map((value) => ({ value, label: PROVIDER_TEXTS[value] }))}
+        value={draft.provider}
+        onChange={({ currentTarget }) => change({ provider: PROVIDERS.find((each) => each === currentTarget.value) ?? 'github' })}
+      />
+      {draft.provider === 'hmac' ? (
+        <TextInput
+          label="Header of the signature"
+          required
+          value={draft.header}
+          onChange={({ currentTarget }) => change({ header: currentTarget.value })}
+        />
+      ) : null}
+      <NativeSelect
+        label="Agent"
+        data={[...agents]}
+        value={agent}
+        onChange={({ currentTarget }) => change({ agent: currentTarget.value })}
+      />
+      <TextInput
+        label="Name"
+        autoComplete="off"
+        value={draft.name}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+      />
+      <Textarea
+        label="Input of the task"
+        description="A template over event, delivery and payload, like “{{payload.action}} #{{payload.number}}”. Without it, the event's name and the payload."
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={draft.template}
+        onChange={({ currentTarget }) => change({ template: currentTarget.value })}
+      />
+      <TextInput
+        label="Session"
+        description="A template, too: events with the same session run one after the other."
+        autoComplete="off"
+        value={draft.session}
+        onChange={({ currentTarget }) => change({ session: currentTarget.value })}
+      />
+    </>
+  );
+}
+
+interface MadeHookProps {
+  hook: Hook;
+  secret: string | null;
+  onDone: () => void;
+}
+
+/** The set-up of a new hook, with its secret. */
+function MadeHook({ hook, secret, onDone }: MadeHookProps): ReactElement {
+  const show = (): void => {
+    onDone();
+    navigate(hookPath(hook.id));
+  };
+  return (
+    <div className={classes['form']}>
+      <SetUpSteps hook={hook} secret={secret} />
+      <div className={classes['buttons']}>
+        <Button onClick={show}>Show the hook</Button>
+      </div>
+    </div>
+  );
+}
+
+function toNewHook({ provider, name, template, session, header }: Draft, agent: string, secret: string | null): NewHook {
+  return {
+    provider,
+    agent,
+    ...(secret === null ? {} : { secret }),
+    ...(name === '' ? {} : { name }),
+    ...(template === '' ? {} : { template }),
+    ...(session === '' ? {} : { session }),
+    ...(provider === 'hmac' ? { options: { header } } : {}),
+  };
+}

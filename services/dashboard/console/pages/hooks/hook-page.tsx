@@ -1,0 +1,136 @@
+import { Button, Modal } from '@mantine/core';
+import { useState, type ReactElement } from 'react';
+import { changeHook, deleteHook, hookKey, HOOKS_KEY, randomSecret, readHook, type Hook } from '../../api/hooks.ts';
+import { useMay } from '../../api/person.ts';
+import { useLiveQuery } from '../../live/use-live-query.ts';
+import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { CopyId } from '../../parts/copy.tsx';
+import { Facts } from '../../parts/layout/facts.tsx';
+import { PageFrame } from '../../parts/layout/page-frame.tsx';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
+import { ToneBadge } from '../../parts/status-badge.tsx';
+import { Age } from '../../parts/time.tsx';
+import { navigate } from '../../routing/navigation.tsx';
+import type { PageProps } from '../../routing/page-props.ts';
+import { HookDeliveries } from './hook-deliveries.tsx';
+import { SetUpSteps } from './hook-set-up.tsx';
+import { TestForm } from './hook-test.tsx';
+
+/** One hook: what it received, how it is set up at its sender, and what it makes of an event. */
+export function Page({ params }: PageProps): ReactElement {
+  const id = params['id'] ?? '';
+  const query = useLiveQuery({ queryKey: hookKey(id), queryFn: ({ signal }) => readHook(id, signal), kinds: [] });
+  const { data } = query;
+  return (
+    <PageFrame
+      title={data?.name ?? 'Hook'}
+      note={
+        data === undefined ? undefined : (
+          <ToneBadge tone={data.enabled ? 'good' : 'idle'}>{data.enabled ? 'enabled' : 'disabled'}</ToneBadge>
+        )
+      }
+      actions={data === undefined ? undefined : <HookActions hook={data} />}
+    >
+      <QueryView query={query} title="The hook could not be read">
+        {(hook) => (
+          <>
+            <Panel title="Deliveries">
+              <HookDeliveries hook={hook.id} />
+            </Panel>
+            <HookFacts hook={hook} />
+          </>
+        )}
+      </QueryView>
+    </PageFrame>
+  );
+}
+
+function HookFacts({ hook }: { hook: Hook }): ReactElement {
+  const { id, provider, agent, template, session, createdAt } = hook;
+  const [secret, setSecret] = useState<string | null>(null);
+  const change = async (): Promise<void> => {
+    const next = randomSecret(provider);
+    await changeHook(id, { secret: next });
+    setSecret(next);
+  };
+  const hasOwnSecret = provider !== 'none' && provider !== 'stripe' && provider !== 'slack';
+  const button = hasOwnSecret ? (
+    <ActionButton
+      needs="operate"
+      text="Change secret"
+      run={change}
+      done="The secret is changed"
+      confirm={{
+        title: 'Change the secret?',
+        text: 'Requests that are signed with the old secret are refused from then on.',
+        button: 'Change',
+      }}
+    />
+  ) : null;
+  return (
+    <>
+      <Panel title="Set-up at the sender" actions={button}>
+        <SetUpSteps hook={hook} secret={secret} />
+      </Panel>
+      <Panel title="What it makes of an event">
+        <Facts
+          items={[
+            { label: 'Sender', value: provider },
+            { label: 'Agent', value: agent },
+            { label: 'Input', value: template === null ? 'the name of the event and the payload' : <code>{template}</code> },
+            { label: 'Session', value: session === null ? 'none' : <code>{session}</code> },
+            { label: 'Created', value: <Age at={createdAt} of="created" /> },
+            { label: 'Id', value: <CopyId id={id} /> },
+          ]}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function HookActions({ hook }: { hook: Hook }): ReactElement {
+  const [isTesting, setTesting] = useState(false);
+  const may = useMay('operate');
+  const { id, enabled } = hook;
+  const close = (): void => setTesting(false);
+  const remove = async (): Promise<void> => {
+    await deleteHook(id);
+    navigate('/hooks', { replace: true });
+  };
+  const refresh = [HOOKS_KEY];
+  return (
+    <>
+      {may ? (
+        <Button size="xs" onClick={() => setTesting(true)}>
+          Send a test
+        </Button>
+      ) : null}
+      <ActionButton
+        needs="operate"
+        text={enabled ? 'Disable' : 'Enable'}
+        run={() => changeHook(id, { enabled: !enabled })}
+        undo={() => changeHook(id, { enabled })}
+        done={enabled ? 'Disabled: its sender gets 404' : 'Enabled'}
+        refresh={refresh}
+      />
+      <ActionButton
+        needs="operate"
+        danger
+        text="Delete"
+        run={remove}
+        done="The hook is deleted"
+        refresh={refresh}
+        confirm={{
+          title: 'Delete this hook?',
+          text: 'Its sender gets 404 from then on. Tasks that it made stay.',
+          button: 'Delete',
+          danger: true,
+        }}
+      />
+      <Modal opened={isTesting} onClose={close} title="Send a test" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+        <TestForm hook={id} onDone={close} />
+      </Modal>
+    </>
+  );
+}

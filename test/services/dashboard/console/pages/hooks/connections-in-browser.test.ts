@@ -1,0 +1,228 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { Scope } from '#shared/tenants/key-store.ts';
+import { createApiService } from '../../../../../../services/api/create-api-service.ts';
+import { createWebhooksService } from '../../../../../../services/webhooks/create-webhooks-service.ts';
+import { createWorkerService } from '../../../../../../services/worker/create-worker-service.ts';
+import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../../../../support/fake-http-endpoint.ts';
+import { waitFor } from '../../../../../support/wait-for.ts';
+import { builtConsole } from '../../../built-console.ts';
+import { startDashboard, type RunningDashboard } from '../../../running-dashboard.ts';
+import { expectAccessiblePage, hasBrowser, openBrowser, type TestBrowser } from '../../../test-browser.ts';
+
+// One fleet and one browser for the pages Hooks, Deliveries, Agents and Queues. Each step has its own, shorter limit.
+vi.setConfig({ testTimeout: 180_000 });
+
+let dashboard: RunningDashboard;
+let browser: TestBrowser;
+let page: Page;
+let endpoint: FakeHttpEndpoint;
+let isBroken = true;
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  endpoint = await startFakeHttpEndpoint((response) => void response.writeHead(isBroken ? 500 : 200).end());
+  dashboard = await startDashboard(
+    {
+      agents: {
+        echo: { kind: 'echo', description: 'Says it again' },
+        breaks: {
+          kind: 'function',
+          run: () => {
+            throw new Error('the file is gone');
+          },
+          maxAttempts: 1,
+        },
+      },
+      outbound: { allowNetworks: ['127.0.0.0/8'] },
+      deliveries: { callbacks: { retryMs: [], disableAfterMs: 1 } },
+    },
+    { built: await builtConsole(), more: (parts) => [createApiService(parts), createWebhooksService(parts), createWorkerService(parts)] },
+  );
+  browser = await openBrowser(dashboard.url);
+  ({ page } = browser);
+  await signInAs(['admin']);
+}, 60_000);
+afterAll(async () => {
+  if (!hasBrowser) return;
+  await browser.close();
+  await dashboard.close();
+  await endpoint.close();
+});
+afterEach(() => {
+  if (hasBrowser) browser.assertNoProblems();
+});
+
+async function signInAs(scopes: Scope[]): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(`${dashboard.url}/sign-in`);
+  await page.fill('#key', await dashboard.newSecret(scopes));
+  await page.click('main button');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+const open = async (path: string): Promise<void> => void (await page.goto(`${dashboard.url}${path}`));
+const button = (name: string): ReturnType<Page['locator']> => page.getByRole('button', { name, exact: true });
+const table = (name: string): ReturnType<Page['locator']> => page.getByRole('table', { name, exact: true });
+const row = (name: string, text: string): ReturnType<Page['locator']> => table(name).locator('tr').filter({ hasText: text }).first();
+const confirm = (name: string): Promise<void> => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+/** Readable by people, and not wider than a phone. */
+async function expectPage(what: string): Promise<void> {
+  await expectAccessiblePage(page, what);
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    const needed = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect({ what, width, isFitting: needed <= width }).toEqual({ what, width, isFitting: true });
+  }
+}
+
+describe.skipIf(!hasBrowser)('the page Hooks', () => {
+  test('makes a hook, shows its secret once with the steps at the sender, and what the hook received, also what it refused', async () => {
+    await open('/hooks');
+    await button('New hook').click();
+    const dialog = page.getByRole('dialog', { name: 'New hook' });
+    await dialog.getByLabel('Name').fill('pull requests');
+    await dialog.getByLabel('Agent').selectOption('echo');
+    await dialog.getByLabel('Input of the task').fill('{{payload.action}} #{{payload.number}}');
+    await expectAccessiblePage(page, 'the form of a hook');
+    await button('Create').click();
+    await dialog.getByText('It is shown only now.').waitFor();
+    const address = await dialog.locator('code').filter({ hasText: '/hooks/' }).innerText();
+    expect(
+      await dialog
+        .locator('code')
+        .filter({ hasText: /^[0-9a-f]{64}$/ })
+        .count(),
+    ).toBe(1);
+    await button('Show the hook').click();
+    await page.getByRole('heading', { name: 'pull requests' }).waitFor();
+    expect(await page.getByText(/[0-9a-f]{64}/).count()).toBe(0);
+
+    await fetch(address, { method: 'POST', headers: { 'x-hub-signature-256': 'sha256=00' }, body: '{"from":"nobody"}' });
+    await row('Deliveries', 'The signature does not match').waitFor();
+    await button('Send a test').click();
+    await page.getByRole('dialog').getByLabel('Event').fill('pull_request.opened');
+    await button('Send').click();
+    await page.getByText('opened #7').first().waitFor();
+    await page.goBack();
+
+    await row('Deliveries', 'pull_request.opened (test)').getByRole('link').first().click();
+    await page.getByText('"opened"').waitFor();
+    await expectPage('a hook');
+    await button('Replay').click();
+    await confirm('Replay');
+    await row('Deliveries', 'pull_request.opened (replay)').waitFor();
+    await row('Deliveries', 'unknown').getByRole('link').first().click();
+    await page.getByText('"nobody"').waitFor();
+    expect(await button('Replay').count()).toBe(0);
+
+    await button('Disable').click();
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await open('/hooks');
+    await row('Hooks', 'pull requests').waitFor();
+    await expectPage('hooks');
+  });
+});
+
+describe.skipIf(!hasBrowser)('the page Deliveries', () => {
+  test('shows a callback that failed, sends it again, and enables its endpoint', async () => {
+    const task = await acceptTask(dashboard.parts, {
+      tenant: 'default',
+      agent: 'echo',
+      input: 'tell me',
+      source: 'api',
+      callbackUrl: `${endpoint.url}/done`,
+    });
+    await waitFor(() => endpoint.requests.length === 1, { deadlineMs: 30_000, what: 'the callback to be tried' });
+    await open('/deliveries?status=failed');
+    await row('Deliveries', task.id).getByText('failed', { exact: true }).waitFor();
+    await row('Endpoints that fail', endpoint.url).waitFor();
+    await expectPage('deliveries');
+    await row('Deliveries', task.id).getByRole('button', { name: 'Retry' }).click();
+    await row('Endpoints that fail', endpoint.url).getByText('disabled', { exact: true }).waitFor();
+    isBroken = false;
+    await row('Endpoints that fail', endpoint.url).getByRole('button', { name: 'Enable' }).click();
+    await table('Endpoints that fail').waitFor({ state: 'detached' });
+    await row('Deliveries', task.id).getByRole('button', { name: 'Retry' }).click();
+    await open('/deliveries?status=delivered');
+    await row('Deliveries', task.id).getByText('delivered', { exact: true }).waitFor();
+    expect(endpoint.requests).toHaveLength(3);
+  });
+});
+
+describe.skipIf(!hasBrowser)('the page Agents', () => {
+  test('shows what the newest tasks of an agent show of it, and sends it one', async () => {
+    await acceptTask(dashboard.parts, { tenant: 'default', agent: 'breaks', input: 'x', source: 'api' });
+    await open('/agents');
+    await row('Agents', 'breaks').getByText('100 %').waitFor();
+    await expectPage('agents');
+    await row('Agents', 'Says it again').getByRole('link').first().click();
+    await page.getByRole('textbox', { name: 'Input' }).fill('said to try');
+    await expectPage('an agent');
+    await button('Send').click();
+    await page.getByText('said to try').first().waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/^\/tasks\//);
+    await page.getByText('completed', { exact: true }).first().waitFor();
+  });
+
+  test('creates, changes and deletes an agent of the API', async () => {
+    await open('/agents');
+    await button('New agent').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('writer');
+    await dialog.getByLabel('Model', { exact: false }).first().fill('model-1');
+    await dialog.getByLabel('Description').fill('Writes notes');
+    await expectAccessiblePage(page, 'the form of an agent');
+    await button('Create').click();
+    await page.getByRole('heading', { name: 'writer', level: 1 }).waitFor();
+    await button('Edit').click();
+    await dialog.getByLabel('Description').fill('Writes release notes');
+    await button('Save').click();
+    await page.getByText('Writes release notes').first().waitFor();
+    await button('Delete').click();
+    await confirm('Delete');
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    await row('Agents', 'writer').waitFor({ state: 'detached' });
+    expect((await dashboard.parts.catalog.list('default')).items.map(({ id }) => id)).not.toContain('writer');
+  });
+});
+
+describe.skipIf(!hasBrowser)('the page Queues', () => {
+  test('pauses a queue after a question, resumes it, and shows who serves it', async () => {
+    await open('/queues');
+    await row('Queues', 'background').getByRole('button', { name: 'Pause' }).click();
+    await confirm('Pause');
+    await row('Queues', 'background').getByText('paused').waitFor();
+    await row('Queues', 'background').getByRole('button', { name: 'Resume' }).click();
+    await row('Queues', 'background').getByText('open').waitFor();
+    await row('Queues', 'chat').getByRole('link').first().click();
+    await table('Workers that serve chat').locator('tbody tr').first().waitFor();
+    expect(new URL(page.url()).search).toBe('?queue=chat');
+    await expectPage('queues');
+  });
+});
+
+describe.skipIf(!hasBrowser)('a key that may only read', () => {
+  test('sees the pages without any action', async () => {
+    await signInAs(['read']);
+    const seen = [
+      ['/hooks', 'Hooks', 'pull requests'],
+      ['/deliveries', 'Deliveries', 'callback'],
+      ['/agents', 'Agents', 'echo'],
+      ['/queues', 'Queues', 'chat'],
+    ] as const;
+    for (const [path, name, text] of seen) {
+      await open(path);
+      await row(name, text).waitFor();
+      const buttons = await page.locator('main').getByRole('button').allInnerTexts();
+      const actions = buttons.filter((each) => /New|Retry|Pause|Resume|Enable|Delete/.test(each));
+      expect({ path, actions }).toEqual({ path, actions: [] });
+    }
+    await row('Queues', 'chat').waitFor();
+    await open('/agents/echo');
+    await table('Newest tasks').waitFor();
+    expect(await button('Send').count()).toBe(0);
+  });
+});
