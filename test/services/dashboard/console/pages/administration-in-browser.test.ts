@@ -1,0 +1,212 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { AgentFunction } from '#shared/config/define-config.ts';
+import { hasBrowser } from '../../test-browser.ts';
+import { startConsole, type RunningConsole } from '../../start-console.ts';
+
+// A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
+vi.setConfig({ testTimeout: 180_000 });
+
+let web: RunningConsole;
+
+const writer: AgentFunction = () =>
+  Promise.resolve({ output: 'done', usage: { model: 'gpt-5', inputTokens: 1200, outputTokens: 300, costMicroUsd: 4200 } });
+
+const DEAD_WORKER = 'w-gone';
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  web = await startConsole({
+    settings: {
+      agents: { echo: { kind: 'echo' }, writer: { kind: 'function', run: writer }, desk: { kind: 'daemon' } },
+      limits: { maxConcurrent: 50 },
+    },
+  });
+  const { redis, keys } = web.dashboard.parts;
+  await redis.zadd(keys.fleet.deadWorkers, Date.now() - 60_000, DEAD_WORKER);
+  await redis.hset(keys.fleet.workerNotes, DEAD_WORKER, JSON.stringify({ host: 'lost-machine', pid: 1, skewMs: 0 }));
+}, 120_000);
+afterAll(async () => {
+  if (hasBrowser) await web.close();
+});
+
+const dialog = (): Locator => web.page.getByRole('dialog');
+const button = (name: string | RegExp, within: Locator = web.page.getByRole('main')): Locator => within.getByRole('button', { name });
+
+/** Accepts a task and waits for its end. */
+async function run(body: object): Promise<void> {
+  await web.api('POST', '/v1/tasks?waitMs=20000', body);
+}
+
+async function fail(code: string, input: string): Promise<void> {
+  await run({ agent: 'echo', input, context: { failAttempts: 9, failCode: code }, execution: { maxAttempts: 1 } });
+}
+
+test.skipIf(!hasBrowser)('the fleet shows its workers, and in red what keeps tasks from running', async () => {
+  await web.api('POST', '/v1/tasks', { agent: 'desk', input: 'nobody serves this queue' });
+  await web.open('/fleet');
+  const alert = web.page.getByRole('alert').filter({ hasText: 'Needs attention' });
+  await alert.getByText(DEAD_WORKER).waitFor();
+  await alert.getByText('No worker takes the queue remote').waitFor();
+  const workers = web.page.getByRole('table', { name: 'Workers' });
+  await workers.getByText('idle').waitFor();
+  await workers.getByText('dead').waitFor();
+  expect(await workers.getByRole('button', { name: 'Drain' }).count()).toBe(1);
+  await web.expectPage('fleet');
+});
+
+test.skipIf(!hasBrowser)('a daemon is registered with a token that is shown once, disabled, given another token and removed', async () => {
+  await web.open('/fleet');
+  await button('Register daemon').click();
+  await dialog().getByLabel('Name').fill('laptop');
+  await dialog().getByLabel('Capabilities').fill('code, browser');
+  await button('Register', dialog()).click();
+  const line = dialog().getByLabel('Copy the line');
+  await line.first().waitFor();
+  const token = await dialog().getByLabel('Copy the secret').first().innerText();
+  expect(await line.first().innerText()).toContain(`MUSTER_DAEMON_TOKEN=${token} npx muster daemon --hub ${web.dashboard.url}`);
+  await button('I have copied it', dialog()).click();
+  const row = web.page.getByRole('table', { name: 'Daemons' }).getByRole('row').filter({ hasText: 'laptop' });
+  await row.getByText('offline').waitFor();
+  expect(await web.page.content()).not.toContain(token);
+  const { items } = await web.api<{ items: object[] }>('GET', '/v1/daemons');
+  expect(items).toMatchObject([{ name: 'laptop', capabilities: ['code', 'browser'], slots: null }]);
+
+  await button('Actions for laptop', row).click();
+  await web.page.getByRole('menuitem', { name: 'Disable' }).click();
+  await row.getByText('disabled').waitFor();
+  await button('Actions for laptop', row).click();
+  await web.page.getByRole('menuitem', { name: 'Rotate token' }).click();
+  await button('Rotate', dialog()).click();
+  await button('I have copied it', dialog()).waitFor();
+  expect(await dialog().getByLabel('Copy the secret').first().innerText()).not.toBe(token);
+  await button('I have copied it', dialog()).click();
+  await button('Actions for laptop', row).click();
+  await web.page.getByRole('menuitem', { name: 'Remove' }).click();
+  await button('Remove', dialog()).click();
+  await row.waitFor({ state: 'detached' });
+});
+
+test.skipIf(!hasBrowser)('usage is shown by day and by the picked group, which is in the address', async () => {
+  for (const input of ['one', 'two']) await run({ agent: 'writer', input });
+  await web.open('/usage');
+  await web.page.getByText('$0.0084').first().waitFor();
+  await web.page.getByRole('figure').filter({ hasText: 'Money a day' }).waitFor();
+  await web.page.getByRole('table', { name: 'Usage by agent' }).getByText('writer').waitFor();
+  await web.page.getByText('Model', { exact: true }).first().click();
+  await web.page.getByRole('table', { name: 'Usage by model' }).getByText('gpt-5').waitFor();
+  expect(new URL(web.page.url()).searchParams.get('groupBy')).toBe('model');
+  await web.expectPage('usage');
+});
+
+test.skipIf(!hasBrowser)('a budget is previewed, made, changed and removed', async () => {
+  await web.open('/usage');
+  await button('New budget').click();
+  await dialog().getByLabel('Name').fill('writers');
+  await dialog().getByLabel('Counts what is spent by').selectOption('agent');
+  await dialog().getByLabel('Which agent').fill('writer');
+  await dialog().getByLabel('Hard line, $').fill('0.004');
+  await button('Preview', dialog()).click();
+  await dialog()
+    .getByText(/tasks? cost \$0\.00/)
+    .waitFor();
+  await button('Save', dialog()).click();
+  const row = web.page.getByRole('table', { name: 'Budgets' }).getByRole('row').filter({ hasText: 'writers' });
+  await row.getByText('agent writer, a month').waitFor();
+  await button('Change writers', row).click();
+  await dialog().getByLabel('Hard line, $').fill('2.5');
+  await button('Save', dialog()).click();
+  await row.getByText('$2.50', { exact: true }).waitFor();
+  const { items } = await web.api<{ items: object[] }>('GET', '/v1/budgets');
+  expect(items).toMatchObject([{ id: 'writers', scope: 'agent', of: 'writer', hardMicroUsd: 2_500_000 }]);
+  await button('Remove', row).click();
+  await button('Remove', dialog()).click();
+  await row.waitFor({ state: 'detached' });
+});
+
+test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are discarded with progress', async () => {
+  for (const input of ['invoice 1', 'invoice 2']) await fail('INVALID_INPUT', input);
+  await fail('PERMISSION_DENIED', 'a secret');
+  await web.open('/failures');
+  const groups = web.page.getByRole('list', { name: 'Failures by error and agent' });
+  const group = groups.locator('> li').filter({ hasText: 'INVALID_INPUT' });
+  await group.getByText('2 tasks').waitFor();
+  await button('Show examples', group).click();
+  await group.getByRole('link', { name: 'invoice 1' }).waitFor();
+  await web.expectPage('failures');
+  await button('Discard all', group).click();
+  await button('Discard 2 tasks', dialog()).click();
+  await group.waitFor({ state: 'detached' });
+  await groups.getByText('PERMISSION_DENIED').waitFor();
+  expect(await groups.locator('> li').count()).toBe(1);
+  await web.open('/failures?code=INVALID_INPUT');
+  await web.page.getByText('No task of this filter failed for good.').waitFor();
+});
+
+test.skipIf(!hasBrowser)('a tenant is made, gets a key that is shown once, and limits that are tried before they are saved', async () => {
+  await web.open('/tenants');
+  await web.page.getByRole('region', { name: 'Limits of all tenants together' }).waitFor();
+  await web.expectPage('tenants');
+  await button('New tenant').click();
+  await dialog().getByLabel('Id').fill('acme');
+  await button('Make tenant', dialog()).click();
+  await web.page.getByRole('heading', { name: 'Tenant acme' }).waitFor();
+  await button('New key').click();
+  await dialog().getByLabel('Name').fill('ci');
+  await button('Make key', dialog()).click();
+  const secret = await dialog().getByLabel('Copy the secret').first().innerText();
+  expect(secret).toMatch(/^mk_/);
+  await button('I have copied it', dialog()).click();
+  const key = web.page.getByRole('table', { name: 'Keys' }).getByRole('row').filter({ hasText: 'ci' });
+  await key.getByText('submit').waitFor();
+  expect(await web.page.content()).not.toContain(secret);
+
+  const limits = web.page.getByRole('region', { name: 'Limits of acme' });
+  const running = limits.getByRole('row').filter({ hasText: /^Running\d/ });
+  await running.getByRole('textbox').fill('4');
+  await button('What would it have done?').click();
+  await web.page.getByText('No task ran in the last day.').waitFor();
+  await button('Save').click();
+  await running.getByText('differs').waitFor();
+  expect(await web.api('GET', '/v1/tenants/acme')).toMatchObject({ limits: { running: 4 } });
+  await web.expectPage('tenant');
+
+  await button('Revoke', key).click();
+  await button('Revoke', dialog()).click();
+  await key.waitFor({ state: 'detached' });
+  const refused = await web.dashboard.call('GET', '/v1/tasks', { headers: { authorization: `Bearer ${secret}` } });
+  expect(refused.status).toBe(401);
+});
+
+test.skipIf(!hasBrowser)('health shows the checks and the settings that differ from their defaults', async () => {
+  await web.open('/health');
+  const checks = web.page.getByRole('list', { name: 'Checks' });
+  await checks.getByText('Redis maxmemory-policy').waitFor();
+  const settings = web.page.getByRole('table', { name: 'Configuration' });
+  await settings.getByText('limits.maxConcurrent').waitFor();
+  expect(await settings.getByText('limits.tenant.running', { exact: true }).count()).toBe(0);
+  await button('Defaults too').click();
+  await web.page.getByRole('searchbox', { name: 'Search' }).fill('limits.tenant.running');
+  await settings.getByText('limits.tenant.running', { exact: true }).waitFor();
+  await web.expectPage('health');
+});
+
+test.skipIf(!hasBrowser)('a key that may only read sees no actions, and no page of administrators', async () => {
+  await web.signIn(['read']);
+  for (const path of ['/fleet', '/usage', '/failures']) {
+    await web.open(path);
+    await web.page
+      .getByRole('table')
+      .or(web.page.getByRole('list', { name: 'Failures by error and agent' }))
+      .first()
+      .waitFor();
+    expect(await button(/^(Register|Drain|Actions|New|Change|Remove|Retry|Discard)/).count()).toBe(0);
+  }
+  const navigation = web.page.getByRole('navigation', { name: 'Main' });
+  expect(await navigation.getByRole('link', { name: /Tenants|health/ }).count()).toBe(0);
+  await web.signIn(['admin'], 'acme');
+  await web.open('/tenants');
+  await web.page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+  expect(await button('New tenant').count()).toBe(0);
+  await web.page.getByRole('table', { name: 'Keys' }).getByRole('row').nth(1).waitFor();
+});
