@@ -416,7 +416,7 @@ test.skipIf(!hasBrowser)(
     await row('from-telegram').getByText('Telegram', { exact: true }).waitFor();
     await row('from-telegram').getByText('ada').waitFor();
     await row('from-telegram').getByText('permanently failed').waitFor();
-    await expectAccessible('sessions', ['light']);
+    await expectAccessible('sessions', ['dark']);
     await page.getByLabel('Search by id').fill('TELEGRAM');
     await row('asked-by-api').waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('q')).toBe('TELEGRAM');
