@@ -19,6 +19,7 @@ import { getConfiguration } from './fleet/configuration.ts';
 import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
+import { getAudit } from './tenants/audit.ts';
 import { peopleRoutes } from './tenants/people.ts';
 import { postSignInLink } from './tenants/sign-in-links.ts';
 import { queueRoutes } from './queues.ts';
@@ -89,5 +90,6 @@ export function apiRoutes(parts: Parts): Route[] {
     getChecks(parts),
     getConfiguration(parts),
     ...peopleRoutes(parts),
+    getAudit(parts),
   ];
 }

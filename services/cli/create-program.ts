@@ -13,6 +13,7 @@ import { addHookCommands } from './commands/hooks.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLimitCommands } from './commands/limits/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
+import { addAuditCommand } from './commands/audit.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addQueueCommands } from './commands/fleet/queues.ts';
 import { addScheduleCommands } from './commands/schedules/schedules.ts';
@@ -75,6 +76,7 @@ export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOp
   addDeliveryCommands(program, contextOf);
   addKeyCommands(program, contextOf);
   addPeopleCommands(program, contextOf);
+  addAuditCommand(program, contextOf);
   addLimitCommands(program, contextOf);
   addBudgetCommands(program, contextOf);
   addWatchCommand(program, contextOf);

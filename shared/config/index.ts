@@ -48,6 +48,7 @@ export {
 export { type Network, capabilitySchema, executionFields, readNetwork } from './fields.ts';
 export { installedVersion } from './installed-version.ts';
 export {
+  CLI_AGENT,
   QUEUE_MODES,
   type QueueMode,
   SOURCES,

@@ -23,3 +23,6 @@ export type SourceClass = (typeof SOURCE_CLASSES)[number];
  */
 export const QUEUE_MODES = ['queue', 'interrupt', 'collect', 'steer', 'latest', 'reject'] as const;
 export type QueueMode = (typeof QUEUE_MODES)[number];
+
+/** How the command line names itself in `User-Agent`, so that the audit log tells its calls from those of programs. */
+export const CLI_AGENT = 'muster-cli';

@@ -13,7 +13,7 @@ import {
 } from '../tenants/index.ts';
 import { LATE, withinAttentive } from '../time/index.ts';
 import { createRateLimit, MINUTE_S, networkOf, tooManyCalls } from './rate-limits.ts';
-import type { HttpPorts } from './request-context.ts';
+import type { HttpPorts, RequestContext } from './request-context.ts';
 import type { Route } from './route.ts';
 import { SharedCalls } from './shared-calls.ts';
 import { assertSameOrigin, SignIns } from './sign-ins.ts';
@@ -54,10 +54,10 @@ export class Authenticator {
   }
 
   /**
-   * Returns the key of a request: from its header, else from the browser's sign-in. Null for a scope of `none`. Errors: `auth.missing`,
+   * Returns the key of a request, and notes in the context whose it is as soon as that is known: from its header, else from the browser's sign-in. Null for a scope of `none`. Errors: `auth.missing`,
    * `auth.invalid`, `auth.forbidden`, `auth.csrf`, `tenant.disabled`, `tenant.not-found`, `limit.rate`, `unavailable.redis`.
    */
-  async authenticate(request: Request, access: Access): Promise<ApiKey | null> {
+  async authenticate(request: Request, access: Access, context: Pick<RequestContext, 'caller'>): Promise<ApiKey | null> {
     const startedAt = performance.now();
     const { scope } = access;
     const key = scope === 'none' ? null : await this.#admit(request);
@@ -67,6 +67,7 @@ export class Authenticator {
       throw refusal(request);
     }
     const own = inRole(key, request.get(TENANT_HEADER));
+    context.caller = own;
     if (this.#isDisabled(own)) throw new MusterError('tenant.disabled', `Tenant ${publicTenantId(own.tenant)} is disabled`);
     if (own.session !== undefined) {
       assertVisits(own, access, request);

@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { type Answer, type Call, rememberRoutes, type RequestSchemas, type Route } from './route.ts';
 import { sendProblem } from './problems.ts';
+import { RequestAudit } from './request-audit.ts';
 
 export interface RouterOptions {
   parts: HttpPorts;
@@ -27,11 +28,14 @@ export function createRouter(options: RouterOptions): Router {
   const { settings } = parts.config;
   const router = Router();
   const authenticator = new Authenticator(parts);
+  const audit = new RequestAudit({ ...parts, log });
   // Used only where a router is mounted without the server, which has its own for all of them.
   const load = createServerLoad(settings.http);
   for (const each of routes) {
     const bounds = each.request?.body && each.takesFile !== true ? bodyBounds(each, settings.http) : null;
-    router[each.method](each.path, (request, response) => serveRoute(each, { bounds, authenticator, log, load }, { request, response }));
+    router[each.method](each.path, (request, response) =>
+      serveRoute(each, { bounds, authenticator, audit, log, load }, { request, response }),
+    );
   }
   rememberRoutes(router, routes);
   return router;
@@ -41,6 +45,7 @@ interface RouteServing {
   /** Null for a route that reads no body. */
   readonly bounds: BodyBounds | null;
   readonly authenticator: Authenticator;
+  readonly audit: RequestAudit;
   readonly log: Log;
   readonly load: ServerLoad;
 }
@@ -50,23 +55,25 @@ interface Exchange {
   readonly response: Response;
 }
 
-async function serveRoute(each: Route, { bounds, authenticator, log, load }: RouteServing, exchange: Exchange): Promise<void> {
+async function serveRoute(each: Route, { bounds, authenticator, audit, log, load }: RouteServing, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   const context = contextOf(request, log, load);
   context.route = each.path;
   try {
-    const key = await authenticator.authenticate(request, each);
+    const key = await authenticator.authenticate(request, each, context);
     context.tenant = key?.tenant ?? null;
     // After the key: no body is read for a caller without one.
     if (bounds) await readBody(request, response, bounds, context.load.bodies);
     const input = parseInput(schemasOf(each), request);
     const answer = await each.handle(input, new RequestCall({ ...exchange, context, key, authenticator }));
+    await audit.recordAnswer({ route: each, request, own: context.caller, key }, answer);
     if (answer.stream) return await sendStream(response, answer, answer.stream);
     if (!answer.events) return sendAnswer(response, answer);
     const { streams } = context.load;
     const place = { streams, hasOwnComments: answer.hasOwnComments ?? false, ...readerOf(authenticator, request, key) };
     await sendEvents(request, response, place, answer.events);
   } catch (error) {
+    await audit.recordProblem({ route: each, request, own: context.caller, key: context.caller }, error);
     if (each.takesFile === true) dropBody(request);
     sendProblem(response, error, context.log);
   }

@@ -4,7 +4,7 @@ import { childTraceparent, traceIdOf } from '../tasks/index.ts';
 import type { Settings, Environment } from '../config/index.ts';
 import { OpenBodies, OpenStreams } from './server-load.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import type { Tenant } from '../tenants/index.ts';
+import type { ApiKey, Tenant } from '../tenants/index.ts';
 
 /** RequestContext is responsible for what the server knows about a request besides the request. */
 export class RequestContext {
@@ -15,6 +15,8 @@ export class RequestContext {
   /** The matched route's path, once there is one: for metrics, which cannot take every address. */
   route: string | null = null;
   tenant: string | null = null;
+  /** The key that the request came with, also when it is refused; with a person's role. */
+  caller: ApiKey | null = null;
   /** Whether the server will write a line about the request once it is over. */
   isWatched = false;
   /** What nobody expected, for that line. */

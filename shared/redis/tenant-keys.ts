@@ -90,6 +90,8 @@ function keysUnder(prefix: string) {
      * released ones. Kept: ten minutes after the last refusal. Bound: as `spent`.
      */
     refused: (hold: string) => `${prefix}refused:${hold}`,
+    /** Stream: JSON of who changed what. Kept: `audit.retentionMs`. Bound: `audit.maxPerTenant`. */
+    audit: `${prefix}audit`,
     /** Hash: hook id -> JSON. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hooks: `${prefix}hooks`,
     /** String: delivery id that first brought this body, by SHA-256. Kept: `tasks.idempotencyMs`. Bound: one per body. */

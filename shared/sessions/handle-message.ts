@@ -1,3 +1,4 @@
+import { type AuditEntry, recordAudit } from '../audit/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
@@ -33,6 +34,11 @@ export async function handleMessage(parts: MessageParts, message: IncomingMessag
 type ParsedCommand = Exclude<ParsedMessage, { kind: 'text' }>;
 type Runnable = Pick<SessionCommand, 'needs' | 'run'>;
 
+interface CommandCall {
+  readonly name: string;
+  readonly argument: string;
+}
+
 function findCommand({ ledger, queues, commands = {} }: MessageParts, parsed: ParsedCommand): Runnable | undefined {
   if (parsed.kind === 'mode') return { needs: 'steer', run: (call) => chooseSessionMode(ledger, call, parsed.mode) };
   if (parsed.kind === 'unknown-mode') return { run: () => Promise.resolve(describeUnknownMode(parsed.word)) };
@@ -58,7 +64,7 @@ async function answerCommand(
   const { tenant, session, idempotencyKey } = message;
   const [name, argument] = parsed.kind === 'command' ? [parsed.name, parsed.argument] : ['queue', ''];
   const key = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: digestOf(message) };
-  const text = await answerOnce(parts.ledger, tenant, key, () => runCommand(parts, message, command, argument));
+  const text = await answerOnce(parts.ledger, tenant, key, () => runCommand(parts, message, command, { name, argument }));
   parts.log.info({ event: 'session.command', tenant, session, command: name }, 'a command ran');
   notifySession(parts.ledger, tenant, session);
   return { kind: 'command', command: name, text };
@@ -66,12 +72,49 @@ async function answerCommand(
 
 const RIGHT_TO: Readonly<Record<SessionRight, string>> = { schedule: 'make or change schedules', steer: 'stop or steer what runs' };
 
-async function runCommand(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<string> {
+/** Runs a command for who may; one that changes something is an entry of the audit log. */
+async function runCommand(parts: MessageParts, message: IncomingMessage, command: Runnable, call: CommandCall): Promise<string> {
   const { needs } = command;
-  if (needs !== undefined && message.denied?.has(needs) === true) return `You may not ${RIGHT_TO[needs]} here.`;
+  if (needs === undefined) return await runFor(parts, message, command, call.argument);
+  const record = (result: Pick<AuditEntry, 'outcome' | 'code'>): Promise<void> => auditCommand(parts, message, call.name, result);
+  if (message.denied?.has(needs) === true) {
+    await record({ outcome: 'refused', code: 'auth.forbidden' });
+    return `You may not ${RIGHT_TO[needs]} here.`;
+  }
+  try {
+    const text = await runFor(parts, message, command, call.argument);
+    await record({ outcome: 'done', code: null });
+    return text;
+  } catch (error) {
+    await record({ outcome: 'failed', code: error instanceof MusterError ? error.code : 'internal.error' });
+    throw error;
+  }
+}
+
+async function runFor(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<string> {
   const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null } = message;
   const agent = await chooseAgent(parts, { ...message, surface });
   return await command.run({ tenant, session, user, surface, channel, agent, argument, reply, idempotencyKey });
+}
+
+async function auditCommand(
+  { ledger, log }: MessageParts,
+  { tenant, session, user, visitor, keyId, surface = DEFAULT_SURFACE }: IncomingMessage,
+  name: string,
+  result: Pick<AuditEntry, 'outcome' | 'code'>,
+): Promise<void> {
+  const { redis, keys, settings } = ledger;
+  const kind = visitor === undefined ? (keyId === undefined ? 'chat' : 'key') : 'visitor';
+  const id = visitor ?? keyId ?? user ?? 'unknown';
+  await recordAudit({ redis, keys, settings, log }, tenant, {
+    actor: { kind, id, name: user ?? id },
+    via: 'chat',
+    from: surface,
+    action: `chat${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    object: `sessions/${session}`,
+    fields: [],
+    ...result,
+  });
 }
 
 /** `word`: the mode that the text names itself. */

@@ -9,6 +9,7 @@ const SHARED_ORDER = [
   'log',
   'redis',
   'tenants',
+  'audit',
   'files',
   'tasks',
   'metrics',

@@ -128,6 +128,7 @@ function postFleetLimitsPreview({ fleetLimits, ledger, tenants }: FleetLimitPort
     summary: 'What limits of the fleet would have done to the tasks of the last day',
     description: 'Changes nothing. Reads the newest tasks of all tenants, at most `limits.maxPreviewed`. Limits of tenants are left out.',
     scope: 'admin',
+    audit: 'never',
     request: { body: previewRequestSchema },
     responses: { 200: previewSchema },
     handle: async ({ body }) => {

@@ -55,6 +55,7 @@ export function postLimitsPreview({ tenants, ledger }: { readonly tenants: Tenan
     summary: 'What limits would have done to the tasks of the last day',
     description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',
     scope: 'admin',
+    audit: 'never',
     request: { params: tenantPathSchema, body: requestSchema },
     responses: { 200: previewSchema },
     handle: async ({ params, body }) => {

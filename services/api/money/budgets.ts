@@ -173,6 +173,7 @@ function postBudgetPreview({ ledger }: BudgetPorts): Route {
     summary: 'What a budget would have done to the tasks of the last seven days',
     description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',
     scope: 'read',
+    audit: 'never',
     request: { body: requestSchema },
     responses: { 200: previewSchema },
     handle: async ({ body }, { tenant }) => {

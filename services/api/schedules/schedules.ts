@@ -123,6 +123,7 @@ function postSchedulePreview(): Route {
     operationId: 'previewSchedule',
     summary: 'Read a rule and list its next times',
     scope: 'read',
+    audit: 'never',
     request: { body: previewBodySchema },
     responses: { 200: previewSchema },
     handle: ({ body: { phrase, cron, every, at, tz: zone, from, count } }) => {

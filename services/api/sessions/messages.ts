@@ -58,6 +58,7 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
     description:
       'It becomes a task of the session. Its mode decides what happens when it meets a running task: `mode` here or `/queue <mode>` in the text, else the mode of the session, of the surface, or the default. A command is applied at once and answered with 200. With an `Idempotency-Key` the request can be repeated.',
     scope: 'submit',
+    audit: 'work',
     forVisitors: true,
     request: {
       params: sessionPathSchema,

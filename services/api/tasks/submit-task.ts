@@ -37,6 +37,7 @@ export function postTask(ports: SubmitPorts): Route {
     description:
       'With an `Idempotency-Key` the request can be repeated without making a second task. A task with a `session` waits its turn; with a `mode` it meets the running task of its session like a message in that mode.',
     scope: 'submit',
+    audit: 'work',
     request: {
       headers: idempotencyHeadersSchema,
       query: z.strictObject({

@@ -71,6 +71,7 @@ export function postTasks(ports: BulkPorts): Route {
     summary: 'Submit many tasks, each with its own answer',
     description: 'Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
     scope: 'submit',
+    audit: 'work',
     maxBodyBytes: maxBodyBytes * BODY_FACTOR,
     request: {
       headers: idempotencyHeadersSchema,

@@ -1,3 +1,4 @@
+import { CLI_AGENT } from '#shared/config/index.ts';
 import { wait } from '#shared/time/index.ts';
 import { CliProblem, EXIT, networkProblem, neverArrived, responseProblem } from '../cli-problem.ts';
 import type { ServerAddress } from './find-server.ts';
@@ -118,6 +119,7 @@ export class ApiClient {
     const { url, key } = this.#server;
     const headers = new Headers(init.headers);
     headers.set('Authorization', `Bearer ${key}`);
+    headers.set('User-Agent', CLI_AGENT);
     // A redirect would send the key to another server.
     const response = await fetch(`${url}${path}`, { ...init, headers, redirect: 'manual' }).catch((error: unknown) => {
       throw networkProblem(error, url);

@@ -1,4 +1,5 @@
 import { Router, type ErrorRequestHandler, type RequestHandler } from 'express';
+import { actorOf, type AuditEntry, recordAudit } from '#shared/audit/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { logFailure, requestError, toMusterError, toProblem } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
@@ -20,7 +21,7 @@ interface BoardPorts {
 /** The routes below `/board`, after the sign-in: Bull Board behind its access rule, with a log of its actions. */
 export function boardRoutes(parts: BoardPorts): Router {
   const router = Router();
-  router.use(requireSameOrigin, requireBoardAccess(parts.tenants), logActions(parts.log), showBoard(parts));
+  router.use(requireSameOrigin, requireBoardAccess(parts.tenants), recordActions(parts), showBoard(parts));
   return router;
 }
 
@@ -48,20 +49,37 @@ function accessDenied(why: string): MusterError {
   );
 }
 
-/** Logs every change on the board with the key that made it. */
-function logActions(log: Log): RequestHandler {
+/** Records every change on the board with the person who made it. */
+function recordActions(parts: BoardPorts): RequestHandler {
+  const { log } = parts;
   return (request, response, next) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const { id: keyId } = personOf(request);
+      const person = personOf(request);
+      // What was routed changes the address while it runs.
+      const path = request.path.replace(/^\/api\//, '');
       response.once('finish', () => {
-        log.info(
-          { event: 'board.action', keyId, action: `${request.method} ${request.originalUrl}`, status: response.statusCode },
-          'An action on the board',
-        );
+        const action = `${request.method} ${request.originalUrl}`;
+        log.info({ event: 'board.action', keyId: person.id, action, status: response.statusCode }, 'An action on the board');
+        void recordAudit({ ...parts, redis: parts.ledger.redis, settings: parts.ledger.settings }, person.tenant, {
+          actor: actorOf(person),
+          via: 'board',
+          from: request.ip ?? null,
+          ...describeAction(request.method, path),
+          fields: [],
+          outcome: response.statusCode < 400 ? 'done' : response.statusCode < 500 ? 'refused' : 'failed',
+          code: null,
+        });
       });
     }
     next();
   };
+}
+
+/** The last word of an address of the board is what to do, the others are with what. */
+function describeAction(method: string, path: string): Pick<AuditEntry, 'action' | 'object'> {
+  const words = path.split('/').filter((word) => word !== '');
+  const last = words.at(-1) ?? method.toLowerCase();
+  return { action: `board${last.charAt(0).toUpperCase()}${last.slice(1)}`, object: words.slice(0, -1).join('/') };
 }
 
 /** Bull Board hides its actions per queue, not per person, so one board has actions and another has none. */

@@ -6,7 +6,7 @@ import { type ApiKey, publicTenantId, type SignInLink, type SignInLinks } from '
 import { html, type Html, sendPage } from '../pages/page.ts';
 import type { SignInOptions } from './sign-in.ts';
 
-export interface SignInLinkOptions extends Pick<SignInOptions, 'signIns' | 'limiter' | 'tenants' | 'log'> {
+export interface SignInLinkOptions extends Pick<SignInOptions, 'signIns' | 'limiter' | 'tenants' | 'audit' | 'log'> {
   links: SignInLinks;
   /** Finds the key with this digest; null when there is none. */
   findKeyByDigest: (digest: string) => Promise<ApiKey | null>;
@@ -44,6 +44,7 @@ export function useSignInLink(options: SignInLinkOptions): RequestHandler {
     assertUsable(options, link, { key, address: request.ip });
     await limiter.refund(request.ip, token);
     await signIns.open(request, response, { key: link.key });
+    await options.audit.recordDone(request, 'signInByLink', key);
     log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id, by: 'link' }, 'A person signed in');
     response.redirect(303, '/');
   };

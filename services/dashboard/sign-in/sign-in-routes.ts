@@ -5,6 +5,7 @@ import { findKey, findKeyByDigest, SignInLinks } from '#shared/tenants/index.ts'
 import { pageHeaders } from '../pages/page-headers.ts';
 import { OidcSignIn } from './oidc/oidc-routes.ts';
 import { requireSameOrigin } from './require-sign-in.ts';
+import { SignInAudit } from './sign-in-audit.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 import { showSignInLink, useSignInLink } from './sign-in-link.ts';
 import { showSignIn, showSignOut, signIn, signOut, type SignInOptions } from './sign-in.ts';
@@ -18,7 +19,15 @@ export function signInRoutes(parts: Parts, signIns: SignIns): Router {
   const { limits, signIn: settings } = parts.config.settings;
   const limiter = new SignInLimiter({ redis, keys, perMinute: limits.signInPerMinute });
   const label = settings.oidc?.label ?? null;
-  const options: SignInOptions = { signIns, limiter, tenants, findKey: (secret) => findKey(parts, secret), label, log };
+  const options: SignInOptions = {
+    signIns,
+    limiter,
+    tenants,
+    findKey: (secret) => findKey(parts, secret),
+    label,
+    log,
+    audit: new SignInAudit(parts),
+  };
   const oidc = openOidc(parts, options);
   const router = Router();
   const form = express.urlencoded({ extended: false, limit: MAX_FORM_BYTES });

@@ -1,10 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
+import { actorOf } from '#shared/audit/index.ts';
 import type { SignIns } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { keyDigest, publicTenantId, type ApiKey, type TenantDirectory } from '#shared/tenants/index.ts';
 import { html, sendPage, type Html } from '../pages/page.ts';
+import type { SignInAudit } from './sign-in-audit.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 
 export interface SignInOptions {
@@ -15,6 +17,7 @@ export interface SignInOptions {
   findKey: (secret: string) => Promise<ApiKey | null>;
   /** What people call the identity provider; null without one. */
   label: string | null;
+  audit: SignInAudit;
   log: Log;
 }
 
@@ -29,7 +32,7 @@ export function showSignIn({ label }: Pick<SignInOptions, 'label'>): RequestHand
 }
 
 /** `POST /sign-in`: signs the browser in with a key and redirects to the page that the person wanted. */
-export function signIn({ signIns, limiter, tenants, findKey, label, log }: SignInOptions): RequestHandler {
+export function signIn({ signIns, limiter, tenants, findKey, label, audit, log }: SignInOptions): RequestHandler {
   return async (request, response) => {
     const form = formSchema.parse(request.body ?? {});
     const next = nextPath(form.next);
@@ -38,9 +41,12 @@ export function signIn({ signIns, limiter, tenants, findKey, label, log }: SignI
       const [key] = await Promise.all([findKey(form.key), limiter.consume(request.ip, form.key)]);
       if (key === null) throw new MusterError('auth.invalid', 'This key is not known.');
       await limiter.refund(request.ip, form.key);
-      if (tenants.get(key.tenant)?.disabled === true)
+      if (tenants.get(key.tenant)?.disabled === true) {
+        await audit.recordRefusal(request, 'signIn', { tenant: key.tenant, actor: actorOf(key), code: 'tenant.disabled' });
         throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
+      }
       await signIns.open(request, response, { key: keyDigest(form.key) });
+      await audit.recordDone(request, 'signIn', key);
       log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id }, 'A person signed in');
       response.redirect(303, next);
     } catch (error) {
@@ -136,11 +142,13 @@ type FindEndSession = (request: Request, idToken: string) => Promise<string | nu
 
 /** `POST /sign-out`: ends the sign-in in the browser and in Redis. Who signed in by a provider is shown the way to end that too. */
 export function signOut(
-  { signIns, label }: Pick<SignInOptions, 'signIns' | 'label'>,
+  { signIns, label, audit }: Pick<SignInOptions, 'signIns' | 'label' | 'audit'>,
   findEndSession: FindEndSession | null,
 ): RequestHandler {
   return async (request, response) => {
+    const key = await signIns.find(request);
     const idToken = await signIns.close(request, response);
+    if (key !== null) await audit.recordDone(request, 'signOut', key);
     const address = idToken === null || findEndSession === null ? null : await findEndSession(request, idToken);
     if (address === null) {
       response.redirect(303, '/sign-in');

@@ -19,6 +19,7 @@ import { modelsSchema, runawaySettingsSchema, usageSettingsSchema } from './mone
 import { providersSchema, throttleSettingsSchema } from './provider-settings.ts';
 import { circuitSettingsSchema, modelCallSettingsSchema } from './model-settings.ts';
 import { lanesSchema, routingSchema, sessionSettingsSchema } from './routing-settings.ts';
+import { auditSettingsSchema } from './audit-settings.ts';
 import { signInSettingsSchema } from './sign-in-settings.ts';
 import { configuredSchedulesSchema, schedulerSettingsSchema } from './schedule-settings.ts';
 import {
@@ -66,6 +67,7 @@ export const settingsSchema = z.strictObject({
   hub: hubSettingsSchema.prefault({}),
   http: httpSettingsSchema.prefault({}),
   signIn: signInSettingsSchema.prefault({}),
+  audit: auditSettingsSchema.prefault({}),
   webhooks: webhookSettingsSchema.prefault({}),
   chat: chatSettingsSchema.prefault({}),
   outbound: outboundSettingsSchema.prefault({}),

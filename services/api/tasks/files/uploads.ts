@@ -47,6 +47,7 @@ export function postUpload({ files }: { files: FileStore }): Route {
     description:
       'The body is the file itself, or a form (`multipart/form-data`) with one file. An upload that no task has is removed after `files.uploadMs`.',
     scope: 'submit',
+    audit: 'work',
     ...fileBody,
     handle: async ({ query: { name } }, call) => await storeUpload(files, call, { name, maxBytes: files.settings.maxFileBytes }),
   });
@@ -64,6 +65,7 @@ export function postSessionUpload({ files }: { files: FileStore }): Route {
     tag: 'sessions',
     scope: 'submit',
     forVisitors: true,
+    audit: 'work',
     ...fileBody,
     request: { ...fileBody.request, params: sessionPathSchema },
     handle: async ({ query: { name } }, call) => await storeUpload(files, call, { name, maxBytes: maxBytesOf(files, call) }),

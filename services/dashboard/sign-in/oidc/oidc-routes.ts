@@ -4,7 +4,7 @@ import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { HostCookie } from '#shared/http/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
-import { areDisabled, EVERYWHERE, type PeopleBounds, type Person, personId, savePerson } from '#shared/tenants/index.ts';
+import { areDisabled, DEFAULT_TENANT, EVERYWHERE, type PeopleBounds, type Person, personId, savePerson } from '#shared/tenants/index.ts';
 import { nextPath, refuse, type SignInOptions } from '../sign-in.ts';
 import { OidcProvider, type OidcFlow } from './oidc-provider.ts';
 import { emailOf, nameOf, rolesOf } from './person-roles.ts';
@@ -52,7 +52,7 @@ export class OidcSignIn {
   /** `GET /sign-in/oidc/callback`: signs the browser in, when the answer is to what this browser began. */
   complete(): RequestHandler {
     return async (request, response) => {
-      const { signIns, limiter, log, settings } = this.#options;
+      const { signIns, limiter, log, settings, audit } = this.#options;
       const flow = this.#flowOf(request);
       this.#cookie.clear(response);
       try {
@@ -61,9 +61,10 @@ export class OidcSignIn {
         await limiter.consume(request.ip, flow.state);
         const answer = new URL(request.originalUrl, this.#redirectUri(request));
         const { idToken, ...found } = await this.#provider.complete(answer, flow);
-        const { person, tenant } = await this.#admit(found);
+        const { person, tenant } = await this.#admit(request, found);
         await limiter.refund(request.ip, flow.state);
         await signIns.open(request, response, { person: person.id, tenant, idToken });
+        await audit.recordDone(request, 'signInByProvider', { ...person, tenant, scopes: [], createdAt: person.firstAt, person });
         log.info({ event: 'sign-in.opened', tenant, person: person.id, by: 'oidc' }, 'A person signed in');
         response.redirect(303, nextPath(flow.next));
       } catch (error) {
@@ -78,7 +79,7 @@ export class OidcSignIn {
   }
 
   /** Records the person with the roles that the claims give. Errors: `auth.no-role`. */
-  async #admit({ issuer, subject, claims }: FoundPerson): Promise<{ person: Person; tenant: string }> {
+  async #admit(request: Request, { issuer, subject, claims }: FoundPerson): Promise<{ person: Person; tenant: string }> {
     const { settings, bounds, tenants, log } = this.#options;
     // A tenant that was made a moment ago may not be known here yet.
     await tenants.refresh();
@@ -91,6 +92,9 @@ export class OidcSignIn {
       ? undefined
       : roles.find((role, position) => disabled[position]?.[0] !== true && isOpen(tenants.get(role.tenant)));
     if (first === undefined) {
+      const actor = { kind: 'person', id, name } as const;
+      const refusal = { tenant: roles[0]?.tenant ?? DEFAULT_TENANT, actor, code: 'auth.no-role' } as const;
+      await this.#options.audit.recordRefusal(request, 'signInByProvider', refusal);
       log.warn({ event: 'sign-in.no-role', person: id, roles: roles.length }, 'A person without a role that counts may not sign in');
       throw new MusterError('auth.no-role', `${name} has no role here. An administrator gives roles; until then sign in with a key.`);
     }
