@@ -95,6 +95,8 @@ export interface AgentRunnersOptions extends AgentEnvironment {
   readonly operatorAgents?: Readonly<Record<string, AgentDefinition>>;
   /** `providers` of the configuration. Defaults to none. */
   readonly providers?: Settings['providers'];
+  /** `models` of the configuration. Defaults to none. */
+  readonly models?: Settings['models'];
   /** Whether agents made by API may use `openaiApiKey`. Defaults to false. */
   readonly fleetKeyForApiAgents?: boolean;
   /** Bytes of attachments that one message to a model may have. Defaults to no bound. */

@@ -4,18 +4,24 @@ import type { AttemptModels, ModelSource } from '../models/index.ts';
 import { accountOf } from '../providers/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
 import type { AgentRunnersOptions } from './agent-kind.ts';
-import { createModelFetch, failureFromModel, type OpenaiEndpoint, resolveOpenaiEndpoint } from './kinds/openai-endpoint.ts';
+import {
+  createModelFetch,
+  failureFromModel,
+  type OpenaiDefaults,
+  type OpenaiEndpoint,
+  resolveOpenaiEndpoint,
+} from './kinds/openai-endpoint.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
 import { createSecretRedactor } from './redactor.ts';
 
-export interface EndpointModel extends OpenaiEndpoint, Pick<ModelSource, 'name' | 'account' | 'ownCostOf'> {
+export interface EndpointModel extends OpenaiEndpoint, Pick<ModelSource, 'name' | 'account' | 'ownCostOf' | 'elsewhere'> {
   readonly fetch: GuardedFetch;
   readonly traceparent: string;
 }
 
 /** A model behind an OpenAI-compatible endpoint. Its failures have the codes that `failureFromModel` gives, and no key in their text. */
 export function openModelSource(model: EndpointModel, clock: Clock = systemClock): ModelSource {
-  const { name, account, ownCostOf, baseUrl, apiKey, fetch, traceparent } = model;
+  const { name, account, ownCostOf, elsewhere, baseUrl, apiKey, fetch, traceparent } = model;
   const redact = createSecretRedactor([apiKey]);
   let contentType: string | null = null;
   const fetchModel: GuardedFetch = async (url, init) => {
@@ -40,6 +46,23 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
     modelFor: (called) => endpoint.chatModel(called),
     failureOf: (error) => failureFromModel(error, { nowMs: clock.now(), redact, contentType }),
     ownCostOf,
+    ...(elsewhere === undefined ? {} : { elsewhere }),
+  };
+}
+
+/** Opens fallbacks at the endpoints of other agents of the configuration (`endpointOf`). Only the operator's agents may: the keys are theirs. */
+export function openElsewhere(
+  options: Pick<AgentRunnersOptions, 'models' | 'operatorAgents' | 'providers'> & OpenaiDefaults,
+  fetchFor: (baseUrl: string) => GuardedFetch,
+  traceparent: string,
+): NonNullable<ModelSource['elsewhere']> {
+  return (name) => {
+    const { endpointOf } = options.models?.[name] ?? {};
+    const agent = endpointOf === undefined ? undefined : options.operatorAgents?.[endpointOf];
+    if (agent?.kind !== 'openai') return null;
+    const endpoint = resolveOpenaiEndpoint(agent, options, true);
+    const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
+    return openModelSource({ ...endpoint, account, name, traceparent, fetch: fetchFor(endpoint.baseUrl), ownCostOf: () => undefined });
   };
 }
 
@@ -69,6 +92,7 @@ export function createFleetModels(options: FleetModelsOptions): FleetModels {
     const endpoint = resolveOpenaiEndpoint({}, options, true);
     const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
     const fetch = fetchFor(endpoint.baseUrl);
-    return models.wrap(openModelSource({ ...endpoint, account, name, traceparent, fetch, ownCostOf: () => undefined }));
+    const elsewhere = openElsewhere(options, fetchFor, traceparent);
+    return models.wrap(openModelSource({ ...endpoint, account, name, traceparent, fetch, elsewhere, ownCostOf: () => undefined }));
   };
 }

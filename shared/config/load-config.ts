@@ -5,6 +5,7 @@ import { chatProblems } from './chat.ts';
 import { environmentSchema, type Environment } from './environment.ts';
 import { describeImportFailure, importModule } from './import-module.ts';
 import { placeOf } from './source-code.ts';
+import { endpointProblems } from './settings/money-settings.ts';
 import { laneProblems } from './settings/routing-settings.ts';
 import { settingsSchema, type Settings } from './settings/settings.ts';
 import { MusterError } from '../errors/index.ts';
@@ -44,7 +45,7 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   const { renamed, warnings } = renameSettings(written);
   const settings = settingsSchema.safeParse(renamed);
   if (!settings.success) problems.push(...describe(settings.error, (path) => placeOf(file, path)));
-  problems.push(...laneProblems(written).map((problem) => `${file}: ${problem}`));
+  problems.push(...[...laneProblems(written), ...endpointProblems(written)].map((problem) => `${file}: ${problem}`));
 
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
   applyEnvironment(env.data, settings.data);

@@ -73,6 +73,7 @@ function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runA
     showsCode: config.env.MUSTER_DEV,
     commands: config.settings.commands,
     providers: config.settings.providers,
+    models: config.settings.models,
   };
   const runners = createAgentRunners(options);
   return {

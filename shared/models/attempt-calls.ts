@@ -27,7 +27,7 @@ export interface FailedCall {
   downgrade?: Downgrade | null;
 }
 
-export type Run<T> = (model: AgentModel, call: GatedCall) => Promise<T>;
+export type Run<T> = (model: AgentModel, call: GatedCall, source: ModelSource) => Promise<T>;
 
 /** AttemptCalls is responsible for the single calls of one attempt, each from its admission to its settlement. */
 export class AttemptCalls {
@@ -62,7 +62,7 @@ export class AttemptCalls {
     const call = new GatedCall({ model, params, inputTokens, now, settle });
     this.#open.add(call);
     try {
-      return { kind: 'answered', value: await run(source.modelFor(model), call) };
+      return { kind: 'answered', value: await run(source.modelFor(model), call, source) };
     } catch (error) {
       const failure = await this.#fail(source, call, error);
       if (failure === null) return { kind: 'failed', error, mayFallBack: false };

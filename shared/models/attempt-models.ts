@@ -35,7 +35,7 @@ export class AttemptModels {
       model: own,
       middleware: {
         wrapGenerate: ({ params }) => this.#call(source, params, (model, call) => this.#calls.generate(model, call)),
-        wrapStream: ({ params }) => this.#call(source, params, (model, call) => this.#calls.stream(source, model, call)),
+        wrapStream: ({ params }) => this.#call(source, params, (model, call, at) => this.#calls.stream(at, model, call)),
       },
     });
   }
@@ -61,11 +61,13 @@ export class AttemptModels {
     const candidates = candidatesFor(this.#options, source);
     const failures: FailedCall[] = [];
     const beyond: string[] = [];
-    for (const [at, model] of candidates.entries()) {
-      const asked = candidates[at - 1] ?? source.name;
+    for (const [position, model] of candidates.entries()) {
+      const asked = candidates[position - 1] ?? source.name;
       this.#substitution.called(asked, model, () => describeFailure(failures.at(-1)));
-      const bounded = boundOutput(this.#options.settings, { source, model }, params);
-      const answer = await this.#calls.make(source, { model, params: bounded, beyond }, run);
+      // The agent's own model stays at the agent's own endpoint.
+      const at = (model === source.name ? null : source.elsewhere?.(model)) ?? source;
+      const bounded = boundOutput(this.#options.settings, { source: at, model }, params);
+      const answer = await this.#calls.make(at, { model, params: bounded, beyond }, run);
       if (answer.kind === 'answered') {
         this.#substitution.answered(source.name, model);
         await this.#leavePlaces(failures, undefined);
@@ -75,7 +77,7 @@ export class AttemptModels {
       const { downgrade } = answer;
       if (downgrade && !beyond.includes(downgrade.budget)) {
         beyond.push(downgrade.budget);
-        candidates.splice(at + 1, Infinity, downgrade.model);
+        candidates.splice(position + 1, Infinity, downgrade.model);
       } else if (!answer.mayFallBack) break;
     }
     // An attempt waits for its requested model, unless another was called and failed.

@@ -17,6 +17,8 @@ export interface ModelSource {
   readonly account: ProviderAccount;
   /** Makes a model of the same endpoint by its name, which calls the endpoint itself. */
   readonly modelFor: (name: string) => AgentModel;
+  /** Where a fallback is called that the configuration has at another endpoint; null for one of this endpoint. */
+  readonly elsewhere?: (model: string) => ModelSource | null;
   /** Turns an error of the AI SDK into the failure of the attempt. The SDK's own holds the request, prompt included. */
   readonly failureOf: (error: unknown) => TaskFailure;
   /** What a call cost in millionths of a US dollar by the agent's own price of the model; undefined where it has none. */

@@ -4,10 +4,10 @@ import type { TaskFailure } from '../../errors/index.ts';
 import type { CallUsage } from '../../models/index.ts';
 import { accountOf } from '../../providers/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
-import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import type { AgentRun, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
 import { contentOf } from './attachment-parts.ts';
-import { openModelSource } from '../model-source.ts';
+import { openElsewhere, openModelSource } from '../model-source.ts';
 import { createModelFetch, type OpenaiDefaults, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
@@ -24,7 +24,7 @@ export const openai: KindOfAgent<Definition> = {
   secretsOf: ({ apiKey }) => [apiKey],
 };
 
-interface OpenaiOptions extends OpenaiDefaults {
+interface OpenaiOptions extends OpenaiDefaults, Pick<AgentRunnersOptions, 'models' | 'operatorAgents'> {
   /** The `fetch` for a base URL: guarded unless the operator named the address. */
   readonly fetchFor: (baseUrl: string) => GuardedFetch;
   readonly clock: Clock;
@@ -81,7 +81,9 @@ function openModel(
   const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators });
   const fetch = options.fetchFor(endpoint.baseUrl);
   const ownCostOf = (usage: Tokens): number | undefined => ownCost(definition.priceMicroUsdPerMillion, usage);
-  const source = openModelSource({ ...endpoint, account, name: definition.model, traceparent, fetch, ownCostOf }, options.clock);
+  const elsewhere = isOperators ? { elsewhere: openElsewhere(options, options.fetchFor, traceparent) } : {};
+  const model = { ...endpoint, account, name: definition.model, traceparent, fetch, ownCostOf, ...elsewhere };
+  const source = openModelSource(model, options.clock);
   return { model: models.wrap(source), signal, failureOf: source.failureOf };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { int } from '../fields.ts';
+import { int, nameSchema } from '../fields.ts';
 
 /** What a million tokens cost, in US dollars. */
 const usdPerMTok = z.number().min(0).max(1_000_000).optional();
@@ -22,8 +22,10 @@ const modelSchema = z.strictObject({
   cachedUsdPerMTok: usdPerMTok,
   /** Output tokens at most of a call that names no bound. Defaults to `modelCalls.maxOutputTokens` where the model has a price. */
   maxOutputTokens: z.number().int().min(1).max(10_000_000).optional(),
-  /** Models of the same endpoint that are called instead, in this order, while it takes no calls, is slow or fails. */
+  /** Models that are called instead, in this order, while it takes no calls, is slow or fails. Of the same endpoint, unless they have `endpointOf`. */
   fallback: z.array(modelNameSchema).max(10).optional(),
+  /** As a fallback it is called at the endpoint of this `openai` agent of the configuration, with that agent's key. */
+  endpointOf: nameSchema.optional(),
   /** It is slow when the slowest twentieth of its answers begins later than this, in milliseconds. Defaults to no bound. */
   maxP95Ms: z.number().int().min(1).optional(),
 });
@@ -31,6 +33,23 @@ const modelSchema = z.strictObject({
 /** Models by name. */
 export const modelsSchema = z.record(modelNameSchema, modelSchema).default({});
 export type ModelSettings = z.infer<typeof modelsSchema>;
+
+const writtenSchema = z
+  .object({
+    agents: z.record(z.string(), z.object({ kind: z.string() }).catch({ kind: '' })).catch({}),
+    models: z.record(z.string(), z.object({ endpointOf: z.string().optional().catch(undefined) }).catch({})).catch({}),
+  })
+  .catch({ agents: {}, models: {} });
+
+/** Models whose `endpointOf` names no `openai` agent of the configuration, one line each. Takes the file as it was written. */
+export function endpointProblems(written: unknown): string[] {
+  const { agents, models } = writtenSchema.parse(written);
+  return Object.entries(models).flatMap(([model, { endpointOf }]) =>
+    endpointOf === undefined || agents[endpointOf]?.kind === 'openai'
+      ? []
+      : [`models.${model}.endpointOf: there is no agent "${endpointOf}" of the kind openai in "agents"`],
+  );
+}
 
 /** When work that does not end by itself is cut. */
 export const runawaySettingsSchema = z.strictObject({

@@ -82,6 +82,18 @@ describe('the configuration', () => {
       expect(found).toContain(name);
   });
 
+  it('reports each model whose endpoint is that of no openai agent', async () => {
+    const problems = await problemsOf(
+      load(`export default {
+        agents: { a: { kind: 'echo' }, b: { kind: 'openai', model: 'm' } },
+        models: { one: { endpointOf: 'a' }, two: { endpointOf: 'b' }, three: { endpointOf: 'gone' } },
+      };`),
+    );
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toMatch(/models\.one\.endpointOf: there is no agent "a" of the kind openai in "agents"$/);
+    expect(problems[1]).toMatch(/models\.three\.endpointOf: there is no agent "gone" of the kind openai in "agents"$/);
+  });
+
   it('reports each lane that an agent or a source names and "lanes" does not have', async () => {
     const problems = await problemsOf(
       load(`export default {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { generateText, streamText } from 'ai';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openModelSource } from '#shared/agents/model-source.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { GuardedFetch } from '#shared/agents/guarded-fetch.ts';
+import { openElsewhere, openModelSource } from '#shared/agents/model-source.ts';
 import { createModelFetch } from '#shared/agents/kinds/openai-endpoint.ts';
 import type { AgentUsage } from '#shared/config/define-config.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
@@ -278,6 +279,24 @@ describe('a fallback', () => {
     expect(notes).toHaveLength(2);
     expect(notes[0]).toBe('a: The endpoint answered 500: out of order; b was called instead');
     expect(models.substituted).toEqual({ model: 'c', notes });
+  });
+
+  it('is called at the endpoint of another agent, with its key, where the configuration says so', async () => {
+    const models = { a: { fallback: ['b', 'c'] }, b: { endpointOf: 'spare' } };
+    const other = await startFakeHttpEndpoint(stream);
+    onTestFinished(() => other.close());
+    const { models: calls, source } = open({ models });
+    respond = { a: fail };
+    const operatorAgents = { spare: { kind: 'openai', model: 'x', baseUrl: `${other.url}/v1`, apiKey: 'sk-spare' } } as const;
+    const options = { models, operatorAgents, openaiBaseUrl: undefined, openaiApiKey: undefined, readSecret: () => undefined };
+    const elsewhere = openElsewhere(options, () => fetch as unknown as GuardedFetch, '');
+    expect(await streamText({ model: calls.wrap({ ...source, elsewhere }), prompt: 'hello', ...quiet }).text).toBe('Good ');
+    expect(bodies().map(({ model }) => model)).toEqual(['a']);
+    expect(other.requests.map(({ headers, body }) => [headers.authorization, (JSON.parse(body) as { model: string }).model])).toEqual([
+      ['Bearer sk-spare', 'b'],
+    ]);
+    expect(calls.substituted).toMatchObject({ model: 'b' });
+    expect(elsewhere('c')).toBeNull();
   });
 
   it('is not called for a wrong request, nor once the answer has begun', async () => {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentRunner, AgentRunnersOptions, DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { createAgentRunners } from '#shared/agents/agent-kinds.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
+import type { ModelSource } from '#shared/models/language-model.ts';
 import { failureOf, observeRun, TRACEPARENT } from '../../../support/agents/agent-run.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint } from '../../../support/fake-http-endpoint.ts';
 import { startFakeModel, type FakeModel } from '../../../support/agents/fake-model.ts';
@@ -368,6 +369,22 @@ describe('an openai agent and its endpoint', () => {
     await createRunner(options)({ ...made, definition: { ...agent, apiKey: 'sk-own' } });
     await createRunner({ ...options, fleetKeyForApiAgents: true })(made);
     expect(endpoint.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-own', 'Bearer sk-default']);
+  });
+
+  it('keeps the endpoints of other agents from an agent made by API', async () => {
+    endpoint = await startFakeHttpEndpoint(finish);
+    const spare = { kind: 'openai', model: 'x', baseUrl: 'http://127.0.0.1:1', apiKey: 'sk-spare' } as const;
+    const options = { openaiBaseUrl: endpoint.url, operatorAgents: { spare }, models: { b: { endpointOf: 'spare' } } };
+    const found: (string | null | undefined)[] = [];
+    const { run } = observeRun(agent);
+    const wrap = (source: ModelSource): ReturnType<typeof run.models.wrap> => {
+      found.push(source.elsewhere?.('b')?.account.endpoint);
+      return run.models.wrap(source);
+    };
+    // The class has private fields, so that no object stands for it.
+    const models = Object.assign(Object.create(run.models) as typeof run.models, { wrap });
+    for (const isOperators of [true, false]) await createRunner(options)({ ...run, models, isOperators });
+    expect(found).toEqual(['http://127.0.0.1:1', undefined]);
   });
 
   it('refuses a private address that the operator did not name', async () => {
