@@ -64,8 +64,7 @@ export class AttemptModels {
     for (const [position, model] of candidates.entries()) {
       const asked = candidates[position - 1] ?? source.name;
       this.#substitution.called(asked, model, () => describeFailure(failures.at(-1)));
-      // The agent's own model stays at the agent's own endpoint.
-      const at = (model === source.name ? null : source.elsewhere?.(model)) ?? source;
+      const at = sourceOf(model, source);
       const bounded = boundOutput(this.#options.settings, { source: at, model }, params);
       const answer = await this.#calls.make(at, { model, params: bounded, beyond }, run);
       if (answer.kind === 'answered') {
@@ -98,6 +97,11 @@ export class AttemptModels {
     const signal = this.#options.signal();
     return abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
   }
+}
+
+/** Where a model is called. The agent's own stays at the agent's own endpoint. */
+function sourceOf(model: string, source: ModelSource): ModelSource {
+  return (model === source.name ? null : source.elsewhere?.(model)) ?? source;
 }
 
 /** Without a failure, the model was not called because others answer sooner. */
