@@ -1,7 +1,10 @@
 import type { Ledger } from './ledger.ts';
 
-/** Runs many items of one group in one script; answers in their order. An error among the answers is that item's alone. */
-type BatchRun<Item, Answer> = (ledger: Ledger, items: readonly Item[]) => Promise<(Answer | Error)[]>;
+/**
+ * Runs many items of one group in one script; answers in their order. An error among the answers is that item's alone. `next`: items of
+ * batches that are sent right behind this one, and rely on what it changes.
+ */
+type BatchRun<Item, Answer> = (ledger: Ledger, items: readonly Item[], next: readonly unknown[]) => Promise<(Answer | Error)[]>;
 
 /** What an item is added to: items of the same run and group go into one call. */
 export interface Batch<Item, Answer> {
@@ -35,9 +38,13 @@ export const MAX_PLAIN_ITEMS = 64;
 /** CallBatches is responsible for keeping the calls of this turn of the event loop until their batch runs. */
 export class CallBatches implements Batches {
   /** By the run, and by the group within. */
-  readonly #waiting = new Map<unknown, Map<string, Call<never, never>[]>>();
+  readonly #waiting = new Map<unknown, Map<string, Call<unknown, never>[]>>();
+  /** By a run, those that come after it. */
+  readonly #next = new Map<unknown, Set<unknown>>();
 
   async add<Item, Answer>(batch: Batch<Item, Answer>, item: Item): Promise<Answer> {
+    const { run, after } = batch;
+    if (after) this.#next.set(after, (this.#next.get(after) ?? new Set()).add(run));
     return await new Promise((resolve, reject) => {
       const calls = this.#callsOf(batch);
       calls.push({ item, resolve, reject });
@@ -47,7 +54,7 @@ export class CallBatches implements Batches {
   }
 
   #callsOf<Item, Answer>({ run, group }: Batch<Item, Answer>): Call<Item, Answer>[] {
-    const groups = this.#waiting.get(run) ?? new Map<string, Call<never, never>[]>();
+    const groups = this.#waiting.get(run) ?? new Map<string, Call<unknown, never>[]>();
     this.#waiting.set(run, groups);
     const calls = groups.get(group) ?? [];
     groups.set(group, calls);
@@ -58,17 +65,26 @@ export class CallBatches implements Batches {
   #flush<Item, Answer>({ ledger, run, group, after }: Batch<Item, Answer>, calls: Call<Item, Answer>[]): void {
     const groups = this.#waiting.get(run);
     if ((groups?.get(group) as unknown) !== calls) return;
-    groups?.delete(group);
     for (const [name, before] of this.#waiting.get(after) ?? []) {
-      this.#flush({ ledger, run: after as BatchRun<never, never>, group: name }, before);
+      this.#flush({ ledger, run: after as BatchRun<unknown, never>, group: name }, before);
     }
+    groups?.delete(group);
     run(
       ledger,
       calls.map(({ item }) => item),
+      this.#itemsAfter(run),
     ).then(
       (answers) => calls.forEach((call, position) => answerCall(call, answers[position])),
       (error: unknown) => calls.forEach((call) => call.reject(error)),
     );
+  }
+
+  #itemsAfter(run: unknown): unknown[] {
+    const items: unknown[] = [];
+    for (const next of this.#next.get(run) ?? []) {
+      for (const calls of this.#waiting.get(next)?.values() ?? []) items.push(...calls.map(({ item }) => item));
+    }
+    return items;
   }
 }
 

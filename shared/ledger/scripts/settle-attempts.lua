@@ -22,7 +22,8 @@
 -- KEYS[20] running_usage: hash, what running attempts of the tenant have used by `<id>:<token>`, JSON
 -- KEYS[21] failing: hash, failures of the tenant's agents in a row, JSON
 -- KEYS[22...] per task: with a lane, its holders and its line
--- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, and perhaps slots: how many take a ready ticket of each queue right
+--   behind this call, `all` in all
 -- ARGV[2] ids: text, of the tasks, separated by commas
 -- ARGV[3...] per task: one settlement
 --   token: int, the attempt's fencing token
@@ -47,7 +48,7 @@
 --   end_lookup: text, the lookup of its end, or empty when it goes on
 --   agent: text, its agent when it completed, with ` <code>` when it failed for good, else empty
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
---   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ; and 0, 'kept', '' where some are left to these slots
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -130,4 +131,8 @@ write_batch(context, batch)
 pass_on_grants(context, batch)
 close_batch(context, batch)
 answers[1] = publish_granted(context)
+if context.shard.kept then
+  append(answers, 0, 'kept')
+  answers[#answers + 1] = ''
+end
 return answers

@@ -1,9 +1,12 @@
+import type { TaskQueue } from '../../config/index.ts';
 import { type TaskStatus, usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
+import type { FreeSlot } from '../claim/take-ready.ts';
 import { parseBody } from '../codec/body.ts';
 import { parseState } from '../codec/state.ts';
 import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall, usageBounds } from '../context.ts';
+import { dispatchReady } from '../grants/repair-tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './attempt-end.ts';
 import { type Decision, decideSettlement, type SeenTask } from './decide-settlement.ts';
@@ -73,27 +76,46 @@ const ARGUMENTS = [
   'agentEnd',
 ] as const satisfies readonly (keyof Decision)[];
 
-/** Settles attempts of tenants of one shard. */
-export async function settleAttempts(ledger: Ledger, decisions: readonly Decision[]): Promise<(Reply | Error)[]> {
+/** Settles attempts of tenants of one shard. `next`: the slots that take ready tickets right behind, of any shard. */
+export async function settleAttempts(
+  ledger: Ledger,
+  decisions: readonly Decision[],
+  next: readonly unknown[] = [],
+): Promise<(Reply | Error)[]> {
+  const shard = ledger.keys.shardOf(decisions[0]?.tenant ?? '');
+  const slots = slotsFor(shard, next as readonly FreeSlot[]);
   return await runByTenant(
     decisions,
     ({ tenant }) => tenant,
     async (parts) => {
-      const calls = parts.map((own) => settleCall(ledger, own));
+      const calls = parts.map((own) => settleCall(ledger, own, slots));
       const replies = await runInContexts(ledger, 'settle-attempts', calls);
+      // Another process may have had them, or let others stand before them. What is left is in time with the next sweep, too.
+      if (replies.some(hasKept)) dispatchReady(ledger, shard, { max: 1 }).catch(() => undefined);
       return parts.map((own, at) => answersOf(own, replies[at]));
     },
   );
 }
 
+/** Queues whose ready tickets some slots may leave: those of other permits, those with a share, and those that a hub takes. */
+const PARTICULAR = new Set<TaskQueue>(['critical', 'background', 'remote']);
+
+/** How many slots of a shard take a ticket of each queue; undefined for none. */
+function slotsFor(shard: number, next: readonly FreeSlot[]): Record<string, number> | undefined {
+  const queues = next.flatMap((slot) => (slot.shard === shard && slot.figures?.kind !== 'critical' ? slot.queues : []));
+  const counts = Map.groupBy(queues, ({ queue }) => queue);
+  const slots = [...counts].flatMap(([queue, own]) => (PARTICULAR.has(queue) ? [] : [[queue, own.length] as const]));
+  return slots.length > 0 ? { ...Object.fromEntries(slots), all: next.length } : undefined;
+}
+
 /** The part of one tenant. */
-function settleCall(ledger: Ledger, decisions: readonly Decision[]): TenantCall {
+function settleCall(ledger: Ledger, decisions: readonly Decision[], slots: Record<string, number> | undefined): TenantCall {
   const tenant = decisions[0]?.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
   return {
     tenant,
-    options: optionsFor(ledger, decisions),
+    options: { ...optionsFor(ledger, decisions), ...(slots ? { slots } : {}) },
     keys: [
       ...contextKeys(ledger, tenant),
       shard.leases,
@@ -128,8 +150,15 @@ function answersOf(decisions: readonly Decision[], replies: unknown[] | Error | 
   const answers: (Reply | Error)[] = decisions.map(({ status }) => ({ kind: 'settled', status }));
   const refusals = replies as (number | string)[];
   for (let at = 0; at < refusals.length; at += 3)
-    answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);
+    if (refusals[at + 1] !== KEPT) answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);
   return answers;
+}
+
+const KEPT = 'kept';
+
+/** Whether tickets were left to slots that take ready ones. */
+function hasKept(reply: unknown[] | Error): boolean {
+  return !(reply instanceof Error) && reply.includes(KEPT);
 }
 
 function readRefusal(kind: string, detail: string): Reply | Error {

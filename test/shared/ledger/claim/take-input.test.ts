@@ -45,7 +45,7 @@ describe('taking what was offered to a running task', () => {
     const calls: string[] = [];
     const counting: Ledger = { ...test.ledger, run: (...call) => (calls.push(call[0]), test.ledger.run(...call)) };
     const stored = answer.kind === 'taken' ? answer.stored : '';
-    const fresh: Ledger = { ...counting, batches: { add: async ({ run }, item) => (await run(fresh, [item]))[0] as never } };
+    const fresh: Ledger = { ...counting, batches: { add: async ({ run }, item) => (await run(fresh, [item], []))[0] as never } };
     expect(await settleAttempt(fresh, held, DONE, { stored, first: held.state, now: Date.now() })).toEqual({
       kind: 'settled',
       status: 'completed',

@@ -9,6 +9,7 @@ import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { aTask, DONE, retry, type TaskWish, TENANT } from '../support/test-ledger.ts';
 import { useLedger } from '../support/use-ledger.ts';
 
@@ -273,6 +274,44 @@ async function acceptReady(...wishes: TaskWish[]): Promise<string[]> {
   expect(await test.redis.zcard(shard.window)).toBe(0);
   return ids;
 }
+
+const slotOf = (queue: 'tasks' | 'chat'): FreeSlot => ({ shard: 0, queues: [{ queue, pauses: pausesOf(queue) }] });
+const ticketsOut = async (): Promise<string[]> => await test.redis.zrange(shard.window, '0', '-1');
+
+describe('a slot that settles its task and takes the next', () => {
+  const LANE = { name: 'session:s', limit: 1 };
+
+  /** Settles a task while its slot takes the next, when another task of its lane waits. Returns that, and what the slot got. */
+  async function settleAndTake(slot: FreeSlot): Promise<{ next: string; answer: Awaited<ReturnType<typeof takeReady>> }> {
+    test.window = 2;
+    const [first, next] = [await accept({ lane: LANE }), await accept({ lane: LANE })];
+    const place = { tenant: TENANT, id: first.id, lane: LANE.name };
+    const claimed = await claimTask(test.ledger, place, 'w1');
+    if (claimed.kind !== 'claimed') throw new Error(`The task was not claimed: ${claimed.kind}`);
+    const known = { stored: claimed.stored, first: claimed.body.first, now: Date.now() };
+    const [, answer] = await Promise.all([settleAttempt(test.ledger, { ...place, token: 1 }, DONE, known), takeReady(test.ledger, slot)]);
+    return { next: next.id, answer };
+  }
+
+  it('gets the next task of its lane without BullMQ', async () => {
+    const { next, answer } = await settleAndTake(slotOf('tasks'));
+    expect(answer).toMatchObject({ kind: 'taken', ticket: { task: next } });
+    expect(await ticketsOut()).toEqual([]);
+  });
+
+  it('leaves it to BullMQ where it takes from other queues', async () => {
+    const { next, answer } = await settleAndTake(slotOf('chat'));
+    expect(answer).toEqual({ kind: 'none' });
+    expect(await ticketsOut()).toEqual([`${TENANT}/${next}`]);
+  });
+
+  it('leaves it to BullMQ soon where it gets nothing after all', async () => {
+    await test.redis.hset(PAUSES, 'paused', 1);
+    const { next, answer } = await settleAndTake(slotOf('tasks'));
+    expect(answer).toEqual({ kind: 'none' });
+    await waitFor(async () => (await ticketsOut()).includes(`${TENANT}/${next}`), { deadlineMs: 10_000, what: 'the ticket to be let out' });
+  });
+});
 
 describe('a free slot of several queues', () => {
   const POOL = (['critical', 'chat', 'tasks'] as const).map((queue) => ({ queue, pauses: pausesOf(queue) }));

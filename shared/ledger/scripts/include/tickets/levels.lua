@@ -89,9 +89,20 @@ do
     return own > 0 and own == redis.call('ZCOUNT', context.window, first, first + FLOWS - 1)
   end
 
-  -- Where a ticket goes: `out` in its turn, `overtaking` its tenant's own tickets, out `ahead` of the ready ones, or `ready`.
+  -- Whether a slot that takes a ready ticket right behind this call is left for one of this queue.
+  local function has_slot(context, queue)
+    local slots, kept = context.slots, context.shard.kept or { all = 0 }
+    if not slots or kept.all >= slots.all or (kept[queue] or 0) >= (slots[queue] or 0) then return false end
+    kept.all, kept[queue] = kept.all + 1, (kept[queue] or 0) + 1
+    context.shard.kept = kept
+    return true
+  end
+
+  -- Where a ticket goes: `out` in its turn, `overtaking` its tenant's own tickets, out `ahead` of the ready ones, `ready`, or `kept`: it is
+  -- ready for a slot that takes it right behind this call, so that BullMQ need not have it.
   function choose_place(context, level, text)
     if level.room > 0 and not level.has_ready and not level.has_better then
+      if has_slot(context, level.queue) then return 'kept' end
       return may_overtake_own(context, level, text) and 'overtaking' or 'out'
     end
     return may_go_ahead(context, level) and 'ahead' or 'ready'

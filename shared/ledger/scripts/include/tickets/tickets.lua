@@ -11,8 +11,8 @@ do
     end
   end
 
-  -- Returns how many ready tickets of its tenant are before it.
-  local function add_to_ready(context, level, text)
+  -- Returns how many ready tickets of its tenant are before it. `is_kept`: a slot takes it now, so the others do not come after it.
+  local function add_to_ready(context, level, text, is_kept)
     local shard, own = context.shard, own_at(context, level)
     local before = count_ready(context, level)
     if not own.joins then
@@ -20,13 +20,17 @@ do
       append(shard.placed.joiners, level, context)
     end
     append(shard.placed.ready, 0, text)
-    level.has_ready, own.has_tickets, shard.has_ready = true, true, true
+    own.ready, own.has_tickets = before + 1, true
+    if is_kept then
+      level.has_kept = true
+      return before
+    end
+    level.has_ready, shard.has_ready = true, true
     for _, each in pairs(shard.levels) do
       each.has_better = each.has_better or each.queue == level.queue and each.number > level.number
     end
     -- The window has grown: tickets that were ready before this one go first.
     if level.room > 0 then shard.has_room = true end
-    own.ready = before + 1
     return before
   end
 
@@ -37,7 +41,7 @@ do
     local level = open_level(context, prefix or string.match(text, '^[^/]+/%d+/'))
     local name = id .. '.' .. number
     local place = choose_place(context, level, text)
-    if place == 'ready' then return nil, add_to_ready(context, level, text) end
+    if place == 'ready' or place == 'kept' then return nil, add_to_ready(context, level, text, place == 'kept') end
     add_to_window(context, level, context.tenant, id)
     own_at(context, level).has_tickets = true
     if place == 'out' then return name end

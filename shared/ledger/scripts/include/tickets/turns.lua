@@ -19,7 +19,7 @@ local function own_turn(context, level) return tonumber(redis.call('ZSCORE', con
 -- The virtual time of a level: that of whose turn it is.
 local function time_of(context, level)
   local _, start = nil, nil
-  if level.has_ready then _, start = next_turn(context, level) end
+  if level.has_ready or level.has_kept then _, start = next_turn(context, level) end
   return start or level.number * TIMES
 end
 
