@@ -86,18 +86,27 @@ export async function readNow(signal: AbortSignal): Promise<NowParts> {
   const [now, metrics, history, attention, waiting, failed] = await Promise.all([
     callApi(nowSchema, `/v1/now?limit=${SHOWN}`, { signal }),
     callApi(metricsSchema, '/v1/metrics', { signal }),
-    callApi(minutesSchema, '/v1/metrics/history?minutes=60', { signal }).catch(emptyWhenUnknown),
-    callApi(attentionListSchema, '/v1/attention', { signal }).catch(emptyWhenUnknown),
+    readKnown(minutesSchema, '/v1/metrics/history?minutes=60', signal),
+    readKnown(attentionListSchema, '/v1/attention', signal),
     tasksOf('pending,queued'),
     tasksOf('permanently_failed,failed,timeout'),
   ]);
   return { now, metrics, history: history.items, attention: attention.items, waiting, failed };
 }
 
-/** A server of an older release has no such list. */
-function emptyWhenUnknown(error: unknown): { items: [] } {
-  if (error instanceof ApiProblem && error.status === 404) return { items: [] };
-  throw error;
+/** The lists that the server does not have, because its release is older. */
+const missing = new Set<string>();
+
+/** Reads a list, which is empty on a server that does not have it. */
+async function readKnown<Item>(schema: z.ZodType<{ items: Item[] }>, path: string, signal: AbortSignal): Promise<{ items: Item[] }> {
+  if (missing.has(path)) return { items: [] };
+  try {
+    return await callApi(schema, path, { signal });
+  } catch (error) {
+    if (!(error instanceof ApiProblem) || error.status !== 404) throw error;
+    missing.add(path);
+    return { items: [] };
+  }
 }
 
 /** Whether the tenant has had a task. */

@@ -38,23 +38,24 @@ interface SpanFacts {
 
 /** The waits and attempts of a task, oldest first. Its end is no span. */
 export function spansOf({ steps, attempts, reasons, now }: SpanFacts): Span[] {
-  const spans: Span[] = [];
   let running = 0;
-  for (const [place, step] of steps.entries()) {
-    if (isTerminal(step.status)) continue;
+  const spans = steps.map((step, place): Span | null => {
     if (step.status === 'running') running += 1;
     const next = steps[place + 1];
+    if (isTerminal(step.status) || endsWithout(step, next)) return null;
     const from = Date.parse(step.at);
     const attempt = step.status === 'running' ? attempts[running - 1] : undefined;
     const reason = next === undefined ? reasons[0] : undefined;
-    spans.push({
-      ...describeStep(step, attempt, reason),
-      from,
-      to: Math.max(from, next === undefined ? now : Date.parse(next.at)),
-      isOpen: next === undefined,
-    });
-  }
-  return spans;
+    const to = Math.max(from, next === undefined ? now : Date.parse(next.at));
+    return { ...describeStep(step, attempt, reason), from, to, isOpen: next === undefined };
+  });
+  return spans.filter((span) => span !== null);
+}
+
+/** Whether a wait took no time, or a retry that never followed. */
+function endsWithout({ status, at }: Step, next: Step | undefined): boolean {
+  if (next === undefined || status === 'running') return false;
+  return next.status === 'permanently_failed' || Date.parse(next.at) <= Date.parse(at);
 }
 
 const WAIT_NAMES: Partial<Record<TaskStatus, string>> = {

@@ -37,6 +37,22 @@ it('the end of a task is no span', () => {
   expect(spans.map(({ name, tone, to }) => [name, tone, to])).toEqual([['Attempt 1', 'good', 4000]]);
 });
 
+it('a wait without length, and one for a retry that never follows, are no spans', () => {
+  const spans = spansOf({
+    steps: [
+      { status: 'pending', at: at(0), note: null },
+      { status: 'queued', at: at(0), note: null },
+      { status: 'running', at: at(1), note: null },
+      { status: 'failed', at: at(2), note: null },
+      { status: 'permanently_failed', at: at(3), note: null },
+    ],
+    attempts: [attempt],
+    reasons: [],
+    now: 9000,
+  });
+  expect(spans.map(({ name }) => name)).toEqual(['Waits for a worker', 'Attempt 1']);
+});
+
 it('a short span stays visible and within its track', () => {
   const span = { name: '', detail: null, tone: 'idle', from: 1000, to: 1000, isOpen: false } as const;
   const { left, width } = placeOf(span, { from: 0, to: 1000 });
