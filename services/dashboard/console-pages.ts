@@ -37,7 +37,7 @@ const LIST = [
   { name: 'fleet', path: '/fleet', text: 'Fleet', group: 'fleet', needs: 'read' },
   { name: 'queues', path: '/queues', text: 'Queues', group: 'fleet', needs: 'read', ofInstallation: true },
   { name: 'hooks', path: '/hooks', text: 'Hooks', group: 'connections', needs: 'read' },
-  { name: 'hook', path: '/hooks/:id', text: 'Hook', group: 'connections', needs: 'read', inNavigation: false },
+  { name: 'hook', path: '/hook/:id', text: 'Hook', group: 'connections', needs: 'read', inNavigation: false },
   { name: 'deliveries', path: '/deliveries', text: 'Deliveries', group: 'connections', needs: 'read' },
   { name: 'usage', path: '/usage', text: 'Usage', group: 'administration', needs: 'read' },
   { name: 'tenants', path: '/tenants', text: 'Tenants and keys', group: 'administration', needs: 'admin' },

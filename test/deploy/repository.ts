@@ -21,11 +21,11 @@ export const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([...Object.keys(en
 
 /** The paths that a service answers, as its sources name them. */
 export function pathsOf(service: string): string[] {
-  const sources = readdirSync(inRepository(`services/${service}`), { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts'),
+  const sources = readdirSync(inRepository(`services/${service}`), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !file.startsWith('console/'),
   );
   const text = sources.map((file) => read(`services/${service}/${file}`)).join('\n');
-  const found = text.matchAll(/(?:\bpath: |PATH = |\.(?:get|post|put|patch|delete|all|use|route)\(\s*)'(\/[^']*)'/g);
+  const found = text.matchAll(/(?:\bpath: |PATH = |\.(?:get|post|put|patch|delete|all|use|route)\(\s*)'(\/[^'?]*)'/g);
   return [...new Set([...found].map(([, path = '']) => path.replaceAll(/:\w+/g, 'x')))];
 }
 

@@ -10,8 +10,9 @@ export function taskPath({ id, tenant }: TaskRef): string {
   return `/tasks/${encodeURIComponent(id)}${tenant === null ? '' : `?tenant=${encodeURIComponent(tenant)}`}`;
 }
 
+/** Senders post to `/hooks/<id>`. */
 export function hookPath(id: string): string {
-  return `/hooks/${encodeURIComponent(id)}`;
+  return `/hook/${encodeURIComponent(id)}`;
 }
 
 export function agentPath(id: string): string {

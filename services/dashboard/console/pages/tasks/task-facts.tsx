@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../api/tasks.ts';
 import { CopyId } from '../../parts/copy.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
-import { sessionPath, taskPath } from '../../routing/paths.ts';
+import { hookPath, sessionPath, taskPath } from '../../routing/paths.ts';
 import classes from './tasks.module.css';
 
 /** The other fields of a task's record, without absent fields. */
@@ -78,7 +78,7 @@ function ScheduleLink({ id, isOwn }: { id: string; isOwn: boolean }): ReactEleme
 }
 
 function HookLink({ id, isOwn }: { id: string; isOwn: boolean }): ReactElement {
-  return isOwn ? <PageLink href={`/hooks/${encodeURIComponent(id)}`}>{id}</PageLink> : <>{id}</>;
+  return isOwn ? <PageLink href={hookPath(id)}>{id}</PageLink> : <>{id}</>;
 }
 
 function TaskLink({ id, taskRef }: { id: string; taskRef: TaskRef }): ReactElement {

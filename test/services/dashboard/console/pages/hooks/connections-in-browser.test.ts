@@ -43,7 +43,7 @@ beforeAll(async () => {
   browser = await openBrowser(dashboard.url);
   ({ page } = browser);
   await signInAs(['admin']);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   if (!hasBrowser) return;
   await browser.close();
