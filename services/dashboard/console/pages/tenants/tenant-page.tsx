@@ -51,14 +51,14 @@ export function Page({ params }: PageProps): ReactElement {
   );
 }
 
-function TenantFacts({ tenant: { name, disabled, storedBytes, maxStoredBytes, createdAt } }: { tenant: SizedTenant }): ReactElement {
+function TenantFacts({ tenant: { id, name, disabled, storedBytes, maxStoredBytes, createdAt } }: { tenant: SizedTenant }): ReactElement {
   return (
     <Facts
       items={[
         { label: 'Name', value: name },
         { label: 'State', value: disabled ? <ToneBadge tone="warn">disabled</ToneBadge> : <ToneBadge tone="good">active</ToneBadge> },
         { label: 'Stored', value: `${bytesText(storedBytes)}${maxStoredBytes === null ? '' : ` of ${bytesText(maxStoredBytes)}`}` },
-        { label: 'Made', value: <ClockTime at={createdAt} of="made" /> },
+        { label: 'Made', value: id === 'default' ? 'with the fleet' : <ClockTime at={createdAt} of="made" /> },
       ]}
     />
   );

@@ -97,7 +97,7 @@ const COLUMNS: readonly Column<Tenant>[] = [
     id: 'created',
     title: 'Made',
     width: 110,
-    cell: ({ createdAt }) => <Age at={createdAt} of="made" />,
+    cell: ({ id, createdAt }) => (id === 'default' ? <span className="faint">with the fleet</span> : <Age at={createdAt} of="made" />),
     sortValue: ({ createdAt }) => createdAt,
   },
 ];
