@@ -51,6 +51,7 @@ const LIST = [
     inNavigation: false,
   },
   { name: 'health', path: '/health', text: 'Settings and health', group: 'administration', needs: 'admin', ofInstallation: true },
+  { name: 'audit', path: '/audit', text: 'Audit log', group: 'administration', needs: 'admin' },
   { name: 'start', path: '/start', text: 'First steps', group: 'work', needs: 'read', inNavigation: false },
 ] as const satisfies readonly ConsolePage[];
 export type ConsolePageName = (typeof LIST)[number]['name'];

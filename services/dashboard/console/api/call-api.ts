@@ -80,7 +80,7 @@ export function createQueryClient(): QueryClient {
   });
 }
 
-export const personSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()) });
+export const personSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()), tenants: z.array(z.string()) });
 type Person = z.infer<typeof personSchema>;
 
 /** The person who is signed in. */

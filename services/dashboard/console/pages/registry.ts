@@ -33,4 +33,5 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   hooks: page(() => import('./hooks/hooks-page.tsx')),
   hook: page(() => import('./hooks/hook-page.tsx')),
   deliveries: page(() => import('./deliveries/deliveries-page.tsx')),
+  audit: page(() => import('./audit/audit-page.tsx')),
 };

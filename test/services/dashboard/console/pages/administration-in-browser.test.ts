@@ -2,12 +2,14 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { hasBrowser } from '../../test-browser.ts';
+import { oidcSettings, startProvider, type Provider } from '../../sign-in/oidc/provider.ts';
 import { startConsole, type RunningConsole } from '../../start-console.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
 
 let web: RunningConsole;
+let provider: Provider;
 
 const writer: AgentFunction = () =>
   Promise.resolve({ output: 'done', usage: { model: 'gpt-5', inputTokens: 1200, outputTokens: 300, costMicroUsd: 4200 } });
@@ -16,8 +18,10 @@ const DEAD_WORKER = 'w-gone';
 
 beforeAll(async () => {
   if (!hasBrowser) return;
+  provider = await startProvider();
   web = await startConsole({
     settings: {
+      signIn: oidcSettings(provider.issuer),
       agents: { echo: { kind: 'echo' }, writer: { kind: 'function', run: writer }, desk: { kind: 'daemon' } },
       limits: { maxConcurrent: 50 },
     },
@@ -27,7 +31,9 @@ beforeAll(async () => {
   await redis.hset(keys.fleet.workerNotes, DEAD_WORKER, JSON.stringify({ host: 'lost-machine', pid: 1, skewMs: 0 }));
 }, 120_000);
 afterAll(async () => {
-  if (hasBrowser) await web.close();
+  if (!hasBrowser) return;
+  await web.close();
+  await provider.stop();
 });
 
 const dialog = (): Locator => web.page.getByRole('dialog');
@@ -214,4 +220,28 @@ test.skipIf(!hasBrowser)('a key that may only read sees no actions, and no page 
   await web.page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
   expect(await button('New tenant').count()).toBe(0);
   await web.page.getByRole('table', { name: 'Keys' }).getByRole('row').nth(1).waitFor();
+});
+
+test.skipIf(!hasBrowser)('a person signs in at the provider, a browser by a link, and the audit log shows both', async () => {
+  const { page, dashboard, browser } = web;
+  provider.claims = { sub: 'ann', name: 'Ann Example', groups: ['ops'] };
+  await page.context().clearCookies();
+  await page.goto(`${dashboard.url}/sign-in?next=/audit`);
+  await page.getByRole('link', { name: 'Sign in with Example SSO' }).click();
+  await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+  // The way to the provider is the one request to another site.
+  expect(browser.problems.splice(0)).toEqual([expect.stringContaining(`requested ${provider.issuer}/authorize`)]);
+  await page.getByRole('banner').getByText('Ann Example').waitFor();
+  const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
+  await rows.filter({ hasText: 'signInByProvider' }).filter({ hasText: 'Ann Example (person)' }).waitFor();
+
+  const link = await web.api<{ path: string }>('POST', '/v1/sign-in-links');
+  await page.context().clearCookies();
+  await page.goto(`${dashboard.url}${link.path}`);
+  await page.waitForURL(`${dashboard.url}/`);
+  await web.open('/audit?action=signInByLink');
+  await rows.filter({ hasText: 'signInByLink' }).waitFor();
+  expect(await rows.filter({ hasText: 'signInByProvider' }).count()).toBe(0);
+  await web.expectPage('audit log');
+  await web.signIn(['admin']);
 });
