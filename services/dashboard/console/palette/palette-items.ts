@@ -106,7 +106,7 @@ function useSchedules(): PaletteItem[] {
     staleTime: FRESH_MS,
   });
   return (data?.items ?? []).map(({ id, name, message, sentence }) =>
-    link({ kind: 'Schedule', text: name ?? message, hint: `${sentence} ${id}`, path: '/schedules' }),
+    link({ kind: 'Schedule', text: name ?? message, hint: `${sentence} ${id}`, path: `/schedules?open=${encodeURIComponent(id)}` }),
   );
 }
 

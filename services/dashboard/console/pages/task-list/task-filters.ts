@@ -1,7 +1,7 @@
 import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
 import type { TaskFacets } from '../../api/task-list.ts';
 import type { Choice, FilterField } from '../../parts/filters/filter-bar.tsx';
-import type { FilterValues } from '../../routing/use-filters.ts';
+import type { FilterValues } from '../../routing/filter-query.ts';
 
 /** The filters of `GET /v1/tasks`, by their names. */
 export const TASK_FILTERS = {

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import type { FilterSpec, Filters } from '../../routing/use-filters.ts';
+import type { FilterSpec } from '../../routing/filter-query.ts';
+import type { Filters } from '../../routing/use-filters.ts';
 import { Icon } from '../icon.tsx';
 import classes from './filters.module.css';
 import { PickField, PicksField } from './pick-fields.tsx';

@@ -19,7 +19,9 @@ export function FirstSteps(): ReactElement {
   const agent = agents.includes(FIRST_AGENT) ? FIRST_AGENT : (agents[0] ?? FIRST_AGENT);
   return (
     <section aria-labelledby="first-steps">
-      <h2 id="first-steps">Begin with one of these</h2>
+      <h2 id="first-steps" className={classes['title']}>
+        Begin with one of these
+      </h2>
       <div className={classes['cards']}>
         {EXAMPLES.map((example) => (
           <ExampleCard key={example.title} example={example} agent={agent} />

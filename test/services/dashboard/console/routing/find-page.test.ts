@@ -7,7 +7,7 @@ test.each(['telegram:12/3', 'ä b', '100%', '?#'])('a session named %s has an ad
   expect(findPage(sessionPath(session))).toMatchObject({ page: { name: 'session' }, params: { id: session } });
 });
 
-test.each(['/elsewhere', '/sessions/', '/sessions/a/b', '/sessions/%E0%A4%A'])('%s shows nothing', (path) => {
+test.each(['/elsewhere', '/sessions//', '/sessions/a/b', '/sessions/%E0%A4%A'])('%s shows nothing', (path) => {
   expect(findPage(path)).toBeNull();
 });
 
