@@ -5,7 +5,7 @@ import { callApi, personSchema } from '../api/call-api.ts';
 /** `lost` means that a reconnection is pending, and that pages poll. `off`: nothing on the page is live. */
 export type LiveState = 'off' | 'connecting' | 'open' | 'lost';
 
-export interface LiveEvent {
+interface LiveEvent {
   readonly kind: string;
   readonly [field: string]: unknown;
 }

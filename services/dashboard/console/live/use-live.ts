@@ -1,20 +1,10 @@
 import { useQueryClient, type QueryKey } from '@tanstack/react-query';
-import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
-import { listenLive, liveState, subscribeLiveState, type LiveEvent, type LiveState } from './live-stream.ts';
+import { useEffect, useSyncExternalStore } from 'react';
+import { listenLive, liveState, subscribeLiveState, type LiveState } from './live-stream.ts';
 
 /** Whether the stream of this page is open. */
 export function useLiveState(): LiveState {
   return useSyncExternalStore(subscribeLiveState, liveState);
-}
-
-/** Calls `onEvent` for events of these kinds while its component is mounted. */
-export function useLiveEvents(kinds: readonly string[], onEvent: (event: LiveEvent | null) => void): void {
-  const onLive = useEffectEvent(onEvent);
-  const wanted = kinds.join(',');
-  useEffect(() => {
-    if (wanted === '') return undefined;
-    return listenLive({ kinds: wanted.split(','), onEvent: (event) => onLive(event) });
-  }, [wanted]);
 }
 
 /** The time between polls while the stream is lost, and usually with it. */

@@ -40,7 +40,7 @@ export function TextView({ text, label }: TextViewProps): ReactElement {
 }
 
 /** The value of a JSON object or list; undefined for any other text. */
-export function parsedJson(text: string): unknown {
+function parsedJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
