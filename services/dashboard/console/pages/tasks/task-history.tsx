@@ -75,13 +75,14 @@ function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: 
   );
 }
 
-/** The details of an error in folded parts: the stack, the end of stderr, and the rest. */
+/** The details of an error in folded parts: the code that threw, the stack, the end of stderr, and the rest. */
 export function Diagnostics({ details }: { details: TaskError['details'] }): ReactElement | null {
   if (!details) return null;
-  const { stack, stderr, ...rest } = details;
+  const { stack, stderr, sourceCode, ...rest } = details;
   return (
     <>
       {typeof stderr === 'string' ? <Part title="End of stderr" text={stderr} isOpen /> : null}
+      {typeof sourceCode === 'string' ? <Part title="Code" text={sourceCode} isOpen /> : null}
       {typeof stack === 'string' ? <Part title="Stack" text={stack} /> : null}
       {Object.keys(rest).length > 0 ? <Part title="Details" text={JSON.stringify(rest, null, 2)} /> : null}
     </>
