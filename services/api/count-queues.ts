@@ -1,9 +1,9 @@
 import { TASK_QUEUES } from '#shared/config/index.ts';
 import { listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
 import {
-  bullPriority,
   countActive,
   listWorkers,
+  oldestTicketAt,
   type QueueName,
   slotsFor,
   takesFrom,
@@ -13,8 +13,6 @@ import {
 import type { QueueCounts, QueuePorts } from './queues.ts';
 
 const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'] as const;
-const LOWEST_PRIORITY = bullPriority(1);
-const PRIORITIES = Array.from({ length: LOWEST_PRIORITY }, (_, position) => position + 1);
 
 /** Counts of every queue over all shards, in the order of the queues' names. */
 export async function countQueues({ queues, ledger }: QueuePorts, now: number): Promise<QueueCounts[]> {
@@ -91,7 +89,7 @@ async function countShard(name: QueueName, queue: TicketQueue, reads: LedgerRead
     queue.isPaused(),
     // A managed Redis may refuse to list its clients.
     UNREGISTERED.has(name) ? queue.getWorkersCount().catch(() => 0) : 0,
-    oldestWaiting(queue),
+    oldestTicketAt(queue),
     reads.ready,
     carriesTasks(name) ? countActive(queue, reads.running) : null,
   ]);
@@ -101,22 +99,4 @@ async function countShard(name: QueueName, queue: TicketQueue, reads: LedgerRead
 
 function carriesTasks(name: QueueName): boolean {
   return TASK_QUEUES.some((each) => each === name);
-}
-
-/** Within one priority the first is the oldest, so one read per priority that has tickets finds the oldest of all. */
-async function oldestWaiting(queue: TicketQueue): Promise<number> {
-  const byPriority = await queue.getCountsPerPriority(PRIORITIES);
-  const firsts: number[] = [];
-  let before = 0;
-  for (const priority of PRIORITIES) {
-    const count = byPriority[priority] ?? 0;
-    if (count > 0) firsts.push(before);
-    before += count;
-  }
-  const reads = [
-    queue.getJobs(['waiting'], 0, 0, true),
-    ...firsts.map((position) => queue.getJobs(['prioritized'], position, position, true)),
-  ];
-  const jobs = (await Promise.all(reads)).flat();
-  return Math.min(...jobs.map((job) => job?.timestamp ?? Number.POSITIVE_INFINITY));
 }

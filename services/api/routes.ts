@@ -13,6 +13,8 @@ import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
 import { getNow } from './metrics/now.ts';
+import { getAttention } from './fleet/attention.ts';
+import { getMetricsHistory } from './metrics/history.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
 import { getChecks } from './fleet/checks.ts';
 import { getConfiguration } from './fleet/configuration.ts';
@@ -81,6 +83,8 @@ export function apiRoutes(parts: Parts): Route[] {
     ...daemonRoutes(parts),
     getProviders(parts),
     getMetrics(parts),
+    getMetricsHistory(parts),
+    getAttention(parts, scheduling),
     getNow(parts),
     ...tenantRoutes(parts),
     postLimitsPreview(parts),

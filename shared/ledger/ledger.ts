@@ -103,6 +103,7 @@ export type ScriptName =
   | 'preempt-tasks'
   | 'promote-due'
   | 'read-bodies'
+  | 'read-facts'
   | 'read-heads'
   | 'read-levels'
   | 'read-states'

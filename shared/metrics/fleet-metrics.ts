@@ -3,7 +3,9 @@ import type { Settings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, loadScripts, type RedisClient, redisNow, runScript } from '../redis/index.ts';
 import { Ticker } from '../time/index.ts';
+import { DEFAULT_TENANT } from '../tenants/index.ts';
 import { CodeLabels } from './code-labels.ts';
+import { type Gauges, gaugeFields } from './gauges.ts';
 import { allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
 import { ServiceTimes, weightOf } from './service-times.ts';
 import { addAgent, addCalls, addMinute, addTotals, type Counts } from './stored-counts.ts';
@@ -82,6 +84,18 @@ export class FleetMetrics {
     if (failed > 0) throw new Error(`${failed} additions failed`);
   }
 
+  /** Adds what was measured of tenants, and of the fleet (null), to the figures of this minute with the next flush. */
+  async addSamples(samples: readonly (readonly [tenant: string | null, gauges: Gauges])[]): Promise<void> {
+    const { redis, keys } = this.#options;
+    const minute = Math.floor((await redisNow(redis)) / MINUTE_MS);
+    for (const [tenant, gauges] of samples) {
+      const own = tenant === null ? keys.fleet : keys.tenant(tenant);
+      const { tenantStates } = keys.shard(tenant === null ? 0 : keys.shardOf(tenant));
+      const values = new Map(gaugeFields(gauges));
+      this.#owed.push(addCounts(tenantStates, own.metricMinute(minute), [tenant ?? '', this.#keptMs(tenant)], values));
+    }
+  }
+
   async #collect(): Promise<void> {
     const { redis, keys, settings } = this.#options;
     if (this.counts.isEmpty) return;
@@ -105,7 +119,7 @@ export class FleetMetrics {
     const { tenantStates } = keys.shard(0);
     return [
       addCounts(tenantStates, keys.fleet.metrics, ['', 0], totals),
-      addCounts(tenantStates, keys.fleet.metricMinute(minute), ['', this.#keptMs()], inMinute),
+      addCounts(tenantStates, keys.fleet.metricMinute(minute), ['', this.#keptMs(null)], inMinute),
     ];
   }
 
@@ -115,7 +129,7 @@ export class FleetMetrics {
     const { tenantStates: states } = keys.shard(keys.shardOf(tenant));
     const inMinute: Counts = new Map();
     for (const each of series.values()) addMinute(inMinute, each);
-    const additions = [addCounts(states, own.metricMinute(minute), [tenant, this.#keptMs()], inMinute)];
+    const additions = [addCounts(states, own.metricMinute(minute), [tenant, this.#keptMs(tenant)], inMinute)];
     if (times.size === 0) return additions;
     const { maxServiceTimes, serviceTimesMs } = settings.metrics;
     const measured = [...times].map(([name, { attempts, totalMs }]) => [name, totalMs / attempts, weightOf(attempts)]);
@@ -124,8 +138,11 @@ export class FleetMetrics {
   }
 
   /** How long the counters of a minute are kept: as long as something reads them, and the minute that has begun. */
-  #keptMs(): number {
-    return this.#options.settings.metrics.windowMs + 2 * MINUTE_MS;
+  #keptMs(tenant: string | null): number {
+    const { windowMs, historyMs, tenantHistoryMs } = this.#options.settings.metrics;
+    // A fleet may have thousands of tenants.
+    const isOwner = tenant === null || tenant === DEFAULT_TENANT;
+    return Math.max(windowMs, isOwner ? historyMs : tenantHistoryMs) + 2 * MINUTE_MS;
   }
 
   /** Makes additions of one script and shard in one call. */

@@ -107,6 +107,7 @@ export class LocalCounts {
       observe(series.ran, ranMs);
       addTime(counts.times, `${attempt.agent}/${series.band}`, ranMs);
     }
+    series.costMicroUsd += attempt.usage?.costMicroUsd ?? 0;
     this.#countUse(attempt);
   }
 

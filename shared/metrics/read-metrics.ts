@@ -3,7 +3,7 @@ import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
 import { type Histogram, meanOf, quantileOf } from './histogram.ts';
 import { type Counts, readFamilies, type StoredFamily, sumMinutes } from './stored-counts.ts';
 
-interface ReadPorts {
+export interface ReadPorts {
   redis: RedisClient;
   keys: Keys;
   settings: Settings;

@@ -23,6 +23,8 @@ export interface Series {
   preempted: number;
   /** Tasks whose sla passed before their end. */
   slaBreached: number;
+  /** Of the attempts that ended, millionths of a US dollar. */
+  costMicroUsd: number;
   ended: Map<TaskStatus, number>;
   /** By `<result>|<code>`. */
   attempts: Map<string, number>;
@@ -40,7 +42,7 @@ export function seriesOf(series: Map<string, Series>, { queue, priority, source 
 }
 
 function createSeries(queue: TaskQueue, band: PriorityBand, source: Source): Series {
-  const counts = { accepted: 0, shed: 0, retried: 0, preempted: 0, slaBreached: 0, ended: new Map(), attempts: new Map() };
+  const counts = { accepted: 0, shed: 0, retried: 0, preempted: 0, slaBreached: 0, costMicroUsd: 0, ended: new Map(), attempts: new Map() };
   return { queue, band, source, ...counts, waited: createHistogram(), ran: createHistogram() };
 }
 

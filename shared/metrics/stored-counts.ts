@@ -54,10 +54,11 @@ export function addCalls(counts: Counts, calls: ReadonlyMap<string, number>): vo
 }
 
 /** Adds to the counters of one minute. */
-export function addMinute(counts: Counts, { accepted, shed, retried, ended, attempts, waited, ran }: Series): void {
+export function addMinute(counts: Counts, { accepted, shed, retried, costMicroUsd, ended, attempts, waited, ran }: Series): void {
   add(counts, 'accepted', accepted);
   add(counts, 'shed', shed);
   add(counts, 'retried', retried);
+  add(counts, 'cost', costMicroUsd);
   for (const [status, count] of ended) add(counts, `ended|${status}`, count);
   for (const [name, count] of attempts) add(counts, `attempts|${name.split('|')[0] ?? ''}`, count);
   addHistogram(counts, 'waited', waited);

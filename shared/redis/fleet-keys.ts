@@ -103,7 +103,7 @@ function runningKeys(prefix: string) {
     blame: (worker: string) => `${prefix}blame:${worker}`,
     /** Hash: `<family>|<labels>` -> count since the installation. Kept: for good. Bound: queues, bands, sources, `metrics.maxCodes`, agents and models. */
     metrics: `${prefix}metrics`,
-    /** Hash: counts of the fleet in one minute since 1970. Kept: `metrics.windowMs`. Bound: `metrics.windowMs`. */
+    /** Hash: counts of the fleet in one minute since 1970. Kept: `metrics.historyMs`. Bound: `metrics.historyMs`. */
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
     /** Set: codes of agents' own choice that attempts are counted by. Kept: for good. Bound: `metrics.maxCodes`. */
     metricCodes: `${prefix}metric-codes`,

@@ -44,7 +44,7 @@ function keysUnder(prefix: string) {
     rates: `${prefix}rates`,
     /** Hash: `<source>|<band>` -> tasks refused under pressure, and `published` (ms). Kept: until the load falls. Bound: sources and bands. */
     shed: `${prefix}shed`,
-    /** Hash: counts of the tenant in one minute since 1970. Kept: `metrics.windowMs`. Bound: `metrics.windowMs`. */
+    /** Hash: counts of the tenant in one minute since 1970. Kept: `metrics.tenantHistoryMs`. Bound: `metrics.tenantHistoryMs`. */
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
     /** Hash: `<agent>/<band>` -> how long attempts hold a slot, ms on average. Kept: `metrics.serviceTimesMs`. Bound: `metrics.maxServiceTimes`. */
     serviceTimes: `${prefix}service-times`,

@@ -8,6 +8,7 @@ import { cleanTenants } from './clean-tenants.ts';
 import { runDueActions } from './run-actions.ts';
 import { TaskIndexing } from './index-tasks.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
+import { sampleMetrics } from './sample-metrics.ts';
 import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
 import { watchDeadlines } from './watch-deadlines.ts';
@@ -16,6 +17,8 @@ import { watchSlas } from './watch-slas.ts';
 
 const DEADLINES_EVERY_MS = 10_000;
 const PRESSURE_EVERY_MS = 5000;
+/** Several in a minute: its greatest values are kept. */
+const SAMPLES_EVERY_MS = 15_000;
 const PROMOTE_EVERY_MS = 5000;
 const BUDGETS_EVERY_MS = 30_000;
 /** Tasks of one tenant and budget that one round of the chore releases. */
@@ -35,6 +38,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'watch-deadlines', everyMs: DEADLINES_EVERY_MS, run: () => watchDeadlines(parts) },
     { name: 'watch-slas', everyMs: DEADLINES_EVERY_MS, run: () => watchSlas(parts) },
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
+    { name: 'sample-metrics', everyMs: SAMPLES_EVERY_MS, run: () => sampleMetrics(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
     { name: 'release-budgets', everyMs: BUDGETS_EVERY_MS, run: () => releaseByAllBudgets(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },

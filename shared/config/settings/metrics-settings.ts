@@ -6,8 +6,12 @@ export const metricsSettingsSchema = z
   .strictObject({
     /** Between two flushes of what a process counted; a process that is killed loses one. Null counts nothing. Defaults to 2 s. */
     flushMs: z.number().int().min(50).nullable().default(2000),
-    /** What averages and rates of `GET /v1/metrics` cover. Counters of each minute are kept for as long, per tenant. Defaults to a quarter of an hour. */
+    /** What averages and rates of `GET /v1/metrics` cover. Defaults to a quarter of an hour. */
     windowMs: int(900_000, 60_000),
+    /** How long the figures of each minute are kept, of the fleet and the tenant `default`: about 1.5 kB each. Defaults to a day. */
+    historyMs: int(86_400_000, 60_000),
+    /** The same of each other tenant. Defaults to an hour. */
+    tenantHistoryMs: int(3_600_000, 60_000),
     /** Codes of agents' own choice that attempts are counted by; more are counted as `other`. Defaults to 100. */
     maxCodes: int(100, 0),
     /** Averages of service times that are kept of one tenant: one per agent and band. Defaults to 1000. */

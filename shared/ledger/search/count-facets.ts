@@ -1,14 +1,14 @@
-import { isTerminal, type TaskState } from '../../tasks/index.ts';
+import { isTerminal, type Task } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsByStatus } from '../read/lookups.ts';
-import { readStates } from '../read/read-states.ts';
 import { readTasks } from '../read/read-tasks.ts';
 import { chooseIds, groupFits, OPEN_STATUSES } from './choose-lookups.ts';
 import { type EndedGroup, END_STATUSES, readEndedGroups } from './ended-groups.ts';
 import { spanOf } from './list-tasks.ts';
 import { type IdSource, MergedIds } from './merged-ids.ts';
 import { narrowIds } from './narrow-ids.ts';
-import { hasTexts, hasTextFilter, stateFits, type TaskFilter } from './task-filter.ts';
+import { factsFit, readFacts, type TaskFacts } from './read-facts.ts';
+import { hasTexts, hasTextFilter, type TaskFilter } from './task-filter.ts';
 
 /** Properties whose values are counted. */
 export const FACETS = ['status', 'agent', 'source', 'code'] as const;
@@ -90,20 +90,29 @@ async function countStates(ledger: Ledger, tenant: string, source: IdSource, wan
     scanned += ids.length;
     const candidates = await narrowIds(ledger, tenant, ids, rare);
     read += isText ? candidates.length : 0;
-    const states = isText ? await statesWithTexts(ledger, tenant, candidates, rare) : await readStates(ledger, tenant, candidates);
-    for (const state of states) if (state && stateFits(state, rare)) addTo(groups, state);
-    const isFar = scanned >= maxScanned || read >= maxRead;
-    if (isFar) return { groups: [...groups.values()], isLowerBound: (await source.next(1)).length > 0 };
+    const facts = isText
+      ? await factsWithTexts(ledger, tenant, candidates, rare)
+      : await readFacts(ledger, tenant, candidates, { withAgent: true });
+    addFitting(groups, facts, rare);
+    if (Math.max(scanned / maxScanned, read / maxRead) >= 1)
+      return { groups: [...groups.values()], isLowerBound: (await source.next(1)).length > 0 };
   }
 }
 
-async function statesWithTexts(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<TaskState[]> {
-  const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
-  return tasks.filter((task) => hasTexts(task, filter)).map(({ state }) => state);
+function addFitting(groups: Map<string, Group>, facts: Awaited<ReturnType<typeof readFacts>>, filter: TaskFilter): void {
+  for (const known of facts) if (known !== null && known !== 'unreadable' && factsFit(known, filter)) addTo(groups, known);
 }
 
-function addTo(groups: Map<string, Group>, { status, agent, source, error }: TaskState): void {
-  const code = error?.code ?? '';
+async function factsWithTexts(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<TaskFacts[]> {
+  const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
+  return tasks.filter((task) => hasTexts(task, filter)).map(factsOf);
+}
+
+function factsOf({ state: { status, agent, source, worker, error } }: Task): TaskFacts {
+  return { status, agent, source, worker: worker ?? '', code: error?.code ?? '' };
+}
+
+function addTo(groups: Map<string, Group>, { status, agent, source, code }: TaskFacts): void {
   const key = [status, agent, source, code].join('\n');
   const group = groups.get(key) ?? { status, agent, source, code, count: 0 };
   group.count += 1;

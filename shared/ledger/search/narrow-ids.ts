@@ -1,8 +1,8 @@
 import type { Ledger } from '../ledger.ts';
 import { LOOKUP_NAMES, lookupNames } from '../read/lookups.ts';
-import { readStates } from '../read/read-states.ts';
 import { matchTexts } from './match-texts.ts';
-import { hasTextFilter, stateFits, type TaskFilter } from './task-filter.ts';
+import { factsFit, readFacts } from './read-facts.ts';
+import { hasTextFilter, type TaskFilter } from './task-filter.ts';
 
 /** Those of the tasks that may fit the filter, in their order: by the index first, then by their states, by their texts last. */
 export async function narrowIds(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<string[]> {
@@ -37,10 +37,10 @@ async function withoutSkipped(ledger: Ledger, tenant: string, ids: readonly stri
 
 async function keepByState(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<string[]> {
   if (filter.code === undefined && filter.worker === undefined && filter.status === undefined) return [...ids];
-  const states = await readStates(ledger, tenant, ids);
+  const facts = await readFacts(ledger, tenant, ids, { withAgent: false });
   return ids.filter((_, position) => {
-    const state = states[position];
+    const known = facts[position];
     // A list reports a task that cannot be read.
-    return !state || stateFits(state, filter);
+    return known === 'unreadable' || (known && factsFit(known, filter));
   });
 }

@@ -43,7 +43,7 @@ export function fits({ body, state, output }: Task, filter: TaskFilter): boolean
 }
 
 /** Whether a state has the status, code and worker that are given. */
-export function stateFits({ source, status, error, worker }: TaskState, filter: TaskFilter): boolean {
+function stateFits({ source, status, error, worker }: TaskState, filter: TaskFilter): boolean {
   if (filter.code !== undefined && error?.code !== filter.code) return false;
   if (filter.worker !== undefined && worker !== filter.worker) return false;
   return statusFits(status, source, filter);

@@ -9,6 +9,7 @@
 --   id: text, the task's id
 -- RETURNS {read, id...}: how many tasks were read, and those of them that may match
 -- include: iterate
+local JSON_BEGINS = string.byte('{')
 local next_arg, text, parts = iterate(ARGV, 4), ARGV[2], cjson.decode(ARGV[3])
 local found, bytes, read = { 0 }, 0, 0
 
@@ -22,23 +23,24 @@ local function has_parts(body)
   return true
 end
 
-local function read_text(hash, id)
-  local found_text = redis.call('HGET', hash, id)
+local function counted(found_text)
   bytes = bytes + (found_text and #found_text or 0)
   return found_text
 end
 
-local function may_match(id)
-  local body = read_text(KEYS[1], id)
-  if not body or not has_parts(body) then return false end
+local function may_match(id, body)
+  if not counted(body) or not has_parts(body) then return false end
   if text == '' or holds(id, text) or holds(body, text) then return true end
-  return holds(read_text(KEYS[2], id), text) or holds(read_text(KEYS[3], id), text)
+  if holds(counted(redis.call('HGET', KEYS[3], id)), text) then return true end
+  -- Only a state in full has the message of a failure.
+  local state = redis.call('HGET', KEYS[2], id)
+  return state and string.byte(state) == JSON_BEGINS and holds(counted(state), text)
 end
 
 local id = next_arg()
 while id and bytes < tonumber(ARGV[1]) do
   read = read + 1
-  if may_match(id) then found[#found + 1] = id end
+  if may_match(id, redis.call('HGET', KEYS[1], id)) then found[#found + 1] = id end
   id = next_arg()
 end
 found[1] = read

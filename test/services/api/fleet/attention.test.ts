@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { useApi } from '../support/use-api.ts';
+
+const api = await useApi({ agents: { echo: { kind: 'echo' } } });
+
+interface Item {
+  code: string;
+  level: string;
+  subject: string | null;
+}
+
+async function attention(key = api.key): Promise<Item[]> {
+  const { status, body } = await api.call('GET', '/v1/attention', { key });
+  expect([status, body.nextCursor]).toEqual([200, null]);
+  return body.items;
+}
+
+it('names what a person should look at, the worst first, and the fleet only for its owner', async () => {
+  const key = await api.keyOf('acme', ['admin']);
+  expect(await attention(key)).toEqual([]);
+  const { redis, keys } = api.parts;
+  await redis.hset(keys.fleet.unservedQueues, 'chat', Date.now(), 'chat notified', Date.now());
+  const schedule = { every: '1h', agent: 'echo', message: 'x', name: 'hourly' };
+  const made = await api.call('POST', '/v1/schedules', { key, body: schedule });
+  await api.call('PATCH', `/v1/schedules/${made.body.id}`, { key, body: { status: 'paused' } });
+  await api.call('PUT', '/v1/budgets/all', { key, body: { scope: 'tenant', per: 'total', softMicroUsd: 0, hardMicroUsd: 0 } });
+  expect(await attention(key)).toMatchObject([
+    { code: 'budget.hard', level: 'critical', subject: 'all', link: '/usage' },
+    { code: 'schedule.paused', level: 'warning', subject: made.body.id, text: expect.stringContaining('hourly') as string },
+  ]);
+  const own = await attention();
+  expect(own).toMatchObject([{ code: 'queue.unserved', level: 'critical', subject: 'chat', link: '/queues' }]);
+  await redis.hdel(keys.fleet.unservedQueues, 'chat', 'chat notified');
+  expect(await attention()).toEqual([]);
+});
