@@ -13,14 +13,15 @@ const searchSchema = z
     scanned: z.int().min(0).meta({ description: 'Tasks that this page checked.' }),
     back: z.iso.datetime().nullable().meta({ description: 'When the last of them was accepted; `nextCursor` continues before it.' }),
   })
-  .meta({ description: 'How far this page searched; null where an index answered it.' });
+  .optional()
+  .meta({ description: 'How far this page searched; absent where an index answered it.' });
 
 const taskListSchema = z
   .strictObject({
     items: z.array(taskViewSchema).meta({ description: 'Newest first. A task whose id is `q` comes first.' }),
     nextCursor: nextCursorSchema,
     unreadable: unreadableSchema,
-    search: searchSchema.nullable(),
+    search: searchSchema,
   })
   .meta({ id: 'TaskList' });
 
@@ -40,7 +41,7 @@ export function getTasks({ ledger }: { readonly ledger: Ledger }): Route {
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
       const { items, next, unreadable, search } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
       const found = { items: items.map((task) => taskRecord(task)), nextCursor: next, ...unreadableOf(unreadable) };
-      return { status: 200, body: { ...found, search: search && viewSearch(search) } };
+      return { status: 200, body: { ...found, ...(search === null ? {} : { search: viewSearch(search) }) } };
     },
   });
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { newDelivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
+import { savePerson } from '#shared/tenants/person-store.ts';
 import { apiRoutes } from '../../../services/api/routes.ts';
 import { driveTasks } from './support/drive-tasks.ts';
 import { useApi } from './support/use-api.ts';
@@ -16,6 +17,12 @@ const NAMES = ['a', 'a/b', 'a/0', 'a%2Fb', 'a/01ARZ3NDEKTSV4RRFFQ69G5FAV', 'a//'
 async function submit(more: Record<string, unknown>): Promise<string> {
   const { body } = await api.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello', ...more } });
   return body.id;
+}
+
+async function signInPerson(subject: string): Promise<void> {
+  const roles = [{ tenant: 'default', scopes: ['read' as const] }];
+  const person = { issuer: 'https://id.example.com', subject, name: subject, email: null, roles, lastAt: Date.now() };
+  await savePerson(api.parts, person, { maxPeople: 10, peopleRetentionMs: 60_000 });
 }
 
 interface Listed {
@@ -57,6 +64,7 @@ describe('every list that has pages', () => {
     for (const agent of ['echo', 'hidden']) await drive.fail(await submit({ agent }), null);
     for (let count = 0; count < 2; count += 1)
       await api.call('POST', '/v1/tasks/actions', { body: { action: 'retry', filter: { code: 'NONE' } } });
+    for (const subject of ['ada', 'grace']) await signInPerson(subject);
     const atLeast: Record<string, number> = {
       '/v1/tasks': NAMES.length + 5,
       '/v1/tasks/actions': 2,
@@ -66,6 +74,8 @@ describe('every list that has pages', () => {
       '/v1/schedules': 2,
       '/v1/schedules/:id/runs': 3,
       '/v1/runs': 3,
+      '/v1/people': 2,
+      '/v1/audit': 7,
     };
     const lists = apiRoutes(api.parts).filter(({ method, request }) => method === 'get' && hasCursor(request?.query));
     for (const { path } of lists) {

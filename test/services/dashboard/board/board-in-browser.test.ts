@@ -37,7 +37,7 @@ test.skipIf(!hasBrowser)('a person signs in, finds a ticket on the board and ope
   const link = page.getByRole('link', { name: 'Task', exact: true });
   expect(await link.getAttribute('href')).toBe(`/tasks/${id}?tenant=default`);
   await page.goto(`${dashboard.url}${await link.getAttribute('href')}`);
-  expect(await page.locator('pre').first().innerText()).toBe('<b>hello</b>');
+  await page.getByText('<b>hello</b>', { exact: true }).first().waitFor();
   await page.getByText('Why it waits').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.locator('#key').waitFor();
