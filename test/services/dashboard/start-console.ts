@@ -66,15 +66,15 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
   };
   const expectPage: RunningConsole['expectPage'] = async (what) => {
     await expectAccessiblePage(page, what);
+    const widths: number[][] = [];
     for (const size of [SMALL, LARGE]) {
       await page.setViewportSize(size);
-      expect(await page.evaluate('document.documentElement.scrollWidth'), `${what} at ${size.width}`).toBe(size.width);
       // The content scrolls in a box of its own.
-      expect(
-        await page.evaluate('document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth'),
-        `${what} at ${size.width}`,
-      ).toBe(0);
+      const beside = await page.evaluate<number>('document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth');
+      widths.push([await page.evaluate<number>('document.documentElement.scrollWidth'), beside]);
     }
+    // Last: a failure leaves the window as the next test expects it.
+    expect(widths, `${what}: its width, and that beside its content`).toEqual([SMALL, LARGE].map(({ width }) => [width, 0]));
     browser.assertNoProblems();
   };
   const close = async (): Promise<void> => {

@@ -40,7 +40,7 @@ export function usePaletteItems(typed: string): PaletteItem[] {
 function usePages(): PaletteItem[] {
   const mayRead = useMayRead();
   return CONSOLE_PAGES.filter((page) => page.inNavigation !== false && mayRead(page)).map(({ path, text }) =>
-    link({ kind: 'Page', text, path }),
+    link({ kind: 'Page', text, hint: path, path }),
   );
 }
 

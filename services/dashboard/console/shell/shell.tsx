@@ -45,7 +45,7 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
         <NavigationMenu path={path} />
         <PageLink className="brand" href="/">
           <img src="/dashboard/favicon.svg" alt="" width={24} height={24} />
-          Muster
+          <span className={classes['name']}>Muster</span>
         </PageLink>
         <div className={classes['right']}>
           <LiveMark />
