@@ -3,7 +3,7 @@ import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shortCount } from '../numbers.tsx';
 import type { PlotProps } from './plot.tsx';
-import { toneColour, type PlotSeries } from './series.ts';
+import { themeColour, type PlotSeries } from './series.ts';
 
 const BAR_PART = 0.7;
 const FILL_ALPHA = '22';
@@ -51,8 +51,8 @@ interface OptionsOf {
 }
 
 function plotOptions(element: HTMLElement, { series, unit, kind, height }: OptionsOf): UPlot.Options {
-  const grid = getComputedStyle(element).getPropertyValue('--line');
-  const text = toneColour(element, 'idle');
+  const grid = themeColour(element, 'line');
+  const text = themeColour(element, 'idle');
   const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
   const paths = kind === 'bars' ? UPlot.paths.bars?.({ size: [BAR_PART, Infinity] }) : undefined;
   return {
@@ -65,7 +65,7 @@ function plotOptions(element: HTMLElement, { series, unit, kind, height }: Optio
     series: [
       {},
       ...series.map(({ name, tone = 'busy' }) => {
-        const stroke = toneColour(element, tone);
+        const stroke = themeColour(element, tone);
         return {
           label: name,
           stroke,

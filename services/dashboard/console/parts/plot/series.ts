@@ -7,10 +7,10 @@ export interface PlotSeries {
   readonly tone?: Tone;
 }
 
-/** The colour of a tone, as the page's style sheet has it in the current scheme. */
-export function toneColour(element: Element, tone: Tone): string {
+/** A colour of the theme, as the page's style sheet has it in the current scheme. */
+export function themeColour(element: Element, name: Tone | 'line'): string {
   const probe = document.createElement('span');
-  probe.style.color = `var(--${tone})`;
+  probe.style.color = `var(--${name})`;
   element.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();
