@@ -84,12 +84,15 @@ function close(): void {
 function open(kinds: string): void {
   openKinds = kinds;
   if (state !== 'open') setState(state === 'lost' ? 'lost' : 'connecting');
-  const query = new URLSearchParams({ kinds, ...(lastEventId === '' ? {} : { lastEventId }) });
+  const startsNow = lastEventId === '';
+  const query = new URLSearchParams({ kinds, ...(startsNow ? {} : { lastEventId }) });
   const opened = new EventSource(`/v1/notifications/stream?${query.toString()}`);
   source = opened;
   opened.addEventListener('open', () => {
     waitMs = FIRST_WAIT_MS;
     setState('open');
+    // What happened between the page's first reads and this moment comes in no event.
+    if (startsNow) publishGap();
   });
   opened.addEventListener('error', () => {
     if (opened === source) onLost(opened);
