@@ -17,12 +17,12 @@ const IN_FLIGHT = 50;
 /** What makes the scripts keep every state in full. */
 const IN_FULL: [file: string, short: string, full: string][] = [
   [
-    'include/admission.lua',
+    'include/accept/admit.lua',
     'if is_ordinary(task, lanes) then save_short(context, intake, id) else save_task(context, id, task) end',
     'append(intake.states, id, cjson.encode(task))',
   ],
-  ['include/admission.lua', 'return not (task.collect', 'return false and not (task.collect'],
-  ['include/admission.lua', 'if not is_free_now(context, intake, request) then return nil end', 'do return nil end'],
+  ['include/accept/admit.lua', 'return not (task.collect', 'return false and not (task.collect'],
+  ['include/accept/admit.lua', 'if not is_free_now(context, intake, request) then return nil end', 'do return nil end'],
 ];
 
 const test = await TestLedger.open();
