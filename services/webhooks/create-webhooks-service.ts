@@ -7,7 +7,8 @@ import { hookRoutes } from './hook-routes.ts';
 import { HookStore } from './hook-store.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import { HookDeliveries } from './deliveries/hook-deliveries.ts';
-import { type AnswerWebhookParts, receiveHook, RECEIVER_PATH } from './receive-hook.ts';
+import type { AnswerWebhookParts } from './answer-webhook.ts';
+import { receiveHook, RECEIVER_PATH } from './receive-hook.ts';
 import { z } from 'zod';
 import { PROVIDERS } from './providers/registry.ts';
 

@@ -5,7 +5,7 @@ import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import type { HookStore } from '../hook-store.ts';
 import { type Hook, hookNotFound } from '../hook.ts';
-import { type AnswerWebhookParts, makeTaskOf } from '../receive-hook.ts';
+import { makeTaskOf, type MakeTaskParts } from '../make-task.ts';
 import type { DeliveryRecord, HookDeliveries } from './hook-deliveries.ts';
 import { hookDeliveryDetailSchema, hookDeliverySchema, viewDelivery } from './hook-delivery.ts';
 
@@ -13,7 +13,7 @@ export interface DeliveryRouteParts {
   readonly store: HookStore;
   readonly deliveries: HookDeliveries;
   /** What makes the task of a test or a replay. */
-  readonly answering: AnswerWebhookParts;
+  readonly answering: MakeTaskParts;
 }
 
 const madeSchema = z.object({ id: z.string().meta({ description: 'The task.' }), status: z.string().nullable() });

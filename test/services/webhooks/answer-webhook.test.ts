@@ -5,7 +5,7 @@ import { hasCode } from '#shared/errors/error-codes.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/receive-hook.ts';
+import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
