@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DaemonFlags } from './daemon.ts';
 
@@ -81,6 +82,8 @@ function escapeXml(text: string): string {
 }
 
 function launchdUnit(args: readonly string[]): string {
+  // Others on the machine can read and pre-create files in /tmp, and launchd expands no `~`.
+  const log = join(homedir(), 'Library/Logs/muster-daemon.log');
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- ~/Library/LaunchAgents/${LABEL}.plist, then: launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/${LABEL}.plist -->
@@ -105,7 +108,7 @@ ${args.map((arg) => `    <string>${escapeXml(arg)}</string>`).join('\n')}
   <key>ExitTimeOut</key>
   <integer>600</integer>
   <key>StandardErrorPath</key>
-  <string>/tmp/muster-daemon.log</string>
+  <string>${escapeXml(log)}</string>
 </dict>
 </plist>
 `;

@@ -1,4 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { useFolder } from '../../../../support/use-folder.ts';
@@ -187,5 +188,11 @@ describe('muster daemon --print-service', () => {
     expect(stdout).toContain('    <string>--preset</string>\n    <string>codex</string>');
     expect(stdout).toContain('<string>draw=a &amp; &lt;b&gt;</string>');
     expect(stdout).not.toContain('md_secret');
+  });
+
+  it('writes the log of a launchd service to a folder of its user', async () => {
+    const { stdout } = await runMuster([...args, '--print-service', 'launchd']);
+    const log = join(homedir(), 'Library/Logs/muster-daemon.log');
+    expect(stdout).toContain(`  <key>StandardErrorPath</key>\n  <string>${log}</string>`);
   });
 });
