@@ -7,7 +7,7 @@ import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { cursorSchema } from '../lists.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
 import { backfillSchema, runListSchema } from './schedule-view.ts';
-import { scheduleNotFound, schedulePathSchema } from './schedules.ts';
+import { scheduleNotFound, schedulePathSchema } from './schedule-path.ts';
 
 /** The runs of schedules. */
 export function runRoutes(scheduling: ScheduleParts): Route[] {

@@ -1,28 +1,23 @@
 import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/index.ts';
-import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import { unreadableOf } from '#shared/redis/index.ts';
 import {
   assertServed,
   createSchedule,
   listSchedules,
-  nextTimes,
-  readRule,
-  readZone,
   removeSchedule,
-  ruleShape,
   type ScheduleParts,
   schedulePatchSchema,
   scheduleRecord,
   scheduleRequestSchema,
-  skipOccurrence,
   updateSchedule,
 } from '#shared/schedules/index.ts';
-import { instantSchema, toIso } from '#shared/time/index.ts';
 import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { cursorSchema } from '../lists.ts';
-import { previewSchema, scheduleListSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
+import { postSchedulePreview, postScheduleSkip } from './occurrences.ts';
+import { scheduleNotFound, schedulePathSchema } from './schedule-path.ts';
+import { scheduleListSchema, scheduleStatusSchema, scheduleViewSchema } from './schedule-view.ts';
 
 /** `/v1/schedules`, without the runs. */
 export function scheduleRoutes(scheduling: ScheduleParts): Route[] {
@@ -35,14 +30,6 @@ export function scheduleRoutes(scheduling: ScheduleParts): Route[] {
     deleteSchedule(scheduling),
     postScheduleSkip(scheduling),
   ];
-}
-
-/** The path of one schedule: its id, or its number. */
-export const schedulePathSchema = z.object({ id: z.string().max(100).meta({ description: "The schedule's id, or its number." }) });
-
-/** The same for a schedule of another tenant. */
-export function scheduleNotFound(id: string): MusterError {
-  return new MusterError('schedule.not-found', 'There is no such schedule', { details: { id } });
 }
 
 const createHeadersSchema = z.object({
@@ -106,36 +93,6 @@ function getSchedules(parts: ScheduleParts): Route {
   });
 }
 
-const previewBodySchema = z
-  .strictObject({
-    ...ruleShape,
-    tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
-    from: instantSchema.optional().meta({ description: 'From when on; by default now.' }),
-    count: z.number().int().min(1).max(100).default(3).meta({ description: 'How many times.' }),
-  })
-  .meta({ id: 'SchedulePreviewRequest', examples: [{ phrase: 'every monday at 09:00', tz: 'Europe/Berlin' }] });
-
-/** `POST /v1/schedules/preview`: how a rule is understood, without creating a schedule. */
-function postSchedulePreview(): Route {
-  return route({
-    method: 'post',
-    path: '/v1/schedules/preview',
-    operationId: 'previewSchedule',
-    summary: 'Read a rule and list its next times',
-    scope: 'read',
-    audit: 'never',
-    request: { body: previewBodySchema },
-    responses: { 200: previewSchema },
-    handle: ({ body: { phrase, cron, every, at, tz: zone, from, count } }) => {
-      const now = from === undefined ? Date.now() : Date.parse(from);
-      const tz = readZone(zone);
-      const { rule, text, sentence } = readRule({ phrase, cron, every, at }, { tz, now });
-      const next = nextTimes(rule, { tz, after: now, count }).map((time) => toIso(time));
-      return { status: 200, body: { kind: rule.kind, rule: text, sentence, tz, next } };
-    },
-  });
-}
-
 /** `GET /v1/schedules/:id`. */
 function getSchedule({ store }: ScheduleParts): Route {
   return route({
@@ -187,29 +144,6 @@ function deleteSchedule(parts: ScheduleParts): Route {
     handle: async ({ params: { id } }, { tenant }) => {
       if (!(await removeSchedule(parts, tenant, id))) throw scheduleNotFound(id);
       return { status: 204 };
-    },
-  });
-}
-
-const skipBodySchema = z
-  .strictObject({ occurrence: instantSchema.meta({ description: 'The next occurrence, `nextFireAt` of the schedule.' }) })
-  .meta({ id: 'SkipRequest', examples: [{ occurrence: '2026-06-01T07:00:00.000Z' }] });
-
-/** `POST /v1/schedules/:id/skip`. */
-function postScheduleSkip(parts: ScheduleParts): Route {
-  return route({
-    method: 'post',
-    path: '/v1/schedules/:id/skip',
-    operationId: 'skipOccurrence',
-    summary: 'Skip the next occurrence of a schedule',
-    description: 'Its list of runs shows it as skipped. Another occurrence than the next one answers 409 `schedule.wrong-state`.',
-    scope: 'submit',
-    request: { params: schedulePathSchema, body: skipBodySchema },
-    responses: { 200: scheduleViewSchema },
-    handle: async ({ params: { id }, body: { occurrence } }, { tenant }) => {
-      const schedule = await skipOccurrence(parts, tenant, id, Date.parse(occurrence));
-      if (!schedule) throw scheduleNotFound(id);
-      return { status: 200, body: scheduleRecord(schedule) };
     },
   });
 }
