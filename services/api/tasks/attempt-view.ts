@@ -27,7 +27,7 @@ export const attemptViewSchema = z
     daemonName: z
       .string()
       .nullable()
-      .meta({ description: 'What its people call that daemon; null for none, and for one that was removed.' }),
+      .meta({ description: "The daemon's name; null for an attempt without a daemon, and when the daemon was removed." }),
     startedAt: instant('When it began.'),
     endedAt: instant('When it ended; null while it runs.').nullable(),
     status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
