@@ -1,5 +1,6 @@
-import { environmentSchema, secretVariables } from './environment.ts';
+import { environmentSchema } from './environment.ts';
 import type { Config } from './load-config.ts';
+import { secretVariables } from './secret-variables.ts';
 import { settingsSchema } from './settings/settings.ts';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };

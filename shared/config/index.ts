@@ -34,17 +34,10 @@ export type {
   AgentUsage,
 } from './define-config.ts';
 export { describeConfiguration } from './describe-configuration.ts';
-export {
-  type CliEnvironment,
-  DEFAULT_DATA_DIRECTORY,
-  type Environment,
-  REDIS_URL_FORM,
-  readCliEnvironment,
-  readNamedVariable,
-  secretVariables,
-  withVariables,
-  withdrawVariables,
-} from './environment.ts';
+export { type CliEnvironment, readCliEnvironment, readNamedVariable } from './cli-environment.ts';
+export { DEFAULT_DATA_DIRECTORY, type Environment, withVariables } from './environment.ts';
+export { REDIS_URL_FORM } from './redis-url.ts';
+export { secretVariables, withdrawVariables } from './secret-variables.ts';
 export { type Network, capabilitySchema, executionFields, readNetwork } from './fields.ts';
 export { installedVersion } from './installed-version.ts';
 export {

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environmentSchema, secretVariables } from '#shared/config/environment.ts';
+import { environmentSchema } from '#shared/config/environment.ts';
+import { secretVariables } from '#shared/config/secret-variables.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

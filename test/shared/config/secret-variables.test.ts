@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { environmentSchema, secretVariables } from '#shared/config/environment.ts';
+import { environmentSchema } from '#shared/config/environment.ts';
+import { secretVariables } from '#shared/config/secret-variables.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 
 const PROGRAM = `
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { withdrawVariables } from '#shared/config/environment.ts';
+import { withdrawVariables } from '#shared/config/secret-variables.ts';
 const withdrawn = withdrawVariables(['ONE_SECRET', 'NOT_SET']);
 console.log(JSON.stringify({ withdrawn, inherited: execFileSync('env', { encoding: 'utf8' }), kernel: readFileSync('/proc/self/environ', 'utf8') }));
 `;
