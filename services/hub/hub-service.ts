@@ -74,7 +74,7 @@ export class HubService implements Service {
     dispatcher.start();
     heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
     for (const taker of this.#takers) taker.start();
-    log.info({ event: 'hub.started', worker: name }, 'waits for daemons');
+    log.info({ event: 'hub.started', worker: name }, 'the hub waits for daemons');
     await publish('worker.started');
   }
 

@@ -72,6 +72,7 @@ const FILE_ONLY = new Set([
   'chat.started',
   'scheduler.started',
   'worker.started',
+  'hub.started',
 ]);
 
 interface ConsoleOptions {

@@ -17,15 +17,7 @@ const STOP_MARGIN_MS = 10_000;
 /** What runs in a retired fleet may take so long. */
 const RETIRE_MS = 7 * 86_400_000;
 /** Steps of a reload, and of a stop that the supervisor reports. */
-const STEPS = [
-  'hub.started',
-  'hub.stopped',
-  'worker.drain-requested',
-  'worker.drained',
-  'worker.stopped',
-  'process.stopping',
-  'process.stopped',
-];
+const STEPS = ['hub.stopped', 'worker.drain-requested', 'worker.drained', 'worker.stopped', 'process.stopping', 'process.stopped'];
 const OWN = fileURLToPath(new URL('../../../', import.meta.url));
 
 const send = (message: FromGeneration): Promise<void> =>
