@@ -118,7 +118,8 @@ export type ScriptName =
   | 'update-pressure';
 
 /** Loads the scripts and binds them to a connection; opens nothing. */
-export function createLedger(options: LedgerOptions, scripts: ReadonlyMap<string, Script> = ledgerScripts()): Ledger {
+export function createLedger(options: LedgerOptions): Ledger {
+  const scripts = ledgerScripts();
   const fleetLimits = (): FleetLimits => options.fleetLimits?.() ?? configuredFleetLimits(options.settings);
   const ledger: Ledger = {
     ...options,
