@@ -1,10 +1,10 @@
-import { createDiscordAdapter, type DiscordAdapter } from '@chat-adapter/discord';
+import { DiscordAdapter } from '@chat-adapter/discord';
 import type { Logger } from 'chat';
 import { z } from 'zod';
-import type { OutgoingFile } from '#shared/deliveries/index.ts';
 import { ellipsize, isSameSecret } from '#shared/text/index.ts';
 import type { ChatAnswer } from '../receive/chat-message.ts';
 import { quoteText, withoutMentions } from '../replies/reply-text.ts';
+import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 
 export interface DiscordSecrets {
@@ -25,10 +25,11 @@ const snowflakeSchema = z.string().regex(/^\d{1,20}$/);
 /** Stickers and polls are beside the text. */
 const unsupportedSchema = z.union([z.object({ sticker_items: z.array(z.unknown()).min(1) }), z.object({ poll: z.object({}) })]);
 const interactionSchema = z.object({ id: snowflakeSchema });
+const postedSchema = z.looseObject({ id: z.string() });
 
 /** Discord by its Gateway, or what forwards it (messages), and by its interactions endpoint (slash commands). */
 export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGateway }: DiscordSecrets, logger: Logger): PlatformDriver {
-  const adapter = createDiscordAdapter({
+  const adapter = new FileDiscordAdapter({
     botToken,
     publicKey,
     applicationId,
@@ -43,8 +44,7 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     // Discord reads markdown itself; the adapter would rewrite it, and longer.
     render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
-    // The adapter sends files to Discord's own address only.
-    ...(apiUrl === undefined ? { fileMessages: (file: OutgoingFile) => [asDocument(file)] } : {}),
+    fileMessages: (file) => [asDocument(file)],
     isUnsupported: ({ raw }) => unsupportedSchema.safeParse(raw).success,
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
@@ -59,6 +59,29 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     isAllowed: (request) => isForwarderKnown(request.headers.get('x-discord-gateway-token'), botToken),
     ...(hasGateway ? { listen: (signal: AbortSignal) => listen(adapter, signal) } : {}),
   };
+}
+
+/** Sends files to the address that is configured, and with what Discord answered in its errors: of a throttled post that says when to try again. */
+class FileDiscordAdapter extends DiscordAdapter {
+  protected override async postMessageWithFiles(
+    ...[channelId, threadId, payload, files]: Parameters<DiscordAdapter['postMessageWithFiles']>
+  ): ReturnType<DiscordAdapter['postMessageWithFiles']> {
+    const body = new FormData();
+    body.append('payload_json', JSON.stringify(payload));
+    for (const [at, { data, filename, mimeType: type = 'application/octet-stream' }] of files.entries()) {
+      body.append(`files[${at}]`, new Blob([data instanceof Buffer ? new Uint8Array(data) : data], { type }), filename);
+    }
+    const headers = { authorization: `Bot ${await this.resolveBotToken()}` };
+    const response = await fetch(`${this.apiBaseUrl}/channels/${channelId}/messages`, { method: 'POST', headers, body });
+    const text = await response.text();
+    if (!response.ok) throw Object.assign(new Error(text), { status: response.status });
+    const raw = postedSchema.parse(JSON.parse(text));
+    return { id: raw.id, threadId, raw };
+  }
+
+  protected override async downloadAttachment(url: string): Promise<Buffer> {
+    return isOwnAddress(url, this.apiBaseUrl) ? await downloadOwn(url) : await super.downloadAttachment(url);
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { SlackAdapter, type SlackAdapterConfig } from '@chat-adapter/slack';
 import { stringifyMarkdown, type LinkPreview, type Logger, type Message } from 'chat';
 import { z } from 'zod';
 import { withoutMentions } from '../replies/reply-text.ts';
+import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 
 export interface SlackSecrets {
@@ -69,6 +70,11 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
 class PromptSlackAdapter extends SlackAdapter {
   protected override extractLinks(): LinkPreview[] {
     return [];
+  }
+
+  protected override async fetchSlackFile(...[url, token]: Parameters<SlackAdapter['fetchSlackFile']>): Promise<Buffer> {
+    if (!isOwnAddress(url, this.slackApiUrl)) return await super.fetchSlackFile(url, token);
+    return await downloadOwn(url, typeof token === 'function' ? await token() : token);
   }
 
   /** A person's text. Shared messages and drawings are in the adapter's markdown only. */

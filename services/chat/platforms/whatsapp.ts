@@ -3,6 +3,7 @@ import type { Logger, Message } from 'chat';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Clock } from '#shared/time/index.ts';
+import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type PlatformDriver } from './platform-driver.ts';
 import { whatsappText } from './whatsapp-text.ts';
 
@@ -23,6 +24,9 @@ const captioned = z.object({ caption: z.string().default('') });
 const mediaSchema = z.object({
   message: z.union([z.object({ image: captioned }), z.object({ video: captioned }), z.object({ document: captioned })]),
 });
+const mediaAddressSchema = z.object({ url: z.string() });
+/** Where the API is by itself. */
+const META_URL = 'https://graph.facebook.com';
 const voiceSchema = z.object({ message: z.object({ type: z.enum(['audio', 'voice', 'sticker']) }) });
 
 /** WhatsApp by Meta's Cloud API. It cannot edit, so an answer comes complete. */
@@ -62,6 +66,14 @@ const NOTICES = new Set(['system', 'request_welcome', 'ephemeral']);
 class CandidWhatsAppAdapter extends WhatsAppAdapter {
   protected override extractTextContent(message: Parameters<WhatsAppAdapter['extractTextContent']>[0]): string | null {
     return super.extractTextContent(message) ?? (NOTICES.has(message.type) ? null : '');
+  }
+
+  /** Where the operator moved the API, its media may be there too; the adapter would not get them from there. */
+  override async downloadMedia(mediaId: string): Promise<Buffer> {
+    if (isOwnAddress(META_URL, this.graphApiUrl)) return await super.downloadMedia(mediaId);
+    const media = await downloadOwn(`${this.graphApiUrl}/${encodeURIComponent(mediaId)}`, this.accessToken);
+    const { url } = mediaAddressSchema.parse(JSON.parse(media.toString()));
+    return isOwnAddress(url, this.graphApiUrl) ? await downloadOwn(url, this.accessToken) : await super.downloadMedia(mediaId);
   }
 }
 

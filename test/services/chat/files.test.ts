@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
+import { discordAttachment, discordId, discordMessage } from '../../support/chat/fake-discord.ts';
 import { telegramUpdate } from '../../support/chat/fake-telegram.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
@@ -61,6 +62,35 @@ it('a photo that a person sends reaches the model as a part of the prompt', asyn
     { type: 'text', text: 'What is this? 1\n[attached image: image/jpeg]' },
     { type: 'image_url', image_url: { url: `data:image/jpeg;base64,${bytes}` } },
   ]);
+});
+
+it.each(['discord', 'slack', 'whatsapp'] as const)('a picture that a person sends on %s reaches the model with its bytes', async (name) => {
+  const text = `What is on ${name}?`;
+  const picture = { name: 'cat.png', mediaType: 'image/png', text: `bytes of a cat on ${name}` };
+  const sent = fakes[name].personSends?.({ text, number: 31 }, picture);
+  if (sent === undefined) throw new Error('expected an update with a file');
+  expect((await chat.post(name, sent)).status).toBe(200);
+  // WhatsApp gathers pictures that are sent together.
+  expect(await askedFor(text)).toEqual([
+    { type: 'text', text: expect.stringContaining('[attached image: ') },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${Buffer.from(picture.text).toString('base64')}` } },
+  ]);
+});
+
+it.each([
+  ['on this machine', () => `${model.url}/secret.png`],
+  ['in a private network', () => 'https://10.1.2.3/secret.png'],
+])('an attachment %s, which is not the platform’s, is named only', async (where, urlOf) => {
+  const attachment = discordAttachment('1', urlOf(), { name: 'secret.png', mediaType: 'image/png', text: 'x' });
+  const author = { id: '78', username: 'eve', bot: false };
+  const content = `Fetch what is ${where}`;
+  const id = discordId(40 + where.length);
+  expect(
+    (await chat.post('discord', discordMessage({ id, channel_id: '4002', channel_type: 1, content, author, attachments: [attachment] })))
+      .status,
+  ).toBe(200);
+  expect(await askedFor(content)).toEqual(expect.stringMatching(/^Fetch what is .*\n\[attached image: /));
+  expect(model.requests.filter(({ path }) => path.includes('secret'))).toEqual([]);
 });
 
 it('a photo that is too large is named only, and its message counts', async () => {

@@ -9,7 +9,7 @@ import { useFakePlatforms } from './use-chat.ts';
 
 const redis = await useRedis();
 const fakes = await useFakePlatforms();
-const { telegram, slack, whatsapp } = fakes;
+const { telegram, slack, discord, whatsapp } = fakes;
 const chat = closeAfterTests(
   await startChat(redis.url, environmentOf(fakes), {
     agents: {
@@ -64,9 +64,13 @@ it('WhatsApp gets the files of an answer as media', async () => {
   ]);
 });
 
-it('Discord at another address gets the names of the files, because the adapter would send them to its own', async () => {
-  await chat.post('discord', fakes.discord.personWrites({ text: 'Paint a cat', number: 4 }));
-  const find = (): string | undefined => fakes.discord.shown.find(({ text }) => text.includes('cat.png'))?.text;
-  await waitFor(() => find() !== undefined, { deadlineMs: 20_000, what: 'the names of the files' });
-  expect(find()).toMatch(/^A cat\.\n\nFiles: `cat\.png` \(not sent/);
+it('Discord gets the files of an answer as attachments of messages', async () => {
+  await chat.post('discord', discord.personWrites({ text: 'Paint a cat', number: 4 }));
+  expect(await waitForFiles(discord, '4001', 2)).toEqual([
+    { method: 'messages', chat: '4001', name: 'cat.png', mediaType: 'image/png', text: 'a painted cat' },
+    { method: 'messages', chat: '4001', name: 'notes.txt', mediaType: 'text/plain', text: 'how I painted it' },
+  ]);
+  const form = discord.calls.find(({ body }) => body['files[0]'] !== undefined);
+  expect(form).toMatchObject({ path: '/channels/4001/messages', headers: { authorization: 'Bot discord-bot-token' } });
+  expect(discord.shown.map(({ text }) => text)).toEqual(['A cat.']);
 });

@@ -6,6 +6,8 @@ import {
   type PlatformCall,
   type PlatformRequest,
   type Refusal,
+  type SentFile,
+  type ShownFile,
   type ShownMessage,
 } from './fake-platform.ts';
 
@@ -36,8 +38,13 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
   const rawKey = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
   const calls: PlatformCall[] = [];
   const shown: ShownMessage[] = [];
+  const files: ShownFile[] = [];
+  /** By path: https://docs.discord.com/developers/reference#cdn-formatting-cdn-endpoints */
+  const kept = new Map<string, SentFile>();
   const refusals: Refusal[] = [];
   const respond = (call: PlatformCall): PlatformAnswer => {
+    const attachment = kept.get(call.path);
+    if (attachment) return { status: 200, body: Buffer.from(attachment.text) };
     const [, channel = '', id, rest] = /^\/channels\/(\d+)(?:\/messages(?:\/(\d+))?)?(?:\/(\w+))?$/.exec(call.path) ?? [];
     if (rest === 'typing') {
       platform.typings += 1;
@@ -50,6 +57,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     return refusal === undefined ? answer : REFUSALS[refusal];
   };
   const apply = (call: PlatformCall, channel: string, id: string): PlatformAnswer => {
+    if (call.body['files[0]'] !== undefined) return postFiles(files, channel, call.body);
     return call.method === 'PATCH' ? edit(shown, id, call.body) : post(shown, channel, call.body);
   };
   const { url, close } = await servePlatform(calls, respond);
@@ -59,7 +67,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     url,
     env: { DISCORD_BOT_TOKEN: BOT_TOKEN, DISCORD_PUBLIC_KEY: rawKey, DISCORD_APPLICATION_ID: APPLICATION_ID, DISCORD_API_URL: url },
     shown,
-    files: [],
+    files,
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
@@ -71,6 +79,18 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
         content: text,
         author: { id: user, username: 'ada', bot: false },
       }),
+    personSends: ({ text, number, chat = '4001', user = '77' }, file) => {
+      const path = `/attachments/${chat}/${discordId(number)}/${file.name}`;
+      kept.set(path, file);
+      return discordMessage({
+        id: discordId(number),
+        channel_id: chat,
+        channel_type: 1,
+        content: text,
+        author: { id: user, username: 'ada', bot: false },
+        attachments: [discordAttachment(discordId(number), `${url}${path}`, file)],
+      });
+    },
     threadOf: (chat = '4001') => `discord:@me:${chat}`,
     interaction: (body) => {
       const text = JSON.stringify({ application_id: APPLICATION_ID, token: 'interaction-token', version: 1, ...body });
@@ -98,6 +118,28 @@ export function discordMessage(data: Record<string, unknown>): PlatformRequest {
     body: JSON.stringify({ type: 'GATEWAY_MESSAGE_CREATE', timestamp: 1_777_000_000_000, data: message }),
     headers: { 'content-type': 'application/json', 'x-discord-gateway-token': BOT_TOKEN },
   };
+}
+
+/** https://docs.discord.com/developers/resources/message#attachment-object */
+export function discordAttachment(id: string, url: string, { name, mediaType, text }: SentFile): Record<string, unknown> {
+  return {
+    id,
+    filename: name,
+    size: Buffer.byteLength(text),
+    url,
+    proxy_url: url,
+    content_type: mediaType,
+    content_scan_version: 0,
+    ...(mediaType.startsWith('image/') ? { width: 640, height: 480, placeholder: '', placeholder_version: 1 } : {}),
+  };
+}
+
+/** A post with files is a form: https://docs.discord.com/developers/reference#uploading-files */
+function postFiles(files: ShownFile[], chat: string, body: Record<string, unknown>): PlatformAnswer {
+  const { content } = JSON.parse(String(body['payload_json'])) as { content?: string };
+  const sent = Object.entries(body).flatMap(([name, file]) => (name.startsWith('files[') ? [file as SentFile] : []));
+  files.push(...sent.map((file) => ({ method: 'messages', chat, ...file })));
+  return { status: 200, body: { id: discordId(6000 + files.length), channel_id: chat, content: content ?? '' } };
 }
 
 function post(shown: ShownMessage[], chat: string, body: Record<string, unknown>): PlatformAnswer {

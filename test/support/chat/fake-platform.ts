@@ -57,6 +57,8 @@ export interface FakePlatform {
   readonly shown: ShownMessage[];
   /** The files that people see, oldest first. */
   readonly files: ShownFile[];
+  /** What it sends when a person writes and adds a file, which it keeps. Absent where tests make the update themselves. */
+  personSends?(message: PersonMessage, file: SentFile): PlatformRequest;
   /** Everything it was asked, oldest first. */
   readonly calls: PlatformCall[];
   /** Times that somebody saw the bot typing. */

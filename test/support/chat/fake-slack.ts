@@ -11,6 +11,7 @@ import {
   type ShownMessage,
 } from './fake-platform.ts';
 
+const BOT_TOKEN = 'xoxb-test';
 const SIGNING_SECRET = 'slack-signing-secret';
 const MAX_CHARACTERS = 12_000;
 
@@ -28,8 +29,14 @@ export async function startFakeSlack(): Promise<FakePlatform> {
   const shown: ShownMessage[] = [];
   const files: ShownFile[] = [];
   const refusals: Refusal[] = [];
+  /** Files that people sent, by path. */
+  const kept = new Map<string, SentFile>();
   const respond = (call: PlatformCall): PlatformAnswer => {
     const method = call.path.slice(1);
+    const file = kept.get(call.path);
+    // Without the bot's token, Slack shows a page for signing in.
+    if (file)
+      return call.headers.authorization === `Bearer ${BOT_TOKEN}` ? { status: 200, body: Buffer.from(file.text) } : no('not_authed');
     if (method === 'auth.test') return yes({ user_id: 'UBOT', user: 'muster', bot_id: 'BBOT', team_id: 'T1' });
     if (method === 'users.info') return yes({ user: userOf(String(call.body['user'])) });
     if (method === 'assistant.threads.setStatus') {
@@ -51,7 +58,7 @@ export async function startFakeSlack(): Promise<FakePlatform> {
   const platform: FakePlatform = {
     name: 'slack',
     url,
-    env: { SLACK_BOT_TOKEN: 'xoxb-test', SLACK_SIGNING_SECRET: SIGNING_SECRET, SLACK_API_URL: url },
+    env: { SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_SIGNING_SECRET: SIGNING_SECRET, SLACK_API_URL: url },
     shown,
     files,
     calls,
@@ -59,6 +66,14 @@ export async function startFakeSlack(): Promise<FakePlatform> {
     refuseNext: (...more) => void refusals.push(...more),
     personWrites: ({ text, number, chat = 'D4001', user = 'UADA' }) =>
       slackEvent({ type: 'message', channel: chat, channel_type: 'im', user, text, ts: slackTs(number) }),
+    personSends: ({ text, number, chat = 'D4001', user = 'UADA' }, file) => {
+      const path = `/files-pri/T1-F${number}/${file.name}`;
+      kept.set(path, file);
+      const { name, mediaType: mimetype } = file;
+      const described = { id: `F${number}`, name, title: name, mimetype, size: Buffer.byteLength(file.text), url_private: `${url}${path}` };
+      const event = { type: 'message', subtype: 'file_share', channel: chat, channel_type: 'im', user, text, ts: slackTs(number) };
+      return slackEvent({ ...event, files: [described] });
+    },
     threadOf: (chat = 'D4001') => `slack:${chat}:`,
     close,
   };

@@ -11,6 +11,7 @@ import {
   type ShownMessage,
 } from './fake-platform.ts';
 
+const ACCESS_TOKEN = 'whatsapp-access-token';
 const APP_SECRET = 'whatsapp-app-secret';
 const PHONE_NUMBER_ID = '106540352242922';
 const MAX_CHARACTERS = 4096;
@@ -28,9 +29,10 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
   const shown: ShownMessage[] = [];
   const files: ShownFile[] = [];
   const refusals: Refusal[] = [];
+  /** Media that people sent, by id. */
+  const kept = new Map<string, SentFile>();
   const respond = (call: PlatformCall): PlatformAnswer => {
-    // No media is kept here: its address is not found.
-    if (call.method === 'GET') return no(404, 100, '(#100) Unsupported get request');
+    if (call.method === 'GET') return readMedia(kept, url, call) ?? no(404, 100, '(#100) Unsupported get request');
     if (call.body['typing_indicator'] !== undefined) {
       platform.typings += 1;
       return { status: 200, body: { success: true } };
@@ -45,7 +47,7 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
     name: 'whatsapp',
     url,
     env: {
-      WHATSAPP_ACCESS_TOKEN: 'whatsapp-access-token',
+      WHATSAPP_ACCESS_TOKEN: ACCESS_TOKEN,
       WHATSAPP_APP_SECRET: APP_SECRET,
       WHATSAPP_PHONE_NUMBER_ID: PHONE_NUMBER_ID,
       WHATSAPP_VERIFY_TOKEN: 'whatsapp-verify-token',
@@ -60,6 +62,12 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
       whatsappMessages(chat, [
         { id: `wamid.${chat}.${number}`, timestamp: String(1_777_000_000 + number), type: 'text', text: { body: text } },
       ]),
+    personSends: ({ text, number, chat = '16505551234' }, file) => {
+      const id = `${chat}${number}`;
+      kept.set(id, file);
+      const image = { caption: text, mime_type: file.mediaType, sha256: 'x', id };
+      return whatsappMessages(chat, [{ id: `wamid.${chat}.${number}`, timestamp: String(1_777_000_000 + number), type: 'image', image }]);
+    },
     threadOf: (chat = '16505551234') => `whatsapp:${PHONE_NUMBER_ID}:${chat}`,
     close,
   };
@@ -90,6 +98,21 @@ function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
   return {
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [{ input: message.chat, wa_id: message.chat }], messages: [{ id: message.id }] },
+  };
+}
+
+/** The address of a medium, then its bytes: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#download-media */
+function readMedia(kept: ReadonlyMap<string, SentFile>, url: string, { path, headers }: PlatformCall): PlatformAnswer | null {
+  if (headers.authorization !== `Bearer ${ACCESS_TOKEN}`) return no(401, 190, 'Invalid OAuth access token');
+  const id = path.split('/').at(-1) ?? '';
+  const file = kept.get(id);
+  if (file === undefined) return null;
+  if (path.startsWith('/media/')) return { status: 200, body: Buffer.from(file.text) };
+  const { mediaType: mime_type, text } = file;
+  const address = `${url}/media/${id}`;
+  return {
+    status: 200,
+    body: { messaging_product: 'whatsapp', id, url: address, mime_type, sha256: 'x', file_size: Buffer.byteLength(text) },
   };
 }
 
