@@ -4,6 +4,7 @@ import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClie
 import type { Clock } from '../time/index.ts';
 import { checkDaemons } from './check-daemons.ts';
 import { checkOutbound, checkRecords, type RecordScope } from './check-data.ts';
+import { checkFiles } from './check-files.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckResult, CheckPorts } from './check.ts';
 
@@ -27,6 +28,7 @@ export async function checkRedis(fleet: CheckPorts, clock: Clock, scope: RecordS
       ...(await checkWorkers(fleet)),
       ...(await checkDaemons(fleet)),
       ...(await checkOutbound(fleet)),
+      await checkFiles(fleet),
       await checkLimits(fleet),
       await checkClock(redis, clock),
     ];

@@ -127,6 +127,11 @@ export class FileStore {
     return await removeUnused(this.#ports, now);
   }
 
+  /** Names the place of the bytes: the same for all processes that store them there. Errors: `unavailable.files`. */
+  async identify(): Promise<string> {
+    return await this.#ports.storage.identify();
+  }
+
   /** Removes the bytes of a tenant that has ended. */
   async removeTenant(tenant: string): Promise<void> {
     await this.#ports.storage.removeTenant(tenant);

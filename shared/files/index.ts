@@ -9,4 +9,5 @@ export type { FileAttempt, StoredFile, TaskFile } from './file-records.ts';
 export { FileStore, readAll } from './file-store.ts';
 export { mediaTypeOf, mediaTypeOfName } from './extensions.ts';
 export { openFiles, publicAddress } from './open-files.ts';
+export { describeStorages, readStorages, StorageWatch } from './storage-watch.ts';
 export type { FileSource } from './storage/spool.ts';

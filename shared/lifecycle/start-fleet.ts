@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts';
+import { StorageWatch } from '../files/index.ts';
 import { startHttpServer } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
@@ -22,10 +23,15 @@ export interface StartFleetOptions {
   finish?: () => void;
 }
 
+/** Services that neither store nor read files. */
+export const WITHOUT_FILES: ReadonlySet<string> = new Set(['dashboard', 'scheduler', 'webhooks']);
+
 /** Opens the connections, starts the services and the server in front of them; closes again what it opened when that fails. */
 export async function startFleet({ name, config, log, create, prepare, fail, finish }: StartFleetOptions): Promise<Served> {
   const parts = await openParts({ config, log, service: name, fail, finish });
   const watch = watchConnection(parts, name);
+  const storage = new StorageWatch(parts);
+  if (!WITHOUT_FILES.has(name)) storage.start();
   try {
     await prepare?.(parts);
     const registries = [processMetrics(parts.redis)];
@@ -35,11 +41,13 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
       port: served.port,
       stop: async (graceMs) => {
         await served.stop(graceMs);
+        await storage.stop();
         watch.stop();
         await parts.close();
       },
     };
   } catch (error) {
+    await storage.stop();
     watch.stop();
     await parts.close();
     throw error;

@@ -17,6 +17,8 @@ function accessKeys(prefix: string) {
     fleetId: `${prefix}fleet-id`,
     /** String: secret that signs addresses of files. Kept: for good. Bound: one. */
     fileSecret: `${prefix}file-secret`,
+    /** Hash: id of a storage of files -> JSON of who stores there, and since when it was noted. Kept: 15 minutes after the last note. Bound: 1000. */
+    fileStorages: `${prefix}file-storages`,
     /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
     apiKeys: `${prefix}api-keys`,
     /** String: some process is making the first API key. Kept: 5 s. Bound: one. */

@@ -133,6 +133,14 @@ describe('docker-compose.yml', () => {
     expect(WORKER_QUEUES.filter((name) => !slots.get(name))).toEqual(['remote']);
   });
 
+  it('gives all services one volume for files, where the image says that they are', () => {
+    const [, folder = ''] = /MUSTER_DATA_DIR=(\S+)/.exec(read('services/Dockerfile')) ?? [];
+    for (const [, service] of all) expect(service.volumes).toEqual([`files:${folder}`]);
+    expect(Object.keys(volumes)).toContain('files');
+    // A new volume takes the owner of the image's folder.
+    expect(read('services/Dockerfile')).toContain(`RUN mkdir ${folder} && chown 1000:1000 ${folder}`);
+  });
+
   it('keeps a Redis that forgets nothing', () => {
     const options = String(redis?.command);
     expect(options).toContain('--appendonly yes');

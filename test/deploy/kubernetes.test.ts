@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
+import { WITHOUT_FILES } from '#shared/lifecycle/start-fleet.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf, type WorkerQueue } from '#shared/queue/queue-names.ts';
 import {
   type Container,
@@ -13,6 +15,8 @@ import {
   literals,
   manifestsIn,
   ofKind,
+  ofSharedFiles,
+  sharedFiles,
 } from './manifests.ts';
 import { ENVIRONMENT_NAMES, exists, mayHold, pathsOf, SECRETS, SERVICES } from './repository.ts';
 
@@ -21,6 +25,7 @@ const OF_REDIS = 'muster-redis-server';
 const config = literals(base.configMapGenerator[0]?.literals ?? []);
 const cases = deployments.map((workload) => [workload.metadata.name, workload] as const);
 const containerOf = ({ spec }: Workload): Container => spec.template.spec.containers[0];
+const containerUser = (): unknown => deployments[0]?.spec.template.spec.securityContext['runAsGroup'];
 const serviceOf = (workload: Workload): string => containerOf(workload).command[1]?.split('/')[1] ?? '';
 
 describe('the kustomize base', () => {
@@ -126,6 +131,28 @@ describe('the kustomize base', () => {
   it('has somebody to bury what the commands of agents leave behind, where there are any', () => {
     const sharing = deployments.filter(({ spec }) => spec.template.spec.shareProcessNamespace);
     expect(sharing).toEqual(deployments.filter((workload) => serviceOf(workload) === 'worker'));
+  });
+
+  it('mounts a folder for files into every pod that stores or reads some, which one component makes a common one', () => {
+    const folder = { name: 'files', mountPath: config['MUSTER_DATA_DIR'] };
+    const withFiles = deployments.filter((workload) => containerOf(workload).volumeMounts?.some(({ name }) => name === folder.name));
+    const expected = deployments.filter((workload) => !WITHOUT_FILES.has(serviceOf(workload)));
+    expect(withFiles.map(({ metadata }) => metadata.name)).toEqual(expected.map(({ metadata }) => metadata.name));
+    for (const workload of withFiles) {
+      expect(containerOf(workload).volumeMounts).toContainEqual(folder);
+      expect(workload.spec.template.spec.volumes).toContainEqual({ name: folder.name, emptyDir: {} });
+    }
+    const [patch] = sharedFiles.patches ?? [];
+    expect(patch?.target).toEqual({ kind: 'Deployment', name: withFiles.map(({ metadata }) => metadata.name).join('|') });
+    const { template } = (parse(patch?.patch ?? '') as Workload).spec;
+    const [claim] = ofSharedFiles;
+    const volume = { name: folder.name, emptyDir: null, persistentVolumeClaim: { claimName: claim?.metadata.name } };
+    expect(template.spec.volumes).toEqual([volume]);
+    // The volume is of the user that the pods run as.
+    expect(template.spec.securityContext).toMatchObject({ fsGroup: containerUser() });
+    expect(claim).toMatchObject({ kind: 'PersistentVolumeClaim', spec: { accessModes: ['ReadWriteMany'] } });
+    expect(development.components).toEqual(['../../components/shared-files']);
+    expect(development.patches?.map(({ target }) => target)).toContainEqual({ kind: 'PersistentVolumeClaim', name: claim?.metadata.name });
   });
 
   it('keeps a Redis that forgets nothing, at the address that the services are given', () => {

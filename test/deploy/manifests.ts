@@ -20,6 +20,7 @@ export interface Container {
   lifecycle?: { preStop: { exec: { command: string[] } } };
   securityContext: Record<string, unknown>;
   resources: { requests: Record<string, string>; limits: Record<string, string> };
+  volumeMounts?: { name: string; mountPath: string }[];
 }
 
 export interface Workload {
@@ -35,6 +36,7 @@ export interface Workload {
         shareProcessNamespace?: boolean;
         securityContext: Record<string, unknown>;
         containers: [Container];
+        volumes?: { name: string; emptyDir?: object | null; persistentVolumeClaim?: { claimName: string } }[];
       };
     };
     volumeClaimTemplates?: { metadata: { name: string } }[];
@@ -52,20 +54,28 @@ interface Kustomization {
   resources: string[];
   configMapGenerator: { name: string; behavior?: string; literals: string[] }[];
   secretGenerator?: { name: string; literals: string[] }[];
+  components?: string[];
+  patches?: { target: { kind: string; name?: string }; patch: string }[];
 }
 
 const BASE = 'k8s/base';
+const SHARED_FILES = 'k8s/components/shared-files';
 
 export const baseFiles: readonly string[] = readdirSync(inRepository(BASE));
 export const base: Kustomization = parse(read(`${BASE}/kustomization.yaml`)) as Kustomization;
 export const development: Kustomization = parse(read('k8s/overlays/development/kustomization.yaml')) as Kustomization;
 
-export function manifestsIn(file: string): Manifest[] {
-  return parseAllDocuments(read(`${BASE}/${file}`)).map((document) => {
+/** The component that gives all pods one place for files. */
+export const sharedFiles: Kustomization = parse(read(`${SHARED_FILES}/kustomization.yaml`)) as Kustomization;
+
+export function manifestsIn(file: string, folder = BASE): Manifest[] {
+  return parseAllDocuments(read(`${folder}/${file}`)).map((document) => {
     if (document.errors.length > 0) throw new Error(`${file}: ${document.errors.join('; ')}`);
     return document.toJS() as Manifest;
   });
 }
+
+export const ofSharedFiles: readonly Manifest[] = sharedFiles.resources.flatMap((file) => manifestsIn(file, SHARED_FILES));
 
 const manifests: readonly Manifest[] = base.resources.flatMap((file) => manifestsIn(file));
 

@@ -1,4 +1,5 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MusterError } from '../../errors/index.ts';
@@ -10,6 +11,18 @@ export class DiskStorage implements FileStorage {
 
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /** By a file in the folder, which the first process makes. */
+  async identify(): Promise<string> {
+    return await orUnavailable(async () => {
+      const path = join(this.#folder, 'storage-id');
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await writeFile(path, randomUUID(), { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+        if (!hasName(error, 'EEXIST')) throw error;
+      });
+      return await readFile(path, 'utf8');
+    });
   }
 
   async write(place: FilePlace, { path }: SpooledFile): Promise<void> {
@@ -28,7 +41,7 @@ export class DiskStorage implements FileStorage {
   async read(place: FilePlace): Promise<Readable | null> {
     return await orUnavailable(async () => {
       const handle = await open(this.#pathOf(place), 'r').catch((error: unknown) => {
-        if (isMissing(error)) return null;
+        if (hasName(error, 'ENOENT')) return null;
         throw error;
       });
       return handle === null ? null : handle.createReadStream();
@@ -69,8 +82,8 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function hasName(error: unknown, name: 'ENOENT' | 'EEXIST'): boolean {
+  return error instanceof Error && 'code' in error && error.code === name;
 }
 
 const RETRY_MS = 5000;

@@ -14,6 +14,8 @@ export interface SpooledFile {
 
 /** Where the bytes of files are. What it throws when it does not answer is `unavailable.files`. */
 export interface FileStorage {
+  /** Names the storage: the same for all processes that use it. */
+  identify(): Promise<string>;
   /** Stores a spooled file; durable once this resolves. The spooled file may be moved away. */
   write(place: FilePlace, spooled: SpooledFile): Promise<void>;
   /** Opens a file, or resolves with null when there is none. Who opens the stream reads it to its end or destroys it. */

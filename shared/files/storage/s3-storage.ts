@@ -36,6 +36,11 @@ export class S3Storage implements FileStorage {
     this.#options = options;
   }
 
+  identify(): Promise<string> {
+    const { endpoint, bucket, prefix } = this.#options;
+    return Promise.resolve(`${endpoint}/${bucket}/${prefix}`);
+  }
+
   async write(place: FilePlace, spooled: SpooledFile): Promise<void> {
     await this.#drain(await this.#call({ method: 'PUT', key: this.#keyOf(place), spooled }));
   }

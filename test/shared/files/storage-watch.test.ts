@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { checkFiles } from '#shared/doctor/check-files.ts';
+import { openFiles } from '#shared/files/open-files.ts';
+import { readStorages, StorageWatch } from '#shared/files/storage-watch.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const parts = await useEmptyParts();
+const { redis, keys, config } = parts;
+const fleet = { redis, keys, settings: config.settings };
+const folder = await mkdtemp(join(tmpdir(), 'muster-watch-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let lines: { event?: string; msg?: string }[];
+const started: StorageWatch[] = [];
+beforeEach(() => {
+  lines = [];
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((watch) => watch.stop()));
+});
+
+/** A process that stores files below this folder, once it has noted that or said why it cannot. */
+async function startIn(name: string): Promise<void> {
+  const write = (line: string): void => void lines.push(JSON.parse(line) as { event: string });
+  const log = createLog({ level: 'warn', service: 'test', destination: { write } });
+  const files = openFiles({ redis, keys, config: { ...config, env: { ...config.env, MUSTER_DATA_DIR: join(folder, name) } } });
+  const watch = new StorageWatch({ redis, keys, files, log });
+  watch.start();
+  started.push(watch);
+  // Its first round.
+  await watch.stop();
+}
+
+it('processes that store files in one place have nothing to say', async () => {
+  await Promise.all([startIn('one'), startIn('one'), startIn('one')]);
+  await startIn('one');
+  expect(await checkFiles(fleet)).toEqual({ name: 'Files', state: 'ok', detail: 'stored in one place' });
+  expect(lines).toEqual([]);
+});
+
+it('a process that stores files in another place says so, and so does the doctor', async () => {
+  expect(await checkFiles(fleet)).toMatchObject({ state: 'ok', detail: 'no process that stores files is running' });
+  await startIn('one');
+  await startIn('two');
+  expect(lines).toMatchObject([{ level: 'warn', event: 'files.not-shared', msg: expect.stringContaining('in 2 places') }]);
+  expect(await checkFiles(fleet)).toEqual({ name: 'Files', state: 'warn', detail: lines[0]?.msg });
+  expect(lines[0]?.msg).toContain(`${hostname()}, ${hostname()}`);
+});
+
+it('a place that nobody has noted for a quarter of an hour is forgotten', async () => {
+  await startIn('one');
+  const { at } = JSON.parse((await redis.hvals(keys.fleet.fileStorages))[0] ?? '{}') as { at: number };
+  await redis.hset(keys.fleet.fileStorages, 'former', JSON.stringify({ host: 'a', at: at - 900_000 }));
+  expect(await readStorages(parts)).toHaveLength(1);
+  expect(await redis.hkeys(keys.fleet.fileStorages)).not.toContain('former');
+});
+
+it('a process whose folder cannot be made says so', async () => {
+  await writeFile(join(folder, 'in-the-way'), '');
+  await startIn('in-the-way');
+  await waitFor(() => lines.length > 0, { deadlineMs: 5000, what: 'the warning' });
+  expect(lines).toMatchObject([{ event: 'files.unusable', msg: expect.stringContaining('MUSTER_DATA_DIR') }]);
+  expect(await readStorages(parts)).toEqual([]);
+});
