@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { leaseMember } from '#shared/ledger/claim/leases.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { DeliveryFleet, TENANT } from '../delivery-fleet.ts';
 
 let fleet: DeliveryFleet;
@@ -121,4 +122,26 @@ it('a file whose process died while it was sent is not sent again, and the text 
   release();
   expect(port.files).toEqual(['a.txt: of a.txt', 'b.txt: of b.txt']);
   expect(port.texts()).toEqual(['Here they are\n\nFiles: `a.txt` (may not have arrived)']);
+});
+
+it('a reply that another release wrote in a form that is not known here waits unchanged, and is sent once by a process that knows it', async () => {
+  const { port, parts } = await open();
+  const { drive } = fleet;
+  const id = await fleet.offered();
+  const attempt = await drive.start(id);
+  const by = { tenant: TENANT, task: id, attempt: 1, lease: leaseMember(attempt) };
+  await parts.files.add(by, 'out/a.txt', { name: 'a.txt', mediaType: 'text/plain' }, Readable.from([Buffer.from('of a.txt')]));
+  await drive.end(attempt, 'Here it is');
+  const key = parts.keys.tenant(TENANT).delivery(`${id}-reply`);
+  const known = (await parts.redis.get(key)) ?? '';
+  const newer = JSON.stringify({ ...(JSON.parse(known) as object), pictures: [] });
+  await parts.redis.set(key, newer);
+  fleet.start();
+  const replies = parts.queues.get(0, 'replies');
+  await waitFor(async () => (await replies.getDelayedCount()) === 1, { deadlineMs: 8000, what: 'the reply to wait for another process' });
+  expect(await parts.redis.get(key)).toBe(newer);
+  expect([port.texts(), port.files]).toEqual([[], []]);
+  await parts.redis.set(key, known);
+  await fleet.becomes(id, 'delivered');
+  expect([port.texts(), port.files]).toEqual([['Here it is'], ['a.txt: of a.txt']]);
 });

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
+import { SignInStore } from '#shared/tenants/sign-in-store.ts';
 import { closeAfterTests } from '../../../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../../../support/fake-http-endpoint.ts';
 import { useWorker } from '../../../../support/use-worker.ts';
@@ -135,6 +136,33 @@ describe('an upload', () => {
   it('is refused without a key, and for a key that may only read', async () => {
     expect((await fetch(`${api.url}/v1/uploads`, { method: 'POST', body: 'x' })).status).toBe(401);
     expect((await upload('x', { key: await api.keyOf('default', ['read']) })).status).toBe(403);
+  });
+});
+
+describe('a browser that is signed in', () => {
+  it('sends a file, or a form with one, and a message with it; another site cannot', async () => {
+    const id = await new SignInStore({ ...api.parts, lifetimeMs: 60_000 }).open({ key: digest(Buffer.from(api.key)) });
+    const send = async (path: string, body: string | FormData, headers: Record<string, string>): Promise<Response> =>
+      await fetch(`${api.url}${path}`, { method: 'POST', headers: { cookie: `muster_session=${id}`, ...headers }, body });
+    const own = { 'sec-fetch-site': 'same-origin' };
+    const form = new FormData();
+    form.append('file', new Blob(['in a form'], { type: 'text/plain' }), 'form.txt');
+    const path = '/v1/sessions/browser-1/uploads';
+    const sent = [await send(`${path}?name=raw.txt`, 'as it is', { ...own, 'content-type': 'text/plain' }), await send(path, form, own)];
+    expect(sent.map(({ status }) => status)).toEqual([201, 201]);
+    const uploads = (await Promise.all(sent.map((response) => response.json()))) as { id: string; name: string }[];
+    expect(uploads.map(({ name }) => name)).toEqual(['raw.txt', 'form.txt']);
+    const attachments = uploads.map((upload) => ({ uploadId: upload.id }));
+    const message = JSON.stringify({ text: 'kept.txt', agent: 'copies', attachments });
+    const accepted = await send('/v1/sessions/browser-1/messages', message, { ...own, 'content-type': 'application/json' });
+    const { id: task } = (await accepted.json()) as { id: string };
+    await expect
+      .poll(async () => (await api.call('GET', `/v1/tasks/${task}`)).body.output, { timeout: 10_000 })
+      .toBe('raw.txt text/plain as it is\nform.txt text/plain in a form');
+    const large = await send('/v1/uploads', 'x'.repeat(MAX_FILE_BYTES + 1), own);
+    expect([large.status, ((await large.json()) as { code: string }).code]).toEqual([413, 'request.too-large']);
+    const foreign = await send('/v1/uploads', 'x', { 'sec-fetch-site': 'cross-site' });
+    expect([foreign.status, ((await foreign.json()) as { code: string }).code]).toEqual([403, 'auth.csrf']);
   });
 });
 
