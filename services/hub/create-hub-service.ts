@@ -35,10 +35,11 @@ export function createHubService(parts: Parts): Service {
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
   const notify: ConnectedDaemonsOptions['notify'] = (event, { tenant, id, name: daemonName, user }) =>
     void publishDaemonEvent(fleet, tenant, { event, daemon: id, name: daemonName, user });
-  const daemons = new ConnectedDaemons({ redis, keys, subscribe, log, hub: name, settings, executor, notify, clock: systemClock });
-  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true });
   const policy = slotPolicy(parts, settings);
   const permits = openPermits(parts, name, policy);
+  const ofHub = { redis, keys, subscribe, log, hub: name, settings, clock: systemClock };
+  const daemons = new ConnectedDaemons({ ...ofHub, executor, notify, countAdopted: () => permits.pool.adopt('remote') });
+  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true, permits });
   return new HubService({
     name,
     router: createRouter({ routes: [plainRequestRoute(), schemaRoute()], parts, log }),

@@ -57,7 +57,7 @@ export function createWorkerService(parts: Parts): DrainableService {
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
     runIsolated: (ticket, how, losses) => pool.run(ticket, how, losses),
   };
-  const remote = openRemote(parts, { worker: name, executor, policy });
+  const remote = openRemote(parts, { worker: name, executor, policy, permits });
   const handle: TicketHandler = (ticket, how, queue) =>
     queue === 'remote' && remote ? remote.handle(ticket, how) : executeTicket(executor, ticket, how);
   return new WorkerService({

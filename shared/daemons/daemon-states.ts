@@ -24,8 +24,8 @@ export interface LiveDaemon extends DaemonAddress {
   state: DaemonState;
 }
 
-/** Daemons that one call writes. */
-const MAX_BEATS = 1000;
+/** Daemons that one call writes: neither Redis nor a hub that reads of them does nothing else for long. */
+const MAX_BEATS = 100;
 /** In place of a connection that ended. */
 const NONE = '-';
 

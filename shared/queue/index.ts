@@ -27,7 +27,7 @@ export {
   planSlots,
   slotsOf,
 } from './queue-names.ts';
-export { type Queues, type TicketData, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
+export { type Queues, type TicketData, type TicketNeeds, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';

@@ -9,7 +9,11 @@ import {
 } from 'bullmq';
 import type { Log } from '../log/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
+import type { TaskBody } from '../tasks/index.ts';
 import { QUEUE_NAMES, type QueueName } from './queue-names.ts';
+
+/** What a task needs of the daemon that runs it, as it was accepted: none of it changes. */
+export type TicketNeeds = Pick<TaskBody, 'agent' | 'requirements' | 'user'>;
 
 /** The data of a ticket: where its task is, and what the board shows of it. */
 export interface TicketData {
@@ -19,6 +23,8 @@ export interface TicketData {
   lane?: string;
   /** Why its task failed for good: the ticket is here only to be listed as failed. */
   failed?: string;
+  /** Of a new task for a daemon: its hub chooses one before it has read the task. */
+  needs?: TicketNeeds;
 }
 
 export type TicketQueue = Queue<TicketData>;

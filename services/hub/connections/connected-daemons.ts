@@ -7,16 +7,15 @@ import {
   type LocalDaemons,
   removeDaemonState,
 } from '#shared/daemons/index.ts';
-import type { HubExecutor } from '../runs/daemon-attempts.ts';
-import { HubDaemon } from '../runs/hub-daemon.ts';
+import { HubDaemon, type HubDaemonOptions } from '../runs/hub-daemon.ts';
 import { AwaitedHellos } from './awaited-hellos.ts';
 import { ConnectionProtocol, type ConnectionProtocolOptions } from './connection-protocol.ts';
 import { ConnectionWatch, type ConnectionWatchOptions } from './connection-watch.ts';
 import type { DaemonConnection } from './daemon-connection.ts';
 import { DaemonSocket, REASONS } from './daemon-socket.ts';
 
-export interface ConnectedDaemonsOptions extends Omit<ConnectionWatchOptions, 'sockets' | 'daemons'> {
-  executor: HubExecutor;
+export interface ConnectedDaemonsOptions
+  extends Omit<ConnectionWatchOptions, 'sockets' | 'daemons'>, Pick<HubDaemonOptions, 'executor' | 'countAdopted'> {
   notify: ConnectionProtocolOptions['notify'];
 }
 
@@ -106,13 +105,14 @@ export class ConnectedDaemons implements LocalDaemons {
     const name = nameOf({ tenant, id });
     const known = this.#daemons.get(name);
     if (known) return known;
-    const { executor, settings } = this.#options;
+    const { executor, settings, countAdopted } = this.#options;
     const onChange = (daemon: HubDaemon): void => {
       this.#watch.noteChange(daemon);
       if (this.#isThere(daemon)) for (const listener of this.#listeners) listener(daemon);
       if (daemon.isIdle) this.#daemons.delete(name);
     };
-    const daemon = new HubDaemon({ tenant, id, executor, settings, onChange, onTaken: (each) => this.#watch.noteChange(each) });
+    const onTaken = (daemon: HubDaemon): void => this.#watch.noteChange(daemon);
+    const daemon = new HubDaemon({ tenant, id, executor, settings, countAdopted, onChange, onTaken });
     this.#daemons.set(name, daemon);
     return daemon;
   }

@@ -83,8 +83,9 @@ export class ConnectionWatch {
       this.#writing = undefined;
       const changed = new Set(this.#changed);
       this.#changed.clear();
-      const connections = this.#connections().filter(({ daemon: each }) => changed.has(each));
-      this.#write(connections).catch((error: unknown) => this.#options.log.debug({ err: error }, 'the next beat has the change'));
+      this.#write(this.#connections(changed)).catch((error: unknown) =>
+        this.#options.log.debug({ err: error }, 'the next beat has the change'),
+      );
     }, CHANGE_MS);
   }
 
@@ -126,8 +127,8 @@ export class ConnectionWatch {
     for (const [at, { connection }] of connections.entries()) this.endByOutcome(connection, outcomes[at] ?? 'written');
   }
 
-  #connections(): ReadyConnection[] {
-    return [...this.#options.daemons.values()].flatMap((daemon) => {
+  #connections(daemons: Iterable<HubDaemon> = this.#options.daemons.values()): ReadyConnection[] {
+    return [...daemons].flatMap((daemon) => {
       const { connection } = daemon;
       return connection?.isReady === true ? [{ daemon, connection, state: daemon.state }] : [];
     });

@@ -12,7 +12,7 @@ import { UnansweredStops } from './unanswered-stops.ts';
 /** The parts that run attempts on daemons, without those of one daemon. */
 export type HubExecutor = Omit<ExecuteTicketParts, 'isolation' | 'runIsolated' | 'runAgent'>;
 
-export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot'> {
+export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot' | 'countAdopted'> {
   executor: HubExecutor;
   settings: Pick<HubSettings, 'graceMs' | 'resendMs'>;
   /** Sends to the daemon, if it is connected. */
@@ -33,7 +33,7 @@ export class DaemonAttempts {
   #cpuIntensive = 0;
 
   constructor(options: DaemonAttemptsOptions) {
-    const { tenant, daemon, executor, send, inSlot, onAnswered, settings } = options;
+    const { tenant, daemon, executor, send, inSlot, countAdopted, onAnswered, settings } = options;
     this.#options = options;
     this.#executor = {
       ...executor,
@@ -47,7 +47,7 @@ export class DaemonAttempts {
     this.#results = new ReceivedResults({ tenant, daemon, ledger: executor.ledger, send });
     this.#unanswered = new UnansweredStops({ resendMs: settings.resendMs, send, onAnswered });
     const [attempts, results] = [this.#attempts, this.#results];
-    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot });
+    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot, countAdopted });
   }
 
   /** The ids of their tasks. */

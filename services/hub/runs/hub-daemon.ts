@@ -3,10 +3,10 @@ import type { DaemonState, LocalDaemon } from '#shared/daemons/index.ts';
 import type { TicketClaim } from '#shared/ledger/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import type { DaemonConnection } from '../connections/daemon-connection.ts';
-import { DaemonAttempts, type HubExecutor } from './daemon-attempts.ts';
+import { DaemonAttempts, type DaemonAttemptsOptions, type HubExecutor } from './daemon-attempts.ts';
 import type { NamedAttempts } from './reattachment.ts';
 
-export interface HubDaemonOptions {
+export interface HubDaemonOptions extends Pick<DaemonAttemptsOptions, 'countAdopted'> {
   tenant: string;
   id: string;
   executor: HubExecutor;
@@ -30,7 +30,7 @@ export class HubDaemon implements LocalDaemon {
   #running = 0;
 
   constructor(options: HubDaemonOptions) {
-    const { tenant, id, executor, settings } = options;
+    const { tenant, id, executor, settings, countAdopted } = options;
     this.tenant = tenant;
     this.id = id;
     this.#options = options;
@@ -42,6 +42,7 @@ export class HubDaemon implements LocalDaemon {
       send: (message) => this.#connection?.send(message),
       isConnected: () => this.#connection !== null,
       inSlot: (work) => this.#inSlot(work),
+      countAdopted,
       onAnswered: () => options.onChange(this),
     });
   }

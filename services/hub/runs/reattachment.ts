@@ -1,6 +1,6 @@
 import { type AttemptName, attemptKey, type DaemonMessage } from '#shared/daemons/index.ts';
 import { type ExecuteTicketParts, resumeAttempt } from '#shared/execution/index.ts';
-import { adoptAttempt, leaseMember } from '#shared/ledger/index.ts';
+import { type AdoptAnswer, adoptAttempt, type AttemptRef, leaseMember } from '#shared/ledger/index.ts';
 import type { TicketResult } from '#shared/queue/index.ts';
 import type { ReceivedResults } from './received-results.ts';
 import type { RemoteAttempt } from './remote-attempt.ts';
@@ -25,6 +25,8 @@ export interface ReattachmentOptions {
   results: ReceivedResults;
   /** Runs an attempt in one of the daemon's slots. */
   inSlot: (work: () => Promise<TicketResult>) => Promise<TicketResult>;
+  /** Counts an attempt of another hub among what the fleet runs, until the function that it returns is called. */
+  countAdopted: () => () => void;
 }
 
 /** Reattachment is responsible for the attempts that a daemon names when it connects: it keeps those of this hub, and adopts those of others. */
@@ -78,11 +80,21 @@ export class Reattachment {
     try {
       const adopted = await adoptAttempt(executor.ledger, ref, { worker: executor.worker, daemon });
       if (adopted.kind === 'gone') return;
-      const ending = inSlot(() => resumeAttempt(executor, ref, adopted));
+      const ending = inSlot(() => this.#resume(ref, adopted));
       await Promise.race([resuming.promise, ending]);
     } finally {
       resuming.resolve();
       this.#resuming.delete(key);
+    }
+  }
+
+  /** The hub before counts it no more. */
+  async #resume(ref: Omit<AttemptRef, 'lane'>, adopted: Extract<AdoptAnswer, { kind: 'adopted' }>): Promise<TicketResult> {
+    const release = this.#options.countAdopted();
+    try {
+      return await resumeAttempt(this.#options.executor, ref, adopted);
+    } finally {
+      release();
     }
   }
 }

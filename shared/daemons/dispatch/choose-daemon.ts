@@ -45,12 +45,15 @@ export function hasRoomFor({ state }: Candidate, { memoryMb }: Needs): boolean {
  * Chooses the daemon for a task: the less loaded one (a difference over 0.2 counts), then that with fewer tasks, then by id. A CPU-intensive
  * task avoids machines that run another one. Null when none has room.
  */
-export function chooseDaemon<Daemon extends Candidate>(daemons: Iterable<Daemon>, needs: Needs): Daemon | null {
-  const fitting = [...daemons].filter((daemon) => hasRoomFor(daemon, needs) && isCapable(daemon, needs));
+export function chooseDaemon<Daemon extends Candidate>(daemons: Iterable<Daemon>, needs: Needs): Pick<Daemon, 'id' | 'state'> | null {
+  // A daemon of this process makes its state anew whenever it is read.
+  const known = Array.from(daemons, ({ id, state }): Pick<Daemon, 'id' | 'state'> => ({ id, state }));
+  const fitting = known.filter((daemon) => hasRoomFor(daemon, needs) && isCapable(daemon, needs));
   const candidates = needs.isCpuIntensive ? avoidBusyMachines(fitting) : fitting;
-  const leastLoad = Math.min(...candidates.map(({ state }) => state.load));
-  const [first = null] = candidates.filter(({ state }) => state.load - leastLoad <= LOAD_STEP).toSorted(byTasks);
-  return first;
+  const leastLoad = candidates.reduce((least, { state }) => Math.min(least, state.load), Infinity);
+  const lightest = candidates.filter(({ state }) => state.load - leastLoad <= LOAD_STEP);
+  const [first = null] = lightest;
+  return lightest.reduce((best, daemon) => (best !== null && byTasks(best, daemon) <= 0 ? best : daemon), first);
 }
 
 function byTasks(one: Candidate, other: Candidate): number {

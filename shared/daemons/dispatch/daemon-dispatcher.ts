@@ -2,11 +2,12 @@ import type { AgentDefinition } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import type { TicketData, TicketResult } from '../../queue/index.ts';
+import type { TicketData, TicketNeeds, TicketResult } from '../../queue/index.ts';
 import { PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, isCapable } from './choose-daemon.ts';
+import { countOffered, type FleetCount } from './count-offered.ts';
 import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
 import { HeldSearch } from './held-search.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
@@ -24,6 +25,7 @@ interface DaemonDispatcherOptions {
   fail: (ticket: TicketData, how: TicketClaim, failure: TaskFailure) => Promise<TicketResult>;
   /** Whether a ticket keeps its slot here while another hub runs its task. A worker has other work for the slot. */
   keepsSlot: boolean;
+  count: FleetCount;
   subscribe: Subscribe;
   settings: {
     /** How long another hub may take to answer an offer, ms. */
@@ -58,7 +60,10 @@ export class DaemonDispatcher {
       hub,
       subscribe,
       offerMs: settings.offerMs,
-      take: ({ daemon: id, ticket, how }) => this.#take(local.find(ticket.tenant, id), ticket, how),
+      take: ({ daemon: id, ticket, how, ...offer }) => {
+        const running = this.#take(local.find(ticket.tenant, id), ticket, how);
+        return running && countOffered(running, { ...offer, count: options.count, everyMs: ledger.settings.worker.leaseMs });
+      },
       onHeld: (tenant, what) => this.#search.noteHeld(tenant, what),
     });
     this.#search = new HeldSearch(options);
@@ -82,6 +87,21 @@ export class DaemonDispatcher {
 
   /** Takes a ticket to its end, or holds its task. */
   async handle(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {
+    return (await this.#runAtOnce(ticket, how)) ?? (await this.#runOrHold(ticket, how));
+  }
+
+  /** Runs a new task whose ticket says what it needs: only the claim reads it. Null when more has to be known to decide. */
+  async #runAtOnce(ticket: TicketData, how: TicketClaim): Promise<TicketResult | null> {
+    const { tenant, needs: task } = ticket;
+    if (!task) return null;
+    const { needs } = await this.#needsOf({ tenant, ...task }, {});
+    // A held task may go first, which the task's place in the queue decides.
+    if (this.#search.mayHold(tenant)) return null;
+    const chosen = chooseDaemon(this.#candidates(tenant), needs);
+    return chosen && (await this.#give(chosen, ticket, how));
+  }
+
+  async #runOrHold(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {
     const { ledger, fail } = this.#options;
     const { tenant, task: id } = ticket;
     const [body, state] = await Promise.all([readBody(ledger, tenant, id), readState(ledger, tenant, id)]);
@@ -95,7 +115,7 @@ export class DaemonDispatcher {
     return await this.#hold(ticket, how, { current, task: { body, state } });
   }
 
-  async #needsOf(body: TaskBody, state: TaskState): Promise<CurrentNeeds> {
+  async #needsOf(body: TicketNeeds & Pick<TaskBody, 'tenant'>, state: Pick<TaskState, 'excluded'>): Promise<CurrentNeeds> {
     const agent = await this.#options.findAgent(body.tenant, body.agent);
     const isForDaemons = agent?.kind === 'daemon' || body.requirements?.targetDaemon !== undefined;
     return needsOf(body, state, { now: Date.now(), isForDaemons });
@@ -132,9 +152,9 @@ export class DaemonDispatcher {
     const own = local.find(tenant, id);
     if (own) return await this.#take(own, ticket, how);
     directory.noteTask(tenant, id);
-    const answer = await this.#link.offer(state.hub, id, { ticket, how });
+    const answer = await this.#link.offer(state.hub, { daemon: id, ticket, how, keepsSlot });
     if (answer.outcome === 'taken' && !keepsSlot) return { kind: 'done', note: 'runs at another hub' };
-    if (answer.outcome === 'taken') return await this.#untilEnded(ticket, answer.ended);
+    if (answer.outcome === 'taken') return await this.#untilEnded(ticket, state.hub, answer.ended);
     directory.noteFull(tenant, id);
     return null;
   }
@@ -145,14 +165,14 @@ export class DaemonDispatcher {
     return daemon.run(ticket, how);
   }
 
-  /** The other hub's message may be lost: then the task's state says that it is over. */
-  async #untilEnded({ tenant, task }: TicketData, ended: Promise<TicketResult>): Promise<TicketResult> {
+  /** The other hub's message may be lost: then the task's state says that it is over, or that a third hub has adopted and counts it. */
+  async #untilEnded({ tenant, task }: TicketData, hub: string, ended: Promise<TicketResult>): Promise<TicketResult> {
     const { ledger } = this.#options;
     const { signal } = this.#stopping;
     const isOver = async (): Promise<TicketResult> => {
       while (await wait(ledger.settings.worker.leaseMs, signal)) {
         const state = await readState(ledger, tenant, task).catch(() => undefined);
-        if (state !== undefined && state?.status !== 'running') break;
+        if (state !== undefined && (state?.status !== 'running' || state.worker !== hub)) break;
       }
       return { kind: 'done', note: 'runs, or ran, at another hub' };
     };

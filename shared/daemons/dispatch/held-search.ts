@@ -68,6 +68,11 @@ export class HeldSearch {
     this.#search(tenant);
   }
 
+  /** Whether tasks of the tenant may be held. */
+  mayHold(tenant: string): boolean {
+    return this.#held.has(tenant);
+  }
+
   /** Whether a held task that the daemon could run stands before this one. */
   async hasBefore({ id, state }: { id: string; state: TaskState }, tenant: string, daemon: Candidate): Promise<boolean> {
     if (!this.#held.has(tenant)) return false;

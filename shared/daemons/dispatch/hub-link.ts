@@ -24,6 +24,8 @@ const messageSchema = z.discriminatedUnion('kind', [
     ticket: ticketSchema,
     /** What its claim has to know. */
     how: z.record(z.string(), z.unknown()),
+    /** Whether the ticket keeps its slot at that hub. */
+    keepsSlot: z.boolean().default(true),
   }),
   z.object({ kind: z.literal('answer'), ...call, outcome: z.enum(['taken', 'full']) }),
   z.object({ kind: z.literal('ended'), ...call, result: resultSchema }),
@@ -42,9 +44,18 @@ export interface HubLinkOptions extends DaemonPorts {
   /** How long another hub may take to answer an offer, ms. */
   offerMs: number;
   /** Runs a task that another hub offers to a daemon of this one; null when it has no room. */
-  take: (offer: { daemon: string; ticket: TicketData; how: TicketClaim }) => Promise<TicketResult> | null;
+  take: (offer: Offer & { from: string }) => Promise<TicketResult> | null;
   /** Another hub held a task of this tenant; null where it did not say by what. */
   onHeld: (tenant: string, what: string | null) => void;
+}
+
+/** A task that one hub offers to a daemon of another. */
+interface Offer {
+  daemon: string;
+  ticket: TicketData;
+  how: TicketClaim;
+  /** Whether the ticket keeps its slot at the hub that offers it. */
+  keepsSlot: boolean;
 }
 
 /** `taken`: its end follows. `full`: no room there. `silent`: that hub does not answer. */
@@ -81,12 +92,12 @@ export class HubLink {
   }
 
   /** Offers a task to a daemon of another hub. */
-  async offer(to: string, daemon: string, { ticket, how }: { ticket: TicketData; how: TicketClaim }): Promise<OfferAnswer> {
+  async offer(to: string, { how, ...offer }: Offer): Promise<OfferAnswer> {
     const { hub, offerMs } = this.#options;
     const id = crypto.randomUUID();
     const open: OpenCall = { answered: Promise.withResolvers(), ended: Promise.withResolvers() };
     this.#calls.set(id, open);
-    await this.#publish({ kind: 'offer', to, from: hub, call: id, daemon, ticket, how: { ...how } });
+    await this.#publish({ kind: 'offer', to, from: hub, call: id, ...offer, how: { ...how } });
     const outcome = await within(open.answered.promise, offerMs);
     if (outcome === 'taken') return { outcome, ended: open.ended.promise.finally(() => this.#calls.delete(id)) };
     this.#calls.delete(id);
@@ -111,10 +122,11 @@ export class HubLink {
     else this.#calls.get(message.call)?.ended.resolve(message.result);
   }
 
-  async #answer({ from, call: id, daemon, ticket: data, how }: Extract<HubMessage, { kind: 'offer' }>): Promise<void> {
+  async #answer({ call: id, ticket: data, ...offer }: Extract<HubMessage, { kind: 'offer' }>): Promise<void> {
+    const { from } = offer;
     const { tenant, task, lane, failed } = data;
     const ticket = { tenant, task, ...(lane === undefined ? {} : { lane }), ...(failed === undefined ? {} : { failed }) };
-    const running = this.#options.take({ daemon, ticket, how });
+    const running = this.#options.take({ ...offer, ticket });
     await this.#publish({ kind: 'answer', to: from, call: id, outcome: running ? 'taken' : 'full' });
     if (running) await this.#publish({ kind: 'ended', to: from, call: id, result: await running });
   }

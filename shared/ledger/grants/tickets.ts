@@ -1,4 +1,5 @@
 import type { TaskQueue } from '../../config/index.ts';
+import type { TaskBody } from '../../tasks/index.ts';
 import type { NewTask } from '../accept/new-task.ts';
 import type { Ledger } from '../ledger.ts';
 import { isAheadEntry } from './outbox.ts';
@@ -19,6 +20,8 @@ export interface IssuedTicket {
   isAhead?: boolean | undefined;
   /** When its task was accepted, ms since the epoch; absent for now. */
   acceptedAt?: number;
+  /** What its task needs of the daemon that runs it; only of a task that was just accepted. */
+  needs?: Pick<TaskBody, 'agent' | 'requirements' | 'user'>;
   /** The outbox entry that names it, perhaps with others. */
   entry: string;
 }

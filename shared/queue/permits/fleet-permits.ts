@@ -1,5 +1,5 @@
 import type { Log } from '../../log/index.ts';
-import type { Subscription } from '../../redis/index.ts';
+import { redisNow, type Subscription } from '../../redis/index.ts';
 import { type Clock, within } from '../../time/index.ts';
 import type { SlotPolicy } from './choose-next.ts';
 import { type Fleet, kindOf, leasePermits, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
@@ -70,6 +70,13 @@ export class FleetPermits {
     const end = { worker, queues: [], kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
     await within(leasePermits(fleet, end), RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
     this.#subscription?.close();
+  }
+
+  /** Whether the permits of a worker still count in the fleet. */
+  async stands(worker: string): Promise<boolean> {
+    const { redis, keys } = this.#options.fleet;
+    const [until, now] = await Promise.all([redis.zscore(keys.fleet.permitHolders, worker), redisNow(redis)]);
+    return until !== null && Number(until) > now;
   }
 
   /** Permits above a lowered cap return at once, and a raised cap has room for waiting workers. */

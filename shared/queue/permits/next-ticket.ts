@@ -17,6 +17,9 @@ export function rankOf(priority: number, madeAt: number): string {
 /** The rank of a ticket that could not be read. */
 export const UNKNOWN_RANK = rankOf(UNKNOWN, 0);
 
+/** Before that of every ticket. */
+export const FIRST_RANK = rankOf(0, 0);
+
 /** Stands for the next ticket of a queue that cannot be read now. */
 export function unknownTicket(queue: TaskQueue): WaitingTicket {
   return { queue, priority: 1, madeAt: 0, rank: UNKNOWN_RANK };

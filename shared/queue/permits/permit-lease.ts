@@ -1,8 +1,8 @@
 import type { TaskQueue } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { Clock } from '../../time/index.ts';
-import { type Fleet, kindOf, leasePermits, type PermitKind, reservedOf } from './lease-permits.ts';
-import { UNKNOWN_RANK } from './next-ticket.ts';
+import { type Fleet, kindOf, leasePermits, type PermitCall, type PermitKind, reservedOf } from './lease-permits.ts';
+import { FIRST_RANK, UNKNOWN_RANK } from './next-ticket.ts';
 
 export interface PermitLeaseOptions {
   fleet: Fleet;
@@ -27,6 +27,8 @@ export class PermitLease {
   readonly #options: PermitLeaseOptions;
   #held = 0;
   #used = 0;
+  /** Of these, the ones of attempts that ran before they had a permit. */
+  #adopted = 0;
   /** Counts the leases, so that a permit of a lost one is known. */
   #number = 0;
   #heldUntil = 0;
@@ -81,6 +83,18 @@ export class PermitLease {
   take(): number {
     this.#used += 1;
     return this.#number;
+  }
+
+  /** Uses a permit for an attempt that runs already, whether there is one or not: the fleet is asked for what is missing. Returns the lease. */
+  adopt(): number {
+    this.#adopted += 1;
+    return this.take();
+  }
+
+  /** Such an attempt has ended. */
+  releaseAdopted(): void {
+    this.#adopted -= 1;
+    this.#used -= 1;
   }
 
   /** Whether a permit of this lease still stands, and no other worker waits for it. */
@@ -144,23 +158,27 @@ export class PermitLease {
     return this.#options.clock.monotonic() < this.#heldUntil;
   }
 
+  /** Permits that adopted attempts run without. */
+  get #owed(): number {
+    return Math.min(this.#adopted, Math.max(0, this.#used - this.#held));
+  }
+
   #hasNews(waiting: number): boolean {
+    if (this.#owed > 0) return !this.isAnswerDue;
     if (waiting === 0) return this.#isRegistered || (this.isContended && this.spare > 0);
     return !this.#isRegistered && !this.isContended && this.spare < waiting;
   }
 
   async #call(needs: number, rank: string): Promise<boolean> {
-    const { fleet, kind, worker, queues, slots, clock, log } = this.#options;
+    const { fleet, kind, worker, queues, clock, log } = this.#options;
     const { leaseMs } = fleet.settings.worker;
     const calledAt = clock.monotonic();
     // While others wait, unused permits are returned.
     if (this.isContended) this.#held = Math.min(this.#held, this.#used);
     const holds = this.#held;
-    // Tickets that run above a cap that was lowered need permits, too, before another does.
-    const all = needs > 0 ? needs + Math.max(0, this.#used - holds) : 0;
-    const spare = needs > 0 ? Math.max(0, slots - holds - all) : 0;
+    const wish = this.#wishFor(needs, rank);
     try {
-      const answer = await leasePermits(fleet, { worker, queues, kind, holds, needs: all, spare, rank, leaseMs });
+      const answer = await leasePermits(fleet, { worker, queues, kind, holds, ...wish, leaseMs });
       this.#isRenewalDue = false;
       if (answer.kind === 'lost') {
         this.#lose();
@@ -168,7 +186,7 @@ export class PermitLease {
       }
       this.#held = answer.count;
       this.#heldUntil = calledAt + leaseMs;
-      this.#isRegistered = needs > 0 && answer.count < holds + all;
+      this.#isRegistered = wish.needs > 0 && answer.count < holds + wish.needs;
       this.#noteAnswer(needs, calledAt);
       const isContended = answer.othersWait && this.noteContention('critical', answer.isForeign ? undefined : []);
       return isContended && this.spare > 0;
@@ -178,17 +196,29 @@ export class PermitLease {
     }
   }
 
+  /** Adopted attempts get their permits before any ticket, and tickets that run above a lowered cap theirs before another one starts. */
+  #wishFor(needs: number, rank: string): Pick<PermitCall, 'needs' | 'spare' | 'rank'> {
+    const owed = this.#owed;
+    if (owed > 0) {
+      this.#nextAskAt = this.#options.clock.monotonic() + this.#options.fleet.settings.worker.fleetFullMs;
+      return { needs: owed, spare: 0, rank: FIRST_RANK };
+    }
+    if (needs === 0) return { needs, spare: 0, rank };
+    const all = needs + Math.max(0, this.#used - this.#held);
+    return { needs: all, spare: Math.max(0, this.#options.slots - this.#held - all), rank };
+  }
+
   /** The fleet had room for what was asked, or not for all of it. */
   #noteAnswer(needs: number, calledAt: number): void {
     if (needs > 0)
       this.#refusedUntil = this.#isRegistered ? calledAt + this.#options.fleet.settings.worker.fleetFullMs * CONTENDED_POLLS : 0;
   }
 
-  /** The lease ended and others may have the permits; what runs under them is aborted with its own lease. */
+  /** The lease ended and others may have the permits; what runs under them is aborted with its own lease, adopted attempts go on. */
   #lose(): void {
     this.#number += 1;
     this.#held = 0;
-    this.#used = 0;
+    this.#used = this.#adopted;
     this.#heldUntil = 0;
     this.#isRegistered = false;
   }

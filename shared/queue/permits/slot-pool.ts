@@ -1,8 +1,10 @@
 import type { TaskQueue } from '../../config/index.ts';
 import type { DispatchLimit, PoolFigures } from '../../ledger/index.ts';
+import { PRIORITY_NAMES } from '../../tasks/index.ts';
 import type { WaitingTicket } from './choose-next.ts';
 import { kindOf, type PermitKind } from './lease-permits.ts';
 import { leaseFor, type PermitLease } from './permit-lease.ts';
+import { FIRST_RANK } from './next-ticket.ts';
 import { type Permit, PermitLine, type PermitRequest, type PermitResult } from './permit-line.ts';
 import { PermitRound } from './permit-round.ts';
 import { RoundLoop } from './round-loop.ts';
@@ -51,6 +53,24 @@ export class SlotPool {
     const lease = leaseFor(leases, request.queue);
     if (this.#loop.isClosed || this.#line.isWaitedFor(lease.kind) || slots.mayHoldBack(request.queue, 0)) return null;
     return lease.covers(1) && slots.roomFor(lease.kind) > 0 ? slots.take(request, lease.take(), null) : null;
+  }
+
+  /**
+   * Counts an attempt that runs already, and that no other worker counts any more: it uses a slot and a permit, whether they are free or not, so
+   * that nothing starts in their place. Returns what releases them.
+   */
+  adopt(queue: TaskQueue): () => void {
+    const { slots, leases } = this.#options;
+    const lease = leaseFor(leases, queue);
+    const permit = slots.take({ queue, taker: 'adopted' }, lease.adopt(), null);
+    slots.noteTicket(permit, { queue, priority: PRIORITY_NAMES.normal, madeAt: Date.now(), rank: FIRST_RANK });
+    this.#loop.start();
+    return () => {
+      slots.release(permit);
+      lease.releaseAdopted();
+      this.#line.invalidate();
+      this.#loop.start();
+    };
   }
 
   /** Waits for a permit. */

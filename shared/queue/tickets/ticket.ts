@@ -52,7 +52,12 @@ export function taskPriority(priority: number): number {
 export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opts: JobsOptions } {
   return {
     name: ticket.agent,
-    data: { tenant: ticket.tenant, task: ticket.task, ...(ticket.lane === null ? {} : { lane: ticket.lane }) },
+    data: {
+      tenant: ticket.tenant,
+      task: ticket.task,
+      ...(ticket.lane === null ? {} : { lane: ticket.lane }),
+      ...(ticket.needs ? { needs: ticket.needs } : {}),
+    },
     opts: {
       jobId: ticketId(ticket.task, ticket.number),
       priority: bullPriority(ticket.priority) - (ticket.isAhead ? 1 : 0),
@@ -65,17 +70,19 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
 
 /** The first ticket of an accepted task, under its entry in the outbox. */
 export function firstTicket({ body, priority, queue, lane }: NewTask, { entry, isAhead }: Pick<Ticket, 'entry' | 'isAhead'>): Ticket {
+  const { agent, requirements, user } = body;
   return {
     tenant: body.tenant,
     task: body.id,
     number: 1,
     entry,
-    agent: body.agent,
+    agent,
     lane: lane?.name ?? null,
     queue,
     priority,
     maxAttempts: body.execution.maxAttempts,
     isAhead,
+    ...(queue === 'remote' ? { needs: { agent, requirements, user } } : {}),
   };
 }
 

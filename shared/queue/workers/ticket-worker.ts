@@ -163,9 +163,11 @@ export class TicketWorker {
   }
 
   async #process(job: Job<TicketData, string>, token = ''): Promise<string> {
-    const { failed } = job.data;
+    // A ticket that comes again may be of a task whose needs have changed since it was new.
+    const { needs, ...data } = job.data;
+    const ticket: TicketData = needs && job.attemptsStarted <= 1 ? { ...data, needs } : data;
     const result: TicketResult =
-      failed === undefined ? await this.#options.handle(job.data, this.#claimOf()) : { kind: 'failed', message: failed };
+      data.failed === undefined ? await this.#options.handle(ticket, this.#claimOf()) : { kind: 'failed', message: data.failed };
     switch (result.kind) {
       case 'done':
         return result.note;

@@ -8,7 +8,9 @@ import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const settings = { agents: { coder: { kind: 'daemon' as const } } };
+/** As many as the attempts that move from one hub to the other. */
+const CAP = 3;
+const settings = { agents: { coder: { kind: 'daemon' as const } }, limits: { maxConcurrent: CAP } };
 
 let fleet: Fleet;
 let parts: Parts;
@@ -43,6 +45,15 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   const welcome = await again.next('hub.welcome');
   expect(welcome.drop).toEqual([]);
   expect(welcome.keep.toSorted()).toEqual(ids.toSorted());
+  // The attempts fill the fleet as before, so that the daemon gets nothing more in its free slots.
+  const held = await waitForPermits(second.pid);
+  expect(held).toEqual({ attempts: CAP, permits: CAP });
+  const { id: next } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write more' });
+  await waitFor(async () => Object.keys(await parts.redis.hgetall(parts.keys.fleet.permitWaiters)).length > 0, {
+    deadlineMs: 20_000,
+    what: 'the hub to wait for a permit',
+  });
+  expect((await readTask(parts.ledger, 'default', next))?.state.status).toBe('queued');
   for (const { seq, ...name } of welcome.resume) {
     // What the dead hub had not stored is sent again.
     if (seq < 1) again.send({ type: 'task.output', ...name, seq: 1, text: 'before ' });
@@ -50,6 +61,9 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
     again.send({ type: 'task.completed', ...name });
     expect(await again.next('task.acknowledged')).toMatchObject({ ...name, outcome: 'kept' });
   }
+  const last = await again.accept();
+  expect(last.taskId).toBe(next);
+  again.send({ type: 'task.completed', taskId: next, token: last.token, output: 'more' });
   for (const id of ids) {
     const task = await waitFor(
       async () => {
@@ -63,3 +77,18 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   }
   again.vanish();
 });
+
+/** Waits until one hub alone holds permits of the fleet, for all that runs. Returns the attempts that run, and the permits. */
+async function waitForPermits(hub: number): Promise<{ attempts: number; permits: number }> {
+  const { redis, keys } = parts;
+  return await waitFor(
+    async () => {
+      const counts = Object.entries(await redis.hgetall(keys.fleet.permits)).filter(([, count]) => Number(count) > 0);
+      const permits = counts.reduce((sum, [, count]) => sum + Number(count), 0);
+      const leases = Array.from({ length: keys.shards }, (_, shard) => redis.zcard(keys.shard(shard).leases));
+      const attempts = (await Promise.all(leases)).reduce((sum, count) => sum + count, 0);
+      return counts.every(([name]) => name.includes(`-hub-${hub}-`)) && permits >= attempts ? { attempts, permits } : null;
+    },
+    { deadlineMs: 20_000, what: 'the permits of the attempts to be with their new hub' },
+  );
+}

@@ -24,10 +24,13 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((watch) => watch.stop()));
 });
 
+function keepLine(line: string): void {
+  lines.push(JSON.parse(line) as { event: string });
+}
+
 /** A process that stores files below this folder, once it has noted that or said why it cannot. */
 async function startIn(name: string): Promise<void> {
-  const write = (line: string): void => void lines.push(JSON.parse(line) as { event: string });
-  const log = createLog({ level: 'warn', service: 'test', destination: { write } });
+  const log = createLog({ level: 'warn', service: 'test', destination: { write: keepLine } });
   const files = openFiles({ redis, keys, config: { ...config, env: { ...config.env, MUSTER_DATA_DIR: join(folder, name) } } });
   const watch = new StorageWatch({ redis, keys, files, log });
   watch.start();

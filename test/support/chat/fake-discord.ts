@@ -137,8 +137,9 @@ export function discordAttachment(id: string, url: string, { name, mediaType, te
 /** A post with files is a form: https://docs.discord.com/developers/reference#uploading-files */
 function postFiles(files: ShownFile[], chat: string, body: Record<string, unknown>): PlatformAnswer {
   const { content } = JSON.parse(String(body['payload_json'])) as { content?: string };
-  const sent = Object.entries(body).flatMap(([name, file]) => (name.startsWith('files[') ? [file as SentFile] : []));
-  files.push(...sent.map((file) => ({ method: 'messages', chat, ...file })));
+  for (const [name, file] of Object.entries(body)) {
+    if (name.startsWith('files[')) files.push({ method: 'messages', chat, ...(file as SentFile) });
+  }
   return { status: 200, body: { id: discordId(6000 + files.length), channel_id: chat, content: content ?? '' } };
 }
 

@@ -62,6 +62,22 @@ describe('of several daemons', () => {
     expect(choose([daemon('a', { running: 1 }), daemon('b'), daemon('c', { running: 2 })])).toBe('b');
   });
 
+  it('each is read once, however many there are', () => {
+    let reads = 0;
+    const daemons = Array.from({ length: 50 }, (_, at) => {
+      const { id, state } = daemon(`d${50 - at}`, { running: at % 2 });
+      return {
+        id,
+        get state() {
+          reads += 1;
+          return state;
+        },
+      };
+    });
+    expect(choose(daemons)).toBe('d10');
+    expect(reads).toBe(daemons.length);
+  });
+
   it('none is chosen when none fits', () => {
     expect(choose([daemon('a', { running: 2 }), daemon('b')], { capabilities: ['gpu'] })).toBeUndefined();
     expect(choose([])).toBeUndefined();

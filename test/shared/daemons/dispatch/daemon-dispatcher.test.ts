@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDaemon } from '#shared/daemons/daemon-store.ts';
 import type { DaemonState } from '#shared/daemons/daemon-state.ts';
 import { writeDaemonStates } from '#shared/daemons/daemon-states.ts';
@@ -95,6 +95,7 @@ class FakeHub {
         },
       },
       keepsSlot: true,
+      count: { adopt: () => () => undefined, stands: () => Promise.resolve(true) },
       findAgent: (tenant, id) => parts.findAgent(tenant, id),
       fail: ({ task }, _how, { code }) => {
         this.failed.push([task, code]);
@@ -144,6 +145,38 @@ describe('a task that needs a daemon', () => {
     daemon.end(id);
     expect(await handling).toEqual({ kind: 'done', note: 'claimed' });
     expect(await stateOf(id)).toMatchObject({ status: 'completed' });
+  });
+
+  it('that is new is claimed at once by what its ticket says, and is read before only when it comes without', async () => {
+    const hub = new FakeHub('h1');
+    const daemon = await hub.connect('d1', { capabilities: ['gpu'], slots: 5 });
+    const requirements = { capabilities: ['gpu'] };
+    const readsOf = async (withNeeds: boolean): Promise<number> => {
+      const id = await submit({ requirements });
+      await parts.relay.idle();
+      const job = await parts.queues.get(parts.keys.shardOf(TENANT), 'remote').getJob(id);
+      const needs = job?.data.needs;
+      expect(needs).toEqual({ agent: 'desk', requirements, user: null });
+      const read = vi.spyOn(parts.redis, 'hget');
+      const handling = hub.dispatcher.handle({ tenant: TENANT, task: id, ...(withNeeds && needs ? { needs } : {}) }, {});
+      await until(() => daemon.ran.includes(id));
+      const reads = read.mock.calls.length;
+      read.mockRestore();
+      daemon.end(id);
+      await handling;
+      return reads;
+    };
+    expect(await readsOf(true)).toBe(0);
+    expect(await readsOf(false)).toBe(1);
+  });
+
+  it('that is new waits like any other when no daemon can run it', async () => {
+    const hub = new FakeHub('h1');
+    await hub.connect('d1', { capabilities: ['browser'] });
+    const requirements = { capabilities: ['gpu'] };
+    const id = await submit({ requirements });
+    await hub.dispatcher.handle({ tenant: TENANT, task: id, needs: { agent: 'desk', requirements, user: null } }, {});
+    expect(await stateOf(id)).toMatchObject({ gate: 'daemon', token: 0 });
   });
 
   it('runs on a daemon of another hub, and its ticket ends with it', async () => {

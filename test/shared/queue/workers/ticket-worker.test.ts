@@ -95,6 +95,20 @@ const becomes = async (task: string, state: string): Promise<Job<TicketData>> =>
 };
 const done = (): TicketResult => ({ kind: 'done', note: 'completed' });
 
+describe('a ticket of a new task for a daemon', () => {
+  it('says what the task needs, but not when it comes again', async () => {
+    const needs = { agent: 'echo', requirements: { capabilities: ['gpu'] }, user: 'ann' };
+    const given: unknown[] = [];
+    await add({ task: 'new', needs });
+    work((data, times) => {
+      given.push(data.needs);
+      return times === 1 ? { kind: 'returned' } : done();
+    });
+    await becomes('new', 'completed');
+    expect(given).toEqual([needs, undefined]);
+  });
+});
+
 describe('a queue', () => {
   it('gives out priority 10 first and 1 last, and the oldest first within one', async () => {
     const wishes = [3, 10, 1, 5, 10, 2, 9, 5, 4, 8, 7, 6].map((priority, n) => ({ task: `${priority}-${n}`, priority }));

@@ -152,7 +152,7 @@ describe('a browser that is signed in', () => {
     expect(sent.map(({ status }) => status)).toEqual([201, 201]);
     const uploads = (await Promise.all(sent.map((response) => response.json()))) as { id: string; name: string }[];
     expect(uploads.map(({ name }) => name)).toEqual(['raw.txt', 'form.txt']);
-    const attachments = uploads.map((upload) => ({ uploadId: upload.id }));
+    const attachments = uploads.map(({ id: file }) => ({ uploadId: file }));
     const message = JSON.stringify({ text: 'kept.txt', agent: 'copies', attachments });
     const accepted = await send('/v1/sessions/browser-1/messages', message, { ...own, 'content-type': 'application/json' });
     const { id: task } = (await accepted.json()) as { id: string };
