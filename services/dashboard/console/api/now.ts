@@ -68,7 +68,7 @@ export interface NowParts {
   /** Oldest first, the minutes of the last hour. */
   readonly history: Minute[];
   readonly attention: Attention[];
-  /** The first tasks that wait, and the newest of those that failed. */
+  /** The first tasks that wait, and the newest tasks that failed. */
   readonly waiting: TaskRecord[];
   readonly failed: TaskRecord[];
 }

@@ -31,7 +31,7 @@ export async function readSessions(signal: AbortSignal): Promise<SessionSummary[
 const PAGE = 50;
 const sessionPageSchema = sessionsSchema.extend({ nextCursor: z.string().nullish() });
 
-/** A page of sessions that fit a filter, the one with the newest task first. */
+/** A page of the sessions that fit a filter; the session with the newest task comes first. */
 export async function readSessionPage(
   search: string,
   cursor: string | null,
@@ -111,7 +111,7 @@ function listen({ url, names, onMessage, onConnection }: ListenOptions): () => v
     });
     opened.addEventListener('error', () => {
       onConnection('cut');
-      // The browser reconnects after a network failure by itself, but not after an answer that is no stream.
+      // An EventSource reconnects after a network failure, but not after a response of another content type or status.
       if (opened.readyState === EventSource.CLOSED) reconnectLater();
     });
     for (const name of names) opened.addEventListener(name, (event: MessageEvent<string>) => onMessage(name, JSON.parse(event.data)));

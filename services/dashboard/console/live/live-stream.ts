@@ -104,7 +104,7 @@ function open(kinds: string): void {
   opened.addEventListener('gap', () => publishGap());
 }
 
-/** The browser reconnects after a network failure by itself, but not after an answer that is no stream. */
+/** An EventSource reconnects after a network failure, but not after a response of another content type or status. */
 function onLost(opened: EventSource): void {
   setState('lost');
   if (opened.readyState !== EventSource.CLOSED) return;

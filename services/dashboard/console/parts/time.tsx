@@ -34,7 +34,7 @@ export function ClockTime({ withDay = true, ...time }: TimeProps & { withDay?: b
 
 const FULL = { ...DAY, year: 'numeric', ...CLOCK, timeZoneName: 'short' } as const;
 
-/** One line per zone: the viewer's, UTC, and the further one. */
+/** One line per zone: the viewer's, UTC, and the further zone. */
 export function timeHint({ at, of, zone }: TimeProps): string {
   const time = new Date(at);
   const inZone = (timeZone?: string): string =>

@@ -3,11 +3,11 @@ import type { AgentTask } from '../../api/agents.ts';
 /** What the newest tasks of an agent show of it. */
 export interface AgentFigures {
   readonly count: number;
-  /** The newest, whether it has ended or not. */
+  /** When the newest task was created, whether it has ended or not. */
   readonly lastAt: string | null;
-  /** Of those that ended; null while none has. */
+  /** Of the tasks that ended; null while none has. */
   readonly failureRate: number | null;
-  /** The duration that 95 of 100 of those that ran do not exceed; null while none has. */
+  /** The 95th percentile of the durations of the tasks that ended; null while none has. */
   readonly p95Ms: number | null;
 }
 

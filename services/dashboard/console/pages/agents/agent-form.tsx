@@ -8,7 +8,7 @@ import { draftOf, KINDS, toDefinition, type Draft } from './agent-draft.ts';
 import classes from './agents.module.css';
 
 interface AgentFormProps {
-  /** The agent that is changed; null for a new one. */
+  /** The agent that is changed; null for a new agent. */
   agent: Agent | null;
   onDone: () => void;
 }

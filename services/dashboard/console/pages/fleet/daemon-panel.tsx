@@ -24,7 +24,7 @@ import { TaskLinks } from './task-links.tsx';
 
 const TONES: Readonly<Record<Daemon['status'], Tone>> = { online: 'good', busy: 'busy', draining: 'warn', offline: 'idle' };
 
-/** A daemon of the person's tenant, or one of another that only an installation's key sees. */
+/** A daemon of the person's tenant, or a daemon of another tenant, which only an installation's key sees. */
 type Row = (FleetDaemon | Daemon) & { linked: RunningTask[]; own: Daemon | null };
 
 /** The registered daemons, and for the installation also those of other tenants that have connected. */

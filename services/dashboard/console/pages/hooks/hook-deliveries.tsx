@@ -44,7 +44,7 @@ function TaskLink({ id }: { id: string }): ReactElement {
   return <PageLink href={taskPath({ id, tenant: null })}>{id}</PageLink>;
 }
 
-/** The newest deliveries of a hook, and the one that the address names. */
+/** The newest deliveries of a hook, and the delivery whose id is in the address. */
 export function HookDeliveries({ hook }: { hook: string }): ReactElement {
   const { values } = useFilters(FILTERS);
   const query = useLiveQuery({

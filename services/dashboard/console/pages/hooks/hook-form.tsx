@@ -67,7 +67,7 @@ interface HookFieldsProps {
   draft: Draft;
   change: (part: Partial<Draft>) => void;
   agents: readonly string[];
-  /** The chosen one. */
+  /** The chosen agent. */
   agent: string;
 }
 

@@ -99,7 +99,7 @@ function Value({ text, label }: { text: string; label: string }): ReactElement {
 }
 
 function OwnSecret({ secret }: { secret: string | null }): ReactElement {
-  if (secret === null) return <>the one that was shown when the hook was created. If it is lost, make another one: Change secret.</>;
+  if (secret === null) return <>the secret that was shown when the hook was created. If it is lost, make another secret: Change secret.</>;
   return (
     <>
       <Value text={secret} label="Copy secret" /> <strong>It is shown only now.</strong>

@@ -115,7 +115,7 @@ function Switch({ name, paused }: ListedQueue): ReactElement {
 
 const queuePath = ({ name }: ListedQueue): string => `/queues?queue=${encodeURIComponent(name)}`;
 
-/** The queues of the fleet, and the one that the address names. */
+/** The queues of the fleet, and the queue whose name is in the address. */
 export function Page(): ReactElement {
   const { values } = useFilters(FILTERS);
   const query = useLiveQuery({ queryKey: QUEUES_KEY, queryFn: ({ signal }) => readQueues(signal), kinds: [], everyMs: POLL_MS });

@@ -28,7 +28,7 @@ const VIEWS = [
   { view: 'week', text: 'Week' },
 ] as const;
 
-/** The schedules of the tenant, which people know as workflows, or the one that the address names. */
+/** The schedules of the tenant, which people know as workflows, or the schedule whose id is in the address. */
 export function Page(): ReactElement {
   const open = useSearchParameter('open');
   return open === null ? <ScheduleList /> : <OneSchedule key={open} id={open} />;

@@ -20,7 +20,7 @@ const FIELDS = [
 ] as const;
 const POLL_MS = 5000;
 
-/** The conversations of a tenant, the one with the newest message first. */
+/** The conversations of a tenant; the conversation with the newest message comes first. */
 export function Page(): ReactElement {
   const filters = useFilters(FILTERS);
   const queryKey = ['sessions', 'pages', filters.search];

@@ -13,7 +13,7 @@ import classes from './task-tree.module.css';
 
 const POLL_MS = 5000;
 
-/** The tasks that led to a task and those that it delegated; nothing when it stands by itself. */
+/** The tasks that led to a task and the tasks that it delegated; nothing for a task without parent and children. */
 export function TaskTree({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement | null {
   const { tenant } = taskRef;
   const ancestors = useQuery({

@@ -23,7 +23,7 @@ export interface Span {
   readonly detail: string | null;
   readonly tone: 'idle' | 'busy' | 'good' | 'warn' | 'bad';
   readonly from: number;
-  /** Equal to `from` of the next one; now for the last one of an open task. */
+  /** Equal to `from` of the next span; now for the last span of an open task. */
   readonly to: number;
   readonly isOpen: boolean;
 }

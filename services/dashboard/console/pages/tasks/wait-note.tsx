@@ -32,7 +32,7 @@ export function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): Reac
   );
 }
 
-/** All gates in order; the one that holds the task back is marked. */
+/** All gates in order; the gate that holds the task back is marked. */
 function GateList({ gates, first }: { gates: Why['gates']; first: string | undefined }): ReactElement {
   return (
     <details className={classes['part']}>

@@ -9,7 +9,7 @@ import { emptyBudget, toBudgetDraft, toBudgetRule, type BudgetDraft } from './bu
 import classes from './usage.module.css';
 
 interface BudgetFormProps {
-  /** Null for a new one. */
+  /** The budget that is changed; null for a new budget. */
   budget: Budget | null;
   onClose: () => void;
 }

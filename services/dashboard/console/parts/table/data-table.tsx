@@ -17,7 +17,7 @@ export interface DataTableProps<Row> {
   label: string;
   rows: readonly Row[];
   rowId: (row: Row) => string;
-  /** A constant, or memoized. The first one is the link of its row. */
+  /** A constant, or memoized. The first column is the link of its row. */
   columns: readonly Column<Row>[];
   whenEmpty: ReactNode;
   /** The page of a row. */
@@ -29,7 +29,7 @@ export interface DataTableProps<Row> {
   more?: { hasMore: boolean; isLoading: boolean; load: () => void; text?: string };
   /** Above the table, beside the menu of columns. */
   toolbar?: ReactNode;
-  /** The filter of the rows; the rows of another one are shown at once. */
+  /** The filter of the rows; the rows of another filter are shown at once. */
   of?: string;
 }
 

@@ -10,7 +10,7 @@ import type { RowTable } from './use-table-rows.ts';
 
 interface TableBodyProps<Row> extends DataTableProps<Row> {
   table: RowTable<Row>;
-  /** The shown ones. */
+  /** The shown columns. */
   columns: readonly Column<Row>[];
   box: HTMLElement | null;
 }
