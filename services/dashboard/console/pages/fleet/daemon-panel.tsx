@@ -1,25 +1,12 @@
-import { ActionIcon, Menu, Modal } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
-import {
-  removeDaemon,
-  rotateDaemon,
-  switchDaemon,
-  type Daemon,
-  type DaemonWithToken,
-  type FleetData,
-  type FleetDaemon,
-  type RunningTask,
-} from '../../api/fleet.ts';
-import { useMay } from '../../api/person.ts';
-import { useAction } from '../../parts/actions/use-action.ts';
-import { Icon } from '../../parts/icon.tsx';
+import type { ReactElement } from 'react';
+import type { Daemon, FleetData, FleetDaemon, RunningTask } from '../../api/fleet.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { Age } from '../../parts/time.tsx';
-import { DaemonToken } from './register-daemon.tsx';
+import { DaemonMenu } from './daemon-menu.tsx';
 import { TaskLinks } from './task-links.tsx';
 
 const TONES: Readonly<Record<Daemon['status'], Tone>> = { online: 'good', busy: 'busy', draining: 'warn', offline: 'idle' };
@@ -127,84 +114,4 @@ export function DaemonPanel({ fleet }: { fleet: FleetData }): ReactElement {
       />
     </Panel>
   );
-}
-
-/** What an operator may do with a daemon. */
-function DaemonMenu({ daemon }: { daemon: Daemon }): ReactElement | null {
-  const [rotated, setRotated] = useState<DaemonWithToken | null>(null);
-  const actions = useDaemonActions(daemon, setRotated);
-  if (!useMay('operate')) return null;
-  const { name, enabled } = daemon;
-  const close = (): void => setRotated(null);
-  return (
-    <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions for ${name}`}>
-            <Icon name="list" size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={actions.rotate}>Rotate token</Menu.Item>
-          <Menu.Item onClick={actions.enable}>{enabled ? 'Disable' : 'Enable'}</Menu.Item>
-          <Menu.Item color="red" onClick={actions.remove}>
-            Remove
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <Modal
-        opened={rotated !== null}
-        onClose={close}
-        size="lg"
-        title={`Another token for ${name}`}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        {rotated === null ? null : <DaemonToken daemon={rotated} onClose={close} />}
-      </Modal>
-    </>
-  );
-}
-
-const REFRESH = [['fleet']] as const;
-
-interface DaemonActions {
-  rotate: () => void;
-  enable: () => void;
-  remove: () => void;
-}
-
-function useDaemonActions({ id, name, enabled }: Daemon, onRotated: (daemon: DaemonWithToken) => void): DaemonActions {
-  const act = useAction();
-  const rotate = (): Promise<boolean> =>
-    act({
-      run: async () => onRotated(await rotateDaemon(id)),
-      done: `${name} has another token`,
-      refresh: REFRESH,
-      confirm: {
-        title: `Give ${name} another token?`,
-        text: 'Its present token opens nothing any more, and its connection is closed until it is started with the new one.',
-        button: 'Rotate',
-        danger: true,
-      },
-    });
-  const enable = (): Promise<boolean> =>
-    act({
-      run: () => switchDaemon(id, !enabled),
-      done: `${name} is ${enabled ? 'disabled' : 'enabled'}`,
-      refresh: REFRESH,
-      undo: () => switchDaemon(id, enabled),
-    });
-  const remove = (): Promise<boolean> =>
-    act({
-      run: () => removeDaemon(id),
-      done: `${name} is removed`,
-      refresh: REFRESH,
-      confirm: {
-        title: `Remove ${name}?`,
-        text: 'Its token opens nothing any more, and its connection is closed. Tasks that name it as their target fail.',
-        button: 'Remove',
-        danger: true,
-      },
-    });
-  return { rotate: () => void rotate(), enable: () => void enable(), remove: () => void remove() };
 }
