@@ -48,6 +48,8 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
     await page.goto(`${dashboard.url}/sign-in`);
     await page.fill('#key', await dashboard.newSecret(scopes, tenant));
     await page.click('main button');
+    // The form has a heading of its own.
+    await page.locator('#key').waitFor({ state: 'detached' });
     await page.getByRole('heading', { level: 1 }).waitFor();
   };
   const open: RunningConsole['open'] = async (path) => {

@@ -3,21 +3,19 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { createApiService } from '../../../../services/api/create-api-service.ts';
 import { createSchedulerService } from '../../../../services/scheduler/create-scheduler-service.ts';
-import { createWorkerService } from '../../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { builtConsole } from '../built-console.ts';
-import { expectAccessiblePage, hasBrowser, openBrowser, type Scheme, type TestBrowser } from '../test-browser.ts';
-import { startDashboard, type RunningDashboard } from '../running-dashboard.ts';
+import type { RunningDashboard } from '../running-dashboard.ts';
+import { startConsole, type RunningConsole } from '../start-console.ts';
+import { expectAccessiblePage, hasBrowser, type Scheme } from '../test-browser.ts';
 
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
 
+let web: RunningConsole;
 let dashboard: RunningDashboard;
-let browser: TestBrowser;
 let page: Page;
 let release: () => void;
 let released: Promise<void>;
@@ -34,30 +32,25 @@ const gate: AgentFunction = async (task, { write, signal }) => {
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  dashboard = await startDashboard(
-    { agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } }, routing: { agent: 'gate' } },
-    { built: await builtConsole(), more: (parts) => [createApiService(parts), createSchedulerService(parts), createWorkerService(parts)] },
-  );
+  web = await startConsole({
+    settings: { agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } }, routing: { agent: 'gate' } },
+    more: (parts) => [createSchedulerService(parts)],
+  });
+  ({ dashboard, page } = web);
   // A chat service announces its platforms; schedules accept only announced platforms.
   (await announcePlatforms(dashboard.parts, ['slack']))();
-  browser = await openBrowser(dashboard.url);
-  ({ page } = browser);
-  await page.goto(`${dashboard.url}/chat`);
-  await page.fill('#key', await dashboard.newSecret(['admin']));
-  await page.click('main button');
 }, 60_000);
 afterAll(async () => {
   if (!hasBrowser) return;
   release();
-  await browser.close();
-  await dashboard.close();
+  await web.close();
 });
 beforeEach(() => {
   ({ promise: released, resolve: release } = Promise.withResolvers<void>());
 });
 afterEach(() => {
   release();
-  if (hasBrowser) browser.assertNoProblems();
+  if (hasBrowser) web.browser.assertNoProblems();
 });
 
 const say = async (text: string): Promise<void> => {
@@ -435,10 +428,7 @@ test.skipIf(!hasBrowser)('the first page follows also without its stream, and of
   await submit('without a stream');
   await panel('Running').getByText('I heard **without a stream**').waitFor();
   await page.unroute('**/v1/notifications/stream*');
-  await page.context().clearCookies();
-  await page.goto(`${dashboard.url}/sign-in`);
-  await page.fill('#key', await dashboard.newSecret(['read']));
-  await page.click('main button');
+  await web.signIn(['read']);
   await panel('Running').getByText('I heard **without a stream**').waitFor();
   for (const name of ['Cancel', 'Retry']) expect(await page.getByRole('button', { name }).count()).toBe(0);
 });

@@ -1,21 +1,18 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import type { Scope } from '#shared/tenants/key-store.ts';
-import { createApiService } from '../../../../../../services/api/create-api-service.ts';
 import { createWebhooksService } from '../../../../../../services/webhooks/create-webhooks-service.ts';
-import { createWorkerService } from '../../../../../../services/worker/create-worker-service.ts';
 import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../../../../support/fake-http-endpoint.ts';
 import { waitFor } from '../../../../../support/wait-for.ts';
-import { builtConsole } from '../../../built-console.ts';
-import { startDashboard, type RunningDashboard } from '../../../running-dashboard.ts';
-import { expectAccessiblePage, hasBrowser, openBrowser, type TestBrowser } from '../../../test-browser.ts';
+import type { RunningDashboard } from '../../../running-dashboard.ts';
+import { startConsole, type RunningConsole } from '../../../start-console.ts';
+import { expectAccessiblePage, hasBrowser } from '../../../test-browser.ts';
 
 // One fleet and one browser for the pages Hooks, Deliveries, Agents and Queues. Each step has its own, shorter limit.
 vi.setConfig({ testTimeout: 180_000 });
 
+let web: RunningConsole;
 let dashboard: RunningDashboard;
-let browser: TestBrowser;
 let page: Page;
 let endpoint: FakeHttpEndpoint;
 let isBroken = true;
@@ -23,8 +20,8 @@ let isBroken = true;
 beforeAll(async () => {
   if (!hasBrowser) return;
   endpoint = await startFakeHttpEndpoint((response) => void response.writeHead(isBroken ? 500 : 200).end());
-  dashboard = await startDashboard(
-    {
+  web = await startConsole({
+    settings: {
       agents: {
         echo: { kind: 'echo', description: 'Says it again' },
         breaks: {
@@ -38,45 +35,24 @@ beforeAll(async () => {
       outbound: { allowNetworks: ['127.0.0.0/8'] },
       deliveries: { callbacks: { retryMs: [], disableAfterMs: 1 } },
     },
-    { built: await builtConsole(), more: (parts) => [createApiService(parts), createWebhooksService(parts), createWorkerService(parts)] },
-  );
-  browser = await openBrowser(dashboard.url);
-  ({ page } = browser);
-  await signInAs(['admin']);
+    more: (parts) => [createWebhooksService(parts)],
+  });
+  ({ dashboard, page } = web);
 }, 180_000);
 afterAll(async () => {
   if (!hasBrowser) return;
-  await browser.close();
-  await dashboard.close();
+  await web.close();
   await endpoint.close();
 });
 afterEach(() => {
-  if (hasBrowser) browser.assertNoProblems();
+  if (hasBrowser) web.browser.assertNoProblems();
 });
-
-async function signInAs(scopes: Scope[]): Promise<void> {
-  await page.context().clearCookies();
-  await page.goto(`${dashboard.url}/sign-in`);
-  await page.fill('#key', await dashboard.newSecret(scopes));
-  await page.click('main button');
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
 
 const open = async (path: string): Promise<void> => void (await page.goto(`${dashboard.url}${path}`));
 const button = (name: string): ReturnType<Page['locator']> => page.getByRole('button', { name, exact: true });
 const table = (name: string): ReturnType<Page['locator']> => page.getByRole('table', { name, exact: true });
 const row = (name: string, text: string): ReturnType<Page['locator']> => table(name).locator('tr').filter({ hasText: text }).first();
 const confirm = (name: string): Promise<void> => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
-
-/** Readable by people, and not wider than a phone. */
-async function expectPage(what: string): Promise<void> {
-  await expectAccessiblePage(page, what);
-  for (const width of [390, 1440]) {
-    await page.setViewportSize({ width, height: 900 });
-    const needed = await page.evaluate<number>('document.documentElement.scrollWidth');
-    expect({ what, width, isFitting: needed <= width }).toEqual({ what, width, isFitting: true });
-  }
-}
 
 describe.skipIf(!hasBrowser)('the page Hooks', () => {
   test('makes a hook, shows its secret once with the steps at the sender, and what the hook received, also what it refused', async () => {
@@ -110,7 +86,7 @@ describe.skipIf(!hasBrowser)('the page Hooks', () => {
 
     await row('Deliveries', 'pull_request.opened (test)').getByRole('link').first().click();
     await page.getByText('"opened"').waitFor();
-    await expectPage('a hook');
+    await web.expectPage('a hook');
     await button('Replay').click();
     await confirm('Replay');
     await row('Deliveries', 'pull_request.opened (replay)').waitFor();
@@ -122,7 +98,7 @@ describe.skipIf(!hasBrowser)('the page Hooks', () => {
     await page.getByText('disabled', { exact: true }).waitFor();
     await open('/hooks');
     await row('Hooks', 'pull requests').waitFor();
-    await expectPage('hooks');
+    await web.expectPage('hooks');
   });
 });
 
@@ -139,7 +115,7 @@ describe.skipIf(!hasBrowser)('the page Deliveries', () => {
     await open('/deliveries?status=failed');
     await row('Deliveries', task.id).getByText('failed', { exact: true }).waitFor();
     await row('Endpoints that fail', endpoint.url).waitFor();
-    await expectPage('deliveries');
+    await web.expectPage('deliveries');
     await row('Deliveries', task.id).getByRole('button', { name: 'Retry' }).click();
     await row('Endpoints that fail', endpoint.url).getByText('disabled', { exact: true }).waitFor();
     isBroken = false;
@@ -157,10 +133,10 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await acceptTask(dashboard.parts, { tenant: 'default', agent: 'breaks', input: 'x', source: 'api' });
     await open('/agents');
     await row('Agents', 'breaks').getByText('100 %').waitFor();
-    await expectPage('agents');
+    await web.expectPage('agents');
     await row('Agents', 'Says it again').getByRole('link').first().click();
     await page.getByRole('textbox', { name: 'Input' }).fill('said to try');
-    await expectPage('an agent');
+    await web.expectPage('an agent');
     await button('Send').click();
     await page.getByText('said to try').first().waitFor();
     expect(new URL(page.url()).pathname).toMatch(/^\/tasks\//);
@@ -200,13 +176,13 @@ describe.skipIf(!hasBrowser)('the page Queues', () => {
     await row('Queues', 'chat').getByRole('link').first().click();
     await table('Workers that serve chat').locator('tbody tr').first().waitFor();
     expect(new URL(page.url()).search).toBe('?queue=chat');
-    await expectPage('queues');
+    await web.expectPage('queues');
   });
 });
 
 describe.skipIf(!hasBrowser)('a key that may only read', () => {
   test('sees the pages without any action', async () => {
-    await signInAs(['read']);
+    await web.signIn(['read']);
     const seen = [
       ['/hooks', 'Hooks', 'pull requests'],
       ['/deliveries', 'Deliveries', 'callback'],

@@ -6,19 +6,16 @@ import type { AgentFunction } from '#shared/config/define-config.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import type { Scope } from '#shared/tenants/key-store.ts';
-import { createApiService } from '../../../../../../services/api/create-api-service.ts';
-import { createWorkerService } from '../../../../../../services/worker/create-worker-service.ts';
 import { waitFor } from '../../../../../support/wait-for.ts';
-import { builtConsole } from '../../../built-console.ts';
-import { OWN_PAGE, startDashboard, type RunningDashboard } from '../../../running-dashboard.ts';
-import { expectAccessiblePage, hasBrowser, openBrowser, type TestBrowser } from '../../../test-browser.ts';
+import { OWN_PAGE, type RunningDashboard } from '../../../running-dashboard.ts';
+import { startConsole, type RunningConsole } from '../../../start-console.ts';
+import { expectAccessiblePage, hasBrowser } from '../../../test-browser.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
 
+let web: RunningConsole;
 let dashboard: RunningDashboard;
-let browser: TestBrowser;
 let page: Page;
 let release: () => void;
 let gate: Promise<void>;
@@ -46,8 +43,8 @@ const breaks: AgentFunction = () => {
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  dashboard = await startDashboard(
-    {
+  web = await startConsole({
+    settings: {
       agents: {
         steps: { kind: 'function', run: steps, takesInput: true },
         attaches: { kind: 'function', run: attaches },
@@ -56,33 +53,21 @@ beforeAll(async () => {
       },
       commands: { uid: 'own' },
     },
-    { built: await builtConsole(), more: (parts) => [createApiService(parts), createWorkerService(parts)] },
-  );
-  browser = await openBrowser(dashboard.url);
-  ({ page } = browser);
-  await signInAs(['admin']);
+  });
+  ({ dashboard, page } = web);
 }, 60_000);
 afterAll(async () => {
   if (!hasBrowser) return;
   release();
-  await browser.close();
-  await dashboard.close();
+  await web.close();
 });
 beforeEach(() => {
   ({ promise: gate, resolve: release } = Promise.withResolvers<void>());
 });
 afterEach(() => {
   release();
-  if (hasBrowser) browser.assertNoProblems();
+  if (hasBrowser) web.browser.assertNoProblems();
 });
-
-async function signInAs(scopes: Scope[], tenant?: string): Promise<void> {
-  await page.context().clearCookies();
-  await page.goto(`${dashboard.url}/sign-in`);
-  await page.fill('#key', await dashboard.newSecret(scopes, tenant));
-  await page.click('main button');
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
 
 const submit = async (request: Partial<AcceptRequest> = {}): Promise<string> =>
   (await acceptTask(dashboard.parts, { tenant: 'default', agent: 'steps', input: 'hello', ...request })).id;
@@ -255,13 +240,13 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
 
   test('offers no change to a key that may only read', async () => {
     const id = await submit();
-    await signInAs(['read']);
+    await web.signIn(['read']);
     await open(id);
     await region('Output so far').getByText('heard hello').waitFor();
     for (const name of ['Cancel', 'Send']) expect(await page.getByRole('button', { name }).count()).toBe(0);
     const cookie = await dashboard.signIn(['read']);
     expect((await dashboard.call('POST', `/v1/tasks/${id}/cancel`, { cookie, headers: OWN_PAGE })).status).toBe(403);
-    await signInAs(['admin']);
+    await web.signIn(['admin']);
   });
 
   test('shows another tenant’s task only to keys that may make keys for that tenant', async () => {
