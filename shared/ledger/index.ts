@@ -19,7 +19,7 @@ export {
 } from './change-task.ts';
 export { countDescendant, cutTree, liftCut, readCut, uncountDescendant } from './accept/task-tree.ts';
 export { assertNotFailing, explainFailures, forgetFailures, releaseAll, releaseIfResumed } from './settle/agent-failures.ts';
-export { dropBlame, readBlame, writeBlame } from './claim/blame.ts';
+export { readBlame } from './claim/blame.ts';
 export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export {

@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { dropBlame, writeBlame } from '#shared/ledger/index.ts';
-import { createLog } from '#shared/log/index.ts';
-import { connectRedis, createKeys, type RedisClient } from '#shared/redis/index.ts';
+import { dropBlame, writeBlame } from '#shared/ledger/claim/blame.ts';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { createKeys } from '#shared/redis/keys.ts';
 import { findCulprit } from '#shared/execution/attempt/current-attempt.ts';
 import type { WatchdogData, WatchdogNotice } from './watchdog.ts';
 
-// The thread of a watchdog: it runs beside the event loop of its process, and needs nothing of it.
+// The thread of a watchdog: it runs beside the event loop of its process, and needs nothing of it. It imports files and not doors: each worker
+// loads them a second time for it.
 
 const POLL_MS = 250;
 /** A later poll means that this thread was frozen itself, as in a stopped process: then nothing is known. */
@@ -22,8 +24,8 @@ let connection: RedisClient | undefined;
 const redis = (): RedisClient => (connection ??= connectRedis({ url: data.redisUrl, name: 'watchdog', log }));
 
 let [lastBeat, lastAt, polledAt] = [Atomics.load(beats, 0), performance.now(), performance.now()];
-/** The block under way, with its culprit once that is known; undefined while the loop runs. */
-let block: { member: Promise<string | null> } | undefined;
+/** The block under way, with the attempt that caused it once that is known; undefined while the loop runs. */
+let block: { member: string | null } | undefined;
 
 const notify = (notice: WatchdogNotice): void => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
@@ -32,14 +34,24 @@ const notify = (notice: WatchdogNotice): void => {
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 async function onBlocked(blockedMs: number): Promise<void> {
-  const isNew = block === undefined;
-  block ??= { member: findCulprit() };
-  // At once, in case leases end before the culprit is known.
-  if (isNew) await record(null, blockedMs);
-  const message = await record(await block.member, blockedMs);
+  block ??= beginBlock();
+  const message = await record(block.member, blockedMs);
   if (data.maxBlockedMs === null || blockedMs < data.maxBlockedMs) return;
   process.stderr.write(`muster: ${message}; this process ends, because it cannot do anything any more\n`);
   process.kill(process.pid, 'SIGKILL');
+}
+
+/** Records the culprit when it is found: on a loaded machine, or behind a synchronous call of the system, after some seconds only. */
+function beginBlock(): { member: string | null } {
+  const begun: NonNullable<typeof block> = { member: null };
+  const recordCulprit = async (member: string | null): Promise<void> => {
+    begun.member = member;
+    if (block === begun) await record(member, performance.now() - lastAt);
+  };
+  void findCulprit()
+    .then(recordCulprit)
+    .catch(() => undefined);
+  return begun;
 }
 
 async function record(member: string | null, blockedMs: number): Promise<string> {
@@ -48,8 +60,8 @@ async function record(member: string | null, blockedMs: number): Promise<string>
   return message;
 }
 
-async function onFree(blockedMs: number): Promise<void> {
-  const member = (await block?.member) ?? null;
+function onFree(blockedMs: number): void {
+  const member = block?.member ?? null;
   block = undefined;
   notify({ kind: 'blocked', member, blockedMs });
   setTimeout(() => void dropBlame(redis(), keys, data.worker).catch(() => undefined), KEEP_AFTER_MS);
@@ -62,7 +74,7 @@ function poll(): void {
   polledAt = now;
   const blockedMs = now - lastAt;
   if (wasFrozen || beat !== lastBeat) {
-    if (block && beat !== lastBeat) void onFree(blockedMs);
+    if (block && beat !== lastBeat) onFree(blockedMs);
     [lastBeat, lastAt] = [beat, now];
     return;
   }

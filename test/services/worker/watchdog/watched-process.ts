@@ -7,7 +7,14 @@ import { Watchdog } from '../../../../services/worker/watchdog/watchdog.ts';
 
 const [, , redisUrl = '', action = ''] = process.argv;
 const log = createLog({ level: 'silent', service: 'test' });
-const watchdog = new Watchdog({ worker: 'watched', redisUrl, shards: 1, blockedMs: 500, maxBlockedMs: 2000, log });
+const watchdog = new Watchdog({
+  worker: 'watched',
+  redisUrl,
+  shards: 1,
+  blockedMs: 500,
+  maxBlockedMs: action === 'sleep' ? null : 2000,
+  log,
+});
 await watchdog.start();
 
 void runAsAttempt('default/INNOCENT/1', async () => {
@@ -16,5 +23,7 @@ void runAsAttempt('default/INNOCENT/1', async () => {
 void runAsAttempt('default/GUILTY/1', async () => {
   await wait(50);
   if (action === 'exit') process.exit(7);
+  // A call that nothing can interrupt, before code that can be.
+  if (action === 'sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
   for (;;);
 });
