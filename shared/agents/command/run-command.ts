@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { execa } from 'execa';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
@@ -90,6 +89,7 @@ async function endSandbox(
   if (sandboxOf(definition, settings).length === 0) return;
   const [file, ...args] = fillSandbox(settings.sandboxEnd, { ...place, cwd: place.folder.work, variables: [] });
   if (file === undefined) return;
+  const { execa } = await import('execa');
   const ended = await execa(file, args, { cwd: directory, reject: false, timeout: settings.endMs, stdin: 'ignore', maxBuffer: 100_000 });
   if (ended.failed) context.log.warn({ event: 'command.sandbox-left', err: ended.shortMessage }, 'the end of a sandbox has failed');
 }

@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { execa } from 'execa';
 import type { CommandLimits } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AttemptCgroup } from './processes/cgroup.ts';
@@ -62,7 +61,9 @@ interface SpawnedCommand {
 }
 
 /** Starts it in the cgroup, if there is one, and under its limits. */
-export function spawnCommand(plan: CommandPlan, cgroup: AttemptCgroup | undefined): SpawnedCommand {
+export async function spawnCommand(plan: CommandPlan, cgroup: AttemptCgroup | undefined): Promise<SpawnedCommand> {
+  // Only workers with command agents use it, and loading it takes a tenth of the start of a process.
+  const { execa } = await import('execa');
   const { cwd, env, user, input } = plan;
   const { file, args } = withPrelude(plan, cgroup);
   const child = execa(file, args, {

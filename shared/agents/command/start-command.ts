@@ -27,7 +27,7 @@ export async function startCommand(run: CommandRun, options: CommandOptions, pla
   const plan = await planCommand(run, options, place);
   const { limits } = plan;
   const cgroup = openCgroup(run, options.cgroups, { mark: place.mark, limits });
-  const { pid, stdin, stdout, stderr, ended, onExit } = spawnCommand(plan, cgroup);
+  const { pid, stdin, stdout, stderr, ended, onExit } = await spawnCommand(plan, cgroup);
   const processes =
     pid === undefined ? undefined : new AttemptProcesses({ mark: place.mark, leader: pid, folder: place.folder.path, cgroup });
   let timer: NodeJS.Timeout | undefined;
