@@ -5,7 +5,7 @@ export interface WaitForOptions {
   deadlineMs: number;
   /** What is waited for, as the end of "Waited 500 ms for ...". */
   what: string;
-  /** Between two checks, in milliseconds. Defaults to 10. */
+  /** Between two checks, in milliseconds. By default 10 at first, and more the longer it takes. */
   everyMs?: number;
 }
 
@@ -21,12 +21,20 @@ export async function waitFor<T>(check: () => T | Promise<T>, options: WaitForOp
     const leftMs = Math.max(endsAt - performance.now(), 1);
     last = await attempt(check, leftMs);
     if (last.kind === 'value' && last.value) return last.value;
-    await delay(Math.min(options.everyMs ?? 10, leftMs));
+    await delay(Math.min(options.everyMs ?? intervalAfter(options.deadlineMs - leftMs), leftMs));
   } while (performance.now() < endsAt);
   throw new Error(
     `Waited ${options.deadlineMs} ms for ${options.what}; ${describe(last)}`,
     last.kind === 'error' ? { cause: last.error } : {},
   );
+}
+
+const FIRST_MS = 10;
+const LONGEST_MS = 50;
+
+/** A twentieth of the time so far: a long wait leaves the processor to what it waits for. */
+function intervalAfter(ms: number): number {
+  return Math.min(Math.max(ms / 20, FIRST_MS), LONGEST_MS);
 }
 
 type Outcome<T> = { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'late' };
