@@ -1,7 +1,7 @@
 import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { openScheduleParts } from '#shared/schedules/index.ts';
-import { agentRoutes } from './agents.ts';
+import { agentRoutes } from './agents/agents.ts';
 import { daemonRoutes } from './daemons/daemons.ts';
 import { callbackRoutes } from './deliveries/callbacks.ts';
 import { deliveryRoutes } from './deliveries/deliveries.ts';

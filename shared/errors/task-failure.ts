@@ -40,6 +40,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   INVALID_INPUT: { class: 'permanent', title: 'The input cannot be processed' },
   PERMISSION_DENIED: { class: 'permanent', title: 'A permission is missing' },
   RESOURCE_NOT_FOUND: { class: 'permanent', title: 'Something that is needed does not exist' },
+  AGENT_PAUSED: { class: 'throttled', title: 'A person paused the agent' },
   AGENT_NOT_FOUND: { class: 'permanent', title: 'The agent was removed' },
   DAEMON_NOT_FOUND: { class: 'permanent', title: 'The named daemon does not exist' },
   BUDGET_EXCEEDED: { class: 'permanent', title: 'A budget is used up' },
@@ -86,8 +87,8 @@ export class TaskFailure extends CodedError<string> {
   }
 }
 
-/** What can hold a task without a slot: money that is used up, a provider's limits, a failing endpoint or agent, or no daemon for it. */
-export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures', 'daemon'] as const;
+/** What can hold a task without a slot: money that is used up, a provider's limits, a failing endpoint or agent, an agent that is paused, or no daemon for it. */
+export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures', 'agent', 'daemon'] as const;
 
 /** What holds a task: it waits until all that this holds are released, or for its time. */
 export interface TaskHold {

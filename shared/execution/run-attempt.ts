@@ -2,7 +2,7 @@ import type { AgentCatalog, AgentRun, Diagnostics } from '../agents/index.ts';
 import type { SpendPorts } from '../budgets/index.ts';
 import type { AgentResult } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
-import { assertNotFailing, type Ledger, readCut } from '../ledger/index.ts';
+import { assertAgentStarts, type Ledger, readCut } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import { isDeeper } from '../tasks/index.ts';
 import { runAsAttempt } from './attempt/current-attempt.ts';
@@ -80,7 +80,10 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
-  await Promise.all([assertNoRunaway(ledger, execution), retryWhileAway(() => assertNotFailing(ledger, body), { signal: attempt.signal })]);
+  await Promise.all([
+    assertNoRunaway(ledger, execution),
+    retryWhileAway(() => assertAgentStarts(ledger, body), { signal: attempt.signal }),
+  ]);
   await execution.spend.open(spending, entry.definition);
   const { text, given, brought } = await gatherInput(ledger, execution);
   await execution.files.prepare(brought);

@@ -18,7 +18,9 @@ export {
   reopenTask,
 } from './change-task.ts';
 export { countDescendant, cutTree, liftCut, readCut, uncountDescendant } from './accept/task-tree.ts';
-export { assertNotFailing, explainFailures, forgetFailures, releaseAll, releaseIfResumed } from './settle/agent-failures.ts';
+export { explainFailures, forgetFailures, releaseAll } from './settle/agent-failures.ts';
+export { assertAgentStarts, readAgentHolds, releaseIfResumed, resumeAgent } from './settle/agent-starts.ts';
+export { explainPause, pauseAgent } from './settle/paused-agents.ts';
 export { readBlame } from './claim/blame.ts';
 export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';

@@ -7,7 +7,7 @@ import { type Keys, loadScripts, type RedisClient, runScript, runTogether, type 
 import { Recent } from '../time/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
-import type { AgentFailures } from './settle/agent-failures.ts';
+import type { StartHold } from './settle/agent-starts.ts';
 import { ClaimPace } from './claim/claim-pace.ts';
 import { scriptFragments } from './codec/fragments.ts';
 import { measureTenant, StoredBytes } from './tenants/storage.ts';
@@ -59,8 +59,8 @@ export type HoldReaders = Partial<Record<TaskHold['gate'], HoldReader>>;
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
   readonly holds: HoldReaders;
-  /** Agents, as `<tenant>/<agent>`, that did not fail too often in a row, as read a moment ago or as is being read. */
-  readonly working: Recent<string, Promise<AgentFailures | null>>;
+  /** Agents, as `<tenant>/<agent>`, whose tasks may start, as read a moment ago or as is being read. */
+  readonly working: Recent<string, Promise<StartHold | null>>;
   fleetLimits(): FleetLimits;
   /** Rates of all tenants together. */
   readonly fleetRates: FleetRates;

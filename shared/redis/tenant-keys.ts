@@ -27,6 +27,8 @@ function keysUnder(prefix: string) {
     delegated: `${prefix}delegated`,
     /** Hash: agent -> JSON of its tasks that failed in a row. Kept: until one completes or a person retries. Bound: agents. */
     failing: `${prefix}failing`,
+    /** Hash: agent -> JSON of who paused it, when and why. Kept: until a person resumes it. Bound: agents. */
+    pausedAgents: `${prefix}paused-agents`,
     /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
     output: (id: string) => `${prefix}output:${id}`,
     /** Stream: JSON of what a task's agent reports. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */

@@ -89,6 +89,7 @@ const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   budget: (until) => `waits for its budget, which is used up${until}`,
   circuit: (until) => `waits for its endpoint, which keeps failing${until}`,
   failures: () => 'waits until somebody sees to its agent, which keeps failing',
+  agent: () => 'waits until its agent, which is paused, is resumed',
   daemon: () => 'waits for a daemon that can run it',
   suspect: (until) => `was lost with its worker, and comes back isolated${until}`,
   time: (until) => `is not due${until}`,

@@ -12,6 +12,7 @@ const agentSchema = z.object({
   model: z.string().nullish(),
   url: z.string().nullish(),
   description: z.string().nullish(),
+  hold: z.object({ gate: z.string() }).nullish(),
 });
 
 export function addAgentCommands(program: Command, contextOf: ContextOf): void {
@@ -26,6 +27,23 @@ export function addAgentCommands(program: Command, contextOf: ContextOf): void {
     .action(async (id: string, _options: unknown, command: Command) => {
       const context = contextOf(command);
       context.terminal.json(await context.connect().get(pathOf(id)));
+    });
+  agents
+    .command('pause <id>')
+    .description('start no more tasks of an agent; what runs goes on')
+    .option('--reason <text>', 'shown to people who ask why a task waits')
+    .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
+      const context = contextOf(command);
+      await context.connect().post(`${pathOf(id)}/pause`, { body: reason === undefined ? {} : { reason } });
+      context.terminal.line(`Agent ${id} is paused. Start its tasks again with: muster agents resume ${id}`);
+    });
+  agents
+    .command('resume <id>')
+    .description('start the tasks of an agent again that was paused, or held because it kept failing')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      await context.connect().post(`${pathOf(id)}/resume`);
+      context.terminal.line(`Agent ${id} starts its tasks again.`);
     });
   agents
     .command('delete <id>')
@@ -46,13 +64,26 @@ function runAgents(options: ListOptions, context: CommandContext): Promise<void>
     {
       path: '/v1/agents',
       item: agentSchema,
-      heading: ['AGENT', 'KIND', 'FROM', 'RUNS', 'DESCRIPTION'],
-      row: ({ id, kind, origin, model, url, description }) => [id, kind, origin, model ?? url ?? '', description ?? ''],
+      heading: ['AGENT', 'KIND', 'FROM', 'RUNS', 'STATE', 'DESCRIPTION'],
+      row: ({ id, kind, origin, model, url, hold, description }) => [
+        id,
+        kind,
+        origin,
+        model ?? url ?? '',
+        stateOf(hold),
+        description ?? '',
+      ],
       empty: 'There is no agent. Name one in muster.config.ts, or PUT /v1/agents/<id>.',
     },
     options,
     context,
   );
+}
+
+/** What an agent does with tasks that wait. */
+function stateOf(hold: z.infer<typeof agentSchema>['hold']): string {
+  if (!hold) return 'ready';
+  return hold.gate === 'agent' ? 'paused' : 'keeps failing';
 }
 
 const agentsSchema = z.object({ items: z.array(z.object({ id: z.string() })) });

@@ -12,6 +12,7 @@ export const HELPS = {
   budget: 'It starts when the budget has money again: at its next window, or when it is raised. Retry it to check again now.',
   circuit: 'It starts when its endpoint answers again. Retry it to try now.',
   failures: 'It starts when a person retries it, or one of the tasks that failed. See to their cause first.',
+  agent: 'It starts when somebody resumes its agent.',
   daemon:
     'It starts when a daemon that meets its needs is connected and has a free slot. Connect one, or send the task again with other needs.',
   suspect: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',

@@ -23,6 +23,7 @@ const agentSchema = z.object({
   url: z.string().optional(),
   capabilities: z.array(z.string()).optional(),
   hasSecret: z.boolean().optional(),
+  hold: z.object({ gate: z.enum(['agent', 'failures']), since: z.string().nullable(), reason: z.string() }).nullable(),
 });
 export type Agent = z.infer<typeof agentSchema>;
 
@@ -64,6 +65,11 @@ export const readAgent = (id: string, signal: AbortSignal): Promise<Agent> => ca
 
 export const putAgent = (id: string, definition: object): Promise<Agent> =>
   callApi(agentSchema, pathOf(id), { method: 'PUT', body: definition });
+
+/** Starts no more tasks of it. */
+export const pauseAgent = (id: string): Promise<Agent> => callApi(agentSchema, `${pathOf(id)}/pause`, { method: 'POST' });
+
+export const resumeAgent = (id: string): Promise<Agent> => callApi(agentSchema, `${pathOf(id)}/resume`, { method: 'POST' });
 
 export const deleteAgent = (id: string): Promise<null> => callApi(z.null(), pathOf(id), { method: 'DELETE' });
 

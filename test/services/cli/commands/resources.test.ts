@@ -19,7 +19,7 @@ describe('lists of what an installation has', () => {
       'agents',
       '/v1/agents',
       { id: 'echo', kind: 'echo', origin: 'config', description: 'Says it again' },
-      /^echo +echo +config +Says it again$/m,
+      /^echo +echo +config +ready +Says it again$/m,
     ],
     ['hooks', '/v1/hooks', hook, /^h1 +github +echo +enabled +pulls$/m],
     ['keys', '/v1/tenants/default/keys', key, /^k1 +submit,read +2026-01-01T00:00:00.000Z +ci$/m],

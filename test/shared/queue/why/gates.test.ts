@@ -103,6 +103,7 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   budget: () => held('budget'),
   circuit: () => held('circuit'),
   failures: () => held('failures'),
+  agent: () => held('agent'),
   daemon: () => held('daemon'),
   suspect: async () => {
     const id = await submit();

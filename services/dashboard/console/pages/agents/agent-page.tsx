@@ -1,6 +1,16 @@
-import { Button, Modal } from '@mantine/core';
+import { Alert, Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { AGENTS_KEY, deleteAgent, readAgent, readAgentTasks, SAMPLE, type Agent, type AgentTask } from '../../api/agents.ts';
+import {
+  AGENTS_KEY,
+  deleteAgent,
+  pauseAgent,
+  readAgent,
+  readAgentTasks,
+  resumeAgent,
+  SAMPLE,
+  type Agent,
+  type AgentTask,
+} from '../../api/agents.ts';
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
@@ -46,6 +56,7 @@ export function Page({ params }: PageProps): ReactElement {
       <QueryView query={query} title="The agent could not be read">
         {(agent) => (
           <>
+            {agent.hold === null ? null : <HoldNotice hold={agent.hold} />}
             <TryForm agent={agent.id} />
             <AgentTasks id={agent.id} />
             <Panel title="Definition">
@@ -115,10 +126,44 @@ function AgentFacts({ agent }: { agent: Agent }): ReactElement {
   );
 }
 
-function AgentActions({ agent }: { agent: Agent }): ReactElement | null {
+/** Says that tasks of the agent do not start, and why. */
+function HoldNotice({ hold: { gate, since, reason } }: { hold: NonNullable<Agent['hold']> }): ReactElement {
+  return (
+    <Alert color="yellow" title={gate === 'agent' ? 'This agent is paused' : 'This agent keeps failing'}>
+      {`Its tasks wait until it is resumed: ${reason}.`} {since === null ? null : <Age at={since} of="held" />}
+    </Alert>
+  );
+}
+
+/** Stops the start of an agent's tasks, or lets them start again. */
+function PauseAction({ agent: { id, hold } }: { agent: Agent }): ReactElement {
+  const common = { needs: 'operate', refresh: [['agents']] } as const;
+  if (hold !== null) return <ActionButton {...common} text="Resume" run={() => resumeAgent(id)} done={`The agent ${id} is resumed`} />;
+  return (
+    <ActionButton
+      {...common}
+      text="Pause"
+      run={() => pauseAgent(id)}
+      done={`The agent ${id} is paused`}
+      confirm={{ title: `Pause ${id}?`, text: 'Tasks that run go on. Others wait until it is resumed.', button: 'Pause' }}
+    />
+  );
+}
+
+function AgentActions({ agent }: { agent: Agent }): ReactElement {
+  return (
+    <>
+      <PauseAction agent={agent} />
+      {agent.origin === 'api' ? <DefinitionActions agent={agent} /> : null}
+    </>
+  );
+}
+
+/** Changes of an agent that was made by API. */
+function DefinitionActions({ agent }: { agent: Agent }): ReactElement | null {
   const [isEditing, setEditing] = useState(false);
   const may = useMay('operate');
-  if (!may || agent.origin !== 'api') return null;
+  if (!may) return null;
   const close = (): void => setEditing(false);
   const remove = async (): Promise<void> => {
     await deleteAgent(agent.id);

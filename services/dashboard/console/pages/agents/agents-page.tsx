@@ -26,6 +26,15 @@ interface AgentRow {
 
 const COLUMNS: readonly Column<AgentRow>[] = [
   { id: 'id', title: 'Agent', width: 200, onNarrow: 'first', cell: ({ agent }) => agent.id, sortValue: ({ agent }) => agent.id },
+  {
+    id: 'state',
+    title: 'State',
+    width: 120,
+    onNarrow: 'line',
+    cell: ({ agent: { hold } }) =>
+      hold === null ? '' : <ToneBadge tone="warn">{hold.gate === 'agent' ? 'paused' : 'keeps failing'}</ToneBadge>,
+    sortValue: ({ agent: { hold } }) => hold?.gate ?? '',
+  },
   { id: 'kind', title: 'Kind', width: 100, onNarrow: 'line', cell: ({ agent }) => agent.kind, sortValue: ({ agent }) => agent.kind },
   { id: 'model', title: 'Model', width: 160, cell: ({ agent }) => agent.model ?? '', sortValue: ({ agent }) => agent.model ?? '' },
   { id: 'description', title: 'Description', cell: ({ agent }) => agent.description ?? '' },

@@ -22,6 +22,7 @@ const GATE_TEXTS: Readonly<Record<string, string>> = {
   budget: 'its budget',
   circuit: 'an endpoint that keeps failing',
   failures: 'somebody to see to its agent',
+  agent: 'its agent, which is paused',
   daemon: 'a daemon that can run it',
 };
 

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { CatalogEntry } from '#shared/agents/index.ts';
+import { type AgentDefinition, appliesDirectives } from '#shared/config/index.ts';
+import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
+import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
+import { toIso } from '#shared/time/index.ts';
+
+export const agentPathSchema = z.object({ id: z.string().meta({ description: "The agent's name." }) });
+
+const holdSchema = z.strictObject({
+  gate: z.enum(['agent', 'failures']).meta({ description: '`agent`: a person paused it; `failures`: it failed too often in a row.' }),
+  since: z.iso.datetime().nullable().meta({ description: 'Since when.' }),
+  reason: z.string().meta({ description: 'The same for people.' }),
+});
+
+/** An agent as callers see it. Named fields only, so that what is added to a definition stays unseen until it is named here. */
+export const agentViewSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'The name that tasks call it by.' }),
+    origin: z.enum(['config', 'api']).meta({ description: '`config`: of the installation; `api`: made by the tenant.' }),
+    kind: z.enum(['echo', 'function', 'openai', 'http', 'command', 'daemon']).meta({ description: 'How it runs.' }),
+    description: z.string().nullable().meta({ description: 'For people who choose an agent.' }),
+    timeoutMs: z.int().nullable().meta({ description: 'How long one attempt may run; null takes that of the configuration.' }),
+    maxRunning: z.int().nullable().meta({ description: 'Tasks of each tenant that run at once; null for no bound.' }),
+    maxAttempts: z.int().nullable().meta({ description: 'Attempts of a task; null takes those of the configuration.' }),
+    retryDelayMs: z.int().nullable().meta({ description: 'Before the first retry; null takes that of the configuration.' }),
+    retryBackoff: z.enum(['exponential', 'linear']).nullable().meta({ description: 'How that delay grows; null takes the default.' }),
+    retries: z
+      .record(z.string(), z.enum(FAILURE_ROUTES))
+      .optional()
+      .meta({ description: 'What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class.' }),
+    directives: z.boolean().meta({ description: 'Whether `/schedule` lines in its output are applied.' }),
+    baseUrl: z.string().optional().meta({ description: 'Address of the API of an `openai` agent, without a login.' }),
+    model: z.string().optional().meta({ description: 'Model of an `openai` agent.' }),
+    system: z.string().optional().meta({ description: 'Instructions of an `openai` agent.' }),
+    temperature: z.number().optional().meta({ description: 'Sampling temperature of an `openai` agent.' }),
+    maxOutputTokens: z.int().optional().meta({ description: 'Bound of one answer of an `openai` agent.' }),
+    maxSteps: z.int().optional().meta({ description: 'Calls of the model that one attempt of an `openai` agent may make.' }),
+    url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
+    capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
+    hold: holdSchema.nullable().meta({ description: "What holds the tenant's tasks of it; null while they may start." }),
+    hasSecret: z.boolean().optional().meta({ description: 'Whether a key or secret is set; it is never shown.' }),
+  })
+  .meta({
+    id: 'Agent',
+    examples: [
+      {
+        id: 'writer',
+        origin: 'api',
+        kind: 'http',
+        description: 'Writes release notes',
+        timeoutMs: 60_000,
+        maxRunning: 4,
+        maxAttempts: null,
+        retryDelayMs: null,
+        retryBackoff: null,
+        directives: true,
+        hold: null,
+        url: 'https://writer.example.com/run',
+        hasSecret: true,
+      },
+    ],
+  });
+type AgentView = z.infer<typeof agentViewSchema>;
+
+/** What holds the tasks of a tenant's agents, by the agent's name. */
+export async function readHolds(ledger: Ledger, tenant: string): Promise<(agent: string) => AgentView['hold']> {
+  const holds = await readAgentHolds(ledger, tenant);
+  return (agent) => {
+    const held = holds.get(agent);
+    return held === undefined ? null : { gate: held.gate, since: toIso(held.since), reason: held.reason };
+  };
+}
+
+/** `agent.not-found`, 404. */
+export function agentNotFound(id: string): MusterError {
+  return new MusterError('agent.not-found', 'There is no such agent', { details: { agent: id.slice(0, 100) } });
+}
+
+/** The agent without keys, secrets, headers, environment, commands and files. */
+export function viewAgent({ id, origin, definition }: CatalogEntry, hold: AgentView['hold']): AgentView {
+  const { kind, description = null, timeoutMs = null, maxRunning = null } = definition;
+  const { maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
+  const directives = appliesDirectives(definition);
+  const common = { id, origin, kind, description, timeoutMs, maxRunning, maxAttempts, retryDelayMs, retryBackoff, directives, hold };
+  return { ...common, ...fieldsOfKind(definition) };
+}
+
+function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
+  if (definition.kind === 'openai') {
+    const { model, system, temperature, maxOutputTokens, maxSteps, apiKey } = definition;
+    const baseUrl = definition.baseUrl === undefined ? undefined : withoutLogin(definition.baseUrl);
+    return { model, baseUrl, system, temperature, maxOutputTokens, maxSteps, hasSecret: apiKey !== undefined };
+  }
+  if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
+  if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };
+  return {};
+}
+
+/** Addresses may carry a password, or a token in the query. */
+function withoutLogin(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}`;
+}
