@@ -1,7 +1,7 @@
-import { Alert } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
 import { CopyButton } from './copy.tsx';
 import classes from './secret-once.module.css';
+import { WarningNote } from './warning-note.tsx';
 
 interface SecretOnceProps {
   /** What it is, `The token of laptop`. */
@@ -14,11 +14,11 @@ interface SecretOnceProps {
 /** A secret that the API shows a single time. */
 export function SecretOnce({ title, secret, children }: SecretOnceProps): ReactElement {
   return (
-    <Alert color="yellow" variant="outline" title={title}>
+    <WarningNote title={title}>
       <p className={classes['text']}>It is shown this once. Copy it now; it cannot be read again.</p>
       <CommandLine text={secret} label="Copy the secret" />
       {children}
-    </Alert>
+    </WarningNote>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Modal } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import {
   AGENTS_KEY,
@@ -24,6 +24,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { Age, Duration, Elapsed } from '../../parts/time.tsx';
+import { WarningNote } from '../../parts/warning-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { taskPath } from '../../routing/paths.ts';
@@ -129,9 +130,9 @@ function AgentFacts({ agent }: { agent: Agent }): ReactElement {
 /** Says that tasks of the agent do not start, and why. */
 function HoldNotice({ hold: { gate, since, reason } }: { hold: NonNullable<Agent['hold']> }): ReactElement {
   return (
-    <Alert color="yellow" title={gate === 'agent' ? 'This agent is paused' : 'This agent keeps failing'}>
+    <WarningNote title={gate === 'agent' ? 'This agent is paused' : 'This agent keeps failing'}>
       {`Its tasks wait until it is resumed: ${reason}.`} {since === null ? null : <Age at={since} of="held" />}
-    </Alert>
+    </WarningNote>
   );
 }
 

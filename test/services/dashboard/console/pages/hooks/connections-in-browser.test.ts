@@ -138,12 +138,12 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await page.getByRole('textbox', { name: 'Input' }).fill('said to try');
     await web.expectPage('an agent');
     await button('Send').click();
-    await page.getByText('said to try').first().waitFor();
-    expect(new URL(page.url()).pathname).toMatch(/^\/tasks\//);
+    await page.waitForURL('**/tasks/*');
     await page.getByText('completed', { exact: true }).first().waitFor();
+    expect(await page.getByText('said to try').count()).toBeGreaterThan(0);
   });
 
-  test('creates, changes and deletes an agent of the API', async () => {
+  test('creates, changes, pauses and deletes an agent of the API', async () => {
     await open('/agents');
     await button('New agent').click();
     const dialog = page.getByRole('dialog');
@@ -157,6 +157,12 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await dialog.getByLabel('Description').fill('Writes release notes');
     await button('Save').click();
     await page.getByText('Writes release notes').first().waitFor();
+    await button('Pause').click();
+    await confirm('Pause');
+    await page.getByText('This agent is paused').waitFor();
+    await expectAccessiblePage(page, 'a paused agent');
+    await button('Resume').click();
+    await page.getByText('This agent is paused').waitFor({ state: 'detached' });
     await button('Delete').click();
     await confirm('Delete');
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
