@@ -14,7 +14,8 @@ export default defineConfig({
   test: {
     // Forks, because tests send signals and start children, which threads of one process would share.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores that this is tuned for: a test waits half of its time, for processes, leases and pages.
+    maxWorkers: 3,
     globalSetup: ['test/support/runner/compile-cache.ts'],
     setupFiles: ['test/support/runner/leaked-handles.ts'],
     sequence: { sequencer: SlowFilesFirst },
@@ -53,7 +54,7 @@ export default defineConfig({
           testTimeout: isChaos ? 1_800_000 : 120_000,
           hookTimeout: 60_000,
           // After the parts: each starts a fleet of its own, which mostly waits. At full size one at a time has the machine.
-          maxWorkers: isChaos ? 1 : 2,
+          maxWorkers: isChaos ? 1 : 3,
           sequence: { groupOrder: 1 },
         },
       },
