@@ -24,12 +24,12 @@ const failureSchema = z
   .strictObject({
     code: z.string().meta({ description: 'The code of the failure.' }),
     agent: z.string().meta({ description: 'The agent that ran them.' }),
-    count: z.int().meta({ description: 'How many of the tasks on the page failed so.' }),
-    firstAt: z.iso.datetime().meta({ description: 'When the first of them failed for good.' }),
-    lastAt: z.iso.datetime().meta({ description: 'When the last of them failed for good.' }),
+    count: z.int().meta({ description: 'How many of the tasks failed so; where a page reads tasks, of those.' }),
+    firstAt: z.iso.datetime().meta({ description: 'When the first accepted of them failed for good.' }),
+    lastAt: z.iso.datetime().meta({ description: 'When the last accepted of them failed for good.' }),
     example: z
       .strictObject({
-        taskId: z.string().meta({ description: 'The task that failed last.' }),
+        taskId: z.string().meta({ description: 'Its task.' }),
         message: z.string().meta({ description: 'Why it failed, for people.' }),
       })
       .meta({ description: 'One of them.' }),
@@ -63,7 +63,7 @@ export function getFailures({ ledger }: { readonly ledger: Ledger }): Route {
     operationId: 'listFailures',
     summary: 'Permanently failed tasks in groups of one error',
     description:
-      'Groups by code and agent. One page reads up to `actions.maxRead` tasks, newest first; `nextCursor` continues with older ones, whose groups may be the same.',
+      'Groups by code and agent. An index counts all tasks of a filter. For a `schedule`, or more than `limit` groups, a page reads tasks, newest first, up to `actions.maxRead` and for `search.maxMs`; `nextCursor` continues with older ones, whose groups may be the same.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: failureListSchema },

@@ -1,19 +1,7 @@
 import type { Ledger } from '../ledger/index.ts';
-import { type ScannedTask, scanTasks, type TaskSelection } from './scan-tasks.ts';
-
-export type FailureFilter = Omit<TaskSelection, 'statuses' | 'q' | 'before' | 'endedUntil'>;
-
-/** The permanently failed tasks of one agent with one error. */
-export interface FailureGroup {
-  code: string;
-  agent: string;
-  count: number;
-  /** When the first and the last of them failed, ms since the epoch. */
-  firstAt: number;
-  lastAt: number;
-  /** The task that failed last, and why. */
-  example: { taskId: string; message: string };
-}
+import { countFailures } from './count-failures.ts';
+import { addGroup, type FailureFilter, type FailureGroup, groupOfTask, largestFirst } from './failure-groups.ts';
+import { scanTasks, type TaskSelection } from './scan-tasks.ts';
 
 export interface FailurePage {
   /** The largest group first. */
@@ -30,8 +18,8 @@ interface PageOptions {
 }
 
 /**
- * Groups the permanently failed tasks of a tenant by code and agent. A page ends where another group would be one too many, and after
- * `actions.maxRead` tasks.
+ * Groups the permanently failed tasks of a tenant by code and agent: all of them by the index, where it answers the filter and there are at
+ * most `limit` groups. Otherwise a page ends where another group would be one too many, and after `actions.maxRead` tasks or `search.maxMs`.
  */
 export async function listFailures(
   ledger: Ledger,
@@ -39,47 +27,21 @@ export async function listFailures(
   filter: FailureFilter,
   { limit, before }: PageOptions,
 ): Promise<FailurePage> {
+  const counted = before === undefined ? await countFailures(ledger, tenant, filter, limit) : null;
+  if (counted !== null) return { items: counted, next: null };
+  const endMs = performance.now() + ledger.settings.search.maxMs;
   const selection: TaskSelection = { ...filter, statuses: ['permanently_failed'] };
   const groups = new Map<string, FailureGroup>();
   let read = 0;
   let last = before ?? null;
   for await (const batch of scanTasks(ledger, tenant, selection, { cursor: last })) {
     for (const task of batch.tasks) {
-      if (!addTo(groups, task, limit)) return { items: largestFirst(groups), next: last };
+      if (!addGroup(groups, groupOfTask(task), limit)) return { items: largestFirst(groups), next: last };
       last = task.id;
     }
     last = batch.next;
     read += batch.read;
-    if (read >= ledger.settings.actions.maxRead) break;
+    if (read >= ledger.settings.actions.maxRead || performance.now() >= endMs) break;
   }
   return { items: largestFirst(groups), next: last };
-}
-
-/** Returns false, and adds nothing, when the task needs a group too many. */
-function addTo(groups: Map<string, FailureGroup>, task: ScannedTask, maxGroups: number): boolean {
-  const first = groupOf(task);
-  const key = `${first.agent} ${first.code}`;
-  const group = groups.get(key);
-  if (!group && groups.size >= maxGroups) return false;
-  groups.set(key, group ? merge(group, first) : first);
-  return true;
-}
-
-function groupOf({ id, state: { agent, error, completedAt = 0 } }: ScannedTask): FailureGroup {
-  const { code = 'UNKNOWN', message = '' } = error ?? {};
-  return { code, agent, count: 1, firstAt: completedAt, lastAt: completedAt, example: { taskId: id, message } };
-}
-
-function merge(group: FailureGroup, other: FailureGroup): FailureGroup {
-  return {
-    ...group,
-    count: group.count + other.count,
-    firstAt: Math.min(group.firstAt, other.firstAt),
-    lastAt: Math.max(group.lastAt, other.lastAt),
-    example: other.lastAt > group.lastAt ? other.example : group.example,
-  };
-}
-
-function largestFirst(groups: ReadonlyMap<string, FailureGroup>): FailureGroup[] {
-  return [...groups.values()].toSorted((a, b) => b.count - a.count || b.lastAt - a.lastAt);
 }

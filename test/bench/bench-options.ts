@@ -7,8 +7,17 @@ export interface BenchOptions {
 
 const QUICK: BenchOptions = { rounds: 3, tasks: 2000 };
 
-/** Reads `--rounds <n>`, `--tasks <n>`, `--quick`, which is both small, `--full`, which is with the largest sizes, and `--part <name>`. */
-export function readOptions(defaults: BenchOptions): BenchOptions & { isFull: boolean; part: string | undefined } {
+interface MoreOptions {
+  isFull: boolean;
+  part: string | undefined;
+  minutes: number | undefined;
+}
+
+/**
+ * Reads `--rounds <n>`, `--tasks <n>`, `--quick`, which is both small, `--full`, which is with the largest sizes, `--part <name>`, and
+ * `--minutes <n>`.
+ */
+export function readOptions(defaults: BenchOptions): BenchOptions & MoreOptions {
   const { values } = parseArgs({
     options: {
       rounds: { type: 'string' },
@@ -16,10 +25,17 @@ export function readOptions(defaults: BenchOptions): BenchOptions & { isFull: bo
       quick: { type: 'boolean' },
       full: { type: 'boolean' },
       part: { type: 'string' },
+      minutes: { type: 'string' },
     },
   });
   const { rounds, tasks } = values.quick === true ? QUICK : defaults;
-  return { rounds: Number(values.rounds ?? rounds), tasks: Number(values.tasks ?? tasks), isFull: values.full === true, part: values.part };
+  return {
+    rounds: Number(values.rounds ?? rounds),
+    tasks: Number(values.tasks ?? tasks),
+    isFull: values.full === true,
+    part: values.part,
+    minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+  };
 }
 
 /** Writes how far a bench is, beside its table. */

@@ -33,7 +33,7 @@ export function getTasks({ ledger }: { readonly ledger: Ledger }): Route {
     operationId: 'listTasks',
     summary: 'List tasks, newest first',
     description:
-      'A page may be short while `nextCursor` says that there is more: texts, metadata and workers are searched for in up to `search.maxScanned` tasks per page, and long tasks take several pages.',
+      'A page may be short while `nextCursor` says that there is more: texts, metadata and workers are searched for in up to `search.maxScanned` tasks per page and up to `search.maxMs`, and long tasks take several pages.',
     scope: 'read',
     // Strict, because a filter with a typing error would otherwise find everything.
     request: { query: z.strictObject({ ...taskFilterQuery, limit: pageLimitSchema, cursor: cursorSchema(TASK_ID) }) },
@@ -63,7 +63,11 @@ const valuesSchema = (what: string) =>
 const facetsSchema = z
   .strictObject({
     total: z.int().min(0).meta({ description: 'Tasks that fit the filter.' }),
-    isLowerBound: z.boolean().meta({ description: 'Whether there may be more: only the newest `search.maxScanned` tasks were counted.' }),
+    isLowerBound: z
+      .boolean()
+      .meta({
+        description: 'Whether there may be more: only the newest tasks were counted, up to `search.maxScanned` and `search.maxMs`.',
+      }),
     status: valuesSchema('By status'),
     agent: valuesSchema('By agent'),
     source: valuesSchema('By source'),

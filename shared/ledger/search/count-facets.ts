@@ -36,7 +36,9 @@ interface Counted {
 
 /** Properties that no group of ended tasks knows. */
 const RARE = ['parent', 'correlation', 'session', 'schedule', 'sourceId', 'worker', 'q', 'metadata'] as const;
+/** Tasks that are checked together, and those whose texts are read together: the time of a count is looked at in between. */
 const PAGE = 1000;
+const TEXT_PAGE = 200;
 
 /** Counts the tasks of a tenant that fit a filter by each facet: every other property fits, and the facet has any value. */
 export async function countFacets(ledger: Ledger, tenant: string, filter: TaskFilter): Promise<Facets> {
@@ -79,13 +81,14 @@ async function countScanned(ledger: Ledger, tenant: string, filter: TaskFilter):
 }
 
 async function countStates(ledger: Ledger, tenant: string, source: IdSource, wanted: TaskFilter): Promise<Counted> {
-  const { maxScanned, maxRead } = ledger.settings.search;
+  const { maxScanned, maxRead, maxMs } = ledger.settings.search;
+  const endMs = performance.now() + maxMs;
   const groups = new Map<string, Group>();
   const isText = hasTextFilter(wanted);
   const rare = Object.fromEntries(RARE.flatMap((name) => (wanted[name] === undefined ? [] : [[name, wanted[name]]]))) as TaskFilter;
   let [scanned, read] = [0, 0];
   for (;;) {
-    const ids = await source.next(Math.min(PAGE, maxScanned - scanned));
+    const ids = await source.next(Math.min(isText ? TEXT_PAGE : PAGE, maxScanned - scanned));
     if (ids.length === 0) return { groups: [...groups.values()], isLowerBound: false };
     scanned += ids.length;
     const candidates = await narrowIds(ledger, tenant, ids, rare);
@@ -94,8 +97,9 @@ async function countStates(ledger: Ledger, tenant: string, source: IdSource, wan
       ? await factsWithTexts(ledger, tenant, candidates, rare)
       : await readFacts(ledger, tenant, candidates, { withAgent: true });
     addFitting(groups, facts, rare);
-    if (Math.max(scanned / maxScanned, read / maxRead) >= 1)
+    if (Math.max(scanned / maxScanned, read / maxRead) >= 1 || performance.now() >= endMs) {
       return { groups: [...groups.values()], isLowerBound: (await source.next(1)).length > 0 };
+    }
   }
 }
 

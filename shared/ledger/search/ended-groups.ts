@@ -29,27 +29,44 @@ export interface IdSpan {
 /** Every status that a task can end with. */
 export const END_STATUSES: readonly TaskStatus[] = TASK_STATUSES.filter(isTerminal);
 
-type GroupsReply = [lacking: number, surplus: number, isComplete: number, groups: (string | number)[]];
+type GroupsReply = [lacking: number, surplus: number, last: string, groups: (string | number)[]];
+
+/** Groups that one call counts: Redis answers no one else meanwhile. */
+const TOGETHER = 200;
 
 /** Counts a tenant's ended tasks by end, agent, source and failure. */
-export async function readEndedGroups(
-  ledger: Ledger,
-  tenant: string,
-  statuses: readonly TaskStatus[],
-  { low, before }: IdSpan,
-): Promise<EndedGroups> {
-  const { index } = ledger.keys.tenant(tenant);
-  const args = [low, before ?? '', ledger.settings.search.maxGroups, END_STATUSES.join(','), statuses.join(',')];
-  const [lacking, , isComplete, found] = (await ledger.run('count-ends', [index], args)) as GroupsReply;
-  const groups = Array.from({ length: found.length / 2 }, (_, at) => groupOf(`${found[at * 2]}`, Number(found[at * 2 + 1])));
-  return { groups, isComplete: isComplete === 1 && lacking === 0 };
+export async function readEndedGroups(ledger: Ledger, tenant: string, statuses: readonly TaskStatus[], span: IdSpan): Promise<EndedGroups> {
+  const { maxGroups } = ledger.settings.search;
+  const groups: EndedGroup[] = [];
+  let [visited, after, isIndexed] = [0, '', true];
+  do {
+    const max = Math.min(TOGETHER, maxGroups - visited);
+    const [lacking, , last, found] = await countEnds(ledger, tenant, { statuses, span, max, after });
+    for (let at = 0; at < found.length; at += 2) groups.push(groupOf(`${found[at]}`, Number(found[at + 1])));
+    visited += max;
+    after = last;
+    isIndexed &&= lacking === 0;
+  } while (after !== '' && visited < maxGroups);
+  return { groups, isComplete: isIndexed && after === '' };
 }
 
 /** How many ended tasks of a tenant have no lookup by their end, and how many lookups have no such task. */
 export async function compareEnds(ledger: Ledger, tenant: string): Promise<{ lacking: number; surplus: number }> {
-  const { index } = ledger.keys.tenant(tenant);
-  const [lacking, surplus] = (await ledger.run('count-ends', [index], ['', '', 0, END_STATUSES.join(','), ''])) as GroupsReply;
+  const [lacking, surplus] = await countEnds(ledger, tenant, { statuses: [], span: { low: '', before: null }, max: 0, after: '' });
   return { lacking, surplus };
+}
+
+interface EndsPage {
+  statuses: readonly TaskStatus[];
+  span: IdSpan;
+  max: number;
+  after: string;
+}
+
+async function countEnds(ledger: Ledger, tenant: string, { statuses, span: { low, before }, max, after }: EndsPage): Promise<GroupsReply> {
+  const { index } = ledger.keys.tenant(tenant);
+  const args = [low, before ?? '', max, END_STATUSES.join(','), statuses.join(','), after];
+  return (await ledger.run('count-ends', [index], args)) as GroupsReply;
 }
 
 function groupOf(lookup: string, count: number): EndedGroup {

@@ -47,6 +47,8 @@ interface OpenPage {
   characters: number;
   /** The last task that was checked. */
   last: string | null;
+  /** When it checks no more, by the monotonic clock. */
+  endMs: number;
 }
 
 /**
@@ -54,7 +56,8 @@ interface OpenPage {
  * when matches are rare, or long.
  */
 export async function listTasks(ledger: Ledger, tenant: string, filter: TaskFilter, { limit, before }: PageOptions): Promise<TaskPage> {
-  const page: OpenPage = { items: [], unreadable: [], scanned: 0, read: 0, characters: 0, last: before ?? null };
+  const endMs = performance.now() + ledger.settings.search.maxMs;
+  const page: OpenPage = { items: [], unreadable: [], scanned: 0, read: 0, characters: 0, last: before ?? null, endMs };
   const named = before === undefined ? await readNamed(ledger, tenant, filter) : [];
   page.items.push(...named);
   const isEnd = await fillPage(ledger, tenant, filter, { page, limit });
@@ -92,7 +95,7 @@ async function fillPage(ledger: Ledger, tenant: string, filter: TaskFilter, { pa
   let size = Math.min(BATCH, limit + 1);
   for (;;) {
     const left = ledger.settings.search.maxScanned - page.scanned;
-    const isDone = isFull(ledger, page, limit) || left <= 0;
+    const isDone = isFull(ledger, page, limit) || left <= 0 || (page.scanned > 0 && performance.now() >= page.endMs);
     const ids = await source.next(isDone ? 1 : Math.min(size, left));
     if (ids.length === 0) return true;
     if (isDone || !(await addFitting(ledger, tenant, filter, { page, ids, limit }))) return false;

@@ -13,7 +13,7 @@ export interface TaskFacts {
 }
 
 /** States that one call to Redis reads; it answers no other caller meanwhile. */
-const TOGETHER = 500;
+const TOGETHER = 250;
 
 /** The facts of tasks, in their order; null for a missing one, `unreadable` for one that cannot be read. Without `withAgent` agent and source may be unknown. */
 export async function readFacts(

@@ -8,6 +8,7 @@ const MAX_READ = 1000;
 const api = await useApi({
   agents: { echo: { kind: 'echo' }, other: { kind: 'echo' } },
   actions: { maxRead: MAX_READ },
+  search: { maxMs: 60_000 },
 });
 
 /** A tenant of its own for each test. */
@@ -97,6 +98,29 @@ describe('GET /v1/failures', () => {
       ['B', 'echo', 1],
       ['A', 'echo', 2],
     ]);
+  });
+
+  it('counts all of an agent and error by the index, also more than `actions.maxRead`', async () => {
+    const { fail, failures } = await useTenant('counted');
+    const { index, states } = api.parts.keys.tenant('counted');
+    const id = await fail('NETWORK_ERROR');
+    await fail('OTHER');
+    const copies = Array.from({ length: MAX_READ }, (_, number) => `7ZZZZZZZZZZZZZZZZZZZZ${String(10_000 + number)}`);
+    const entries = copies.flatMap((copy) => [
+      `status=permanently_failed/${copy}`,
+      `end=permanently_failed/echo/api/NETWORK_ERROR/${copy}`,
+    ]);
+    const newest = copies.at(-1) ?? '';
+    await api.parts.redis.zadd(index, ...entries.flatMap((entry) => [0, entry]));
+    await api.parts.redis.hset(states, newest, (await api.parts.redis.hget(states, id)) ?? '');
+    const { body } = await failures();
+    expect(body).toMatchObject({
+      nextCursor: null,
+      items: [
+        { code: 'NETWORK_ERROR', count: MAX_READ + 1 },
+        { code: 'OTHER', count: 1 },
+      ],
+    });
   });
 
   it('ends a page after `actions.maxRead` tasks', async () => {

@@ -14,13 +14,15 @@ export function countText(value: number | null | undefined): string {
 }
 
 const MICRO = 1_000_000;
+const inDigits = (digits: number): Intl.NumberFormat =>
+  new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const [USD, SMALL_USD] = [inDigits(2), inDigits(4)];
 
 /** An amount in dollars; cents have four digits, because one call costs less than a cent. */
 export function moneyText(microUsd: number | null | undefined): string {
   if (typeof microUsd !== 'number') return NONE;
   const usd = microUsd / MICRO;
-  const digits = microUsd !== 0 && Math.abs(usd) < 1 ? 4 : 2;
-  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+  return `$${(microUsd !== 0 && Math.abs(usd) < 1 ? SMALL_USD : USD).format(usd)}`;
 }
 
 interface MoneyProps {

@@ -20,26 +20,38 @@ export function Age({ at, of, zone }: TimeProps): ReactElement {
 }
 
 const DAY = { day: 'numeric', month: 'short' } as const;
-const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' } as const;
+
+// A format takes longer to make than a row of a table.
+const CLOCK_FORMAT = new Intl.DateTimeFormat('en-GB', CLOCK);
+const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { ...DAY, ...CLOCK });
 
 /** A time in this browser's zone, `23 Nov, 09:00:12 CET`; UTC and the further zone on hover. */
 export function ClockTime({ withDay = true, ...time }: TimeProps & { withDay?: boolean }): ReactElement {
-  const format = new Intl.DateTimeFormat('en-GB', { ...(withDay ? DAY : {}), ...CLOCK, timeZoneName: 'short' });
   return (
     <time dateTime={time.at} title={timeHint(time)}>
-      {format.format(new Date(time.at))}
+      {(withDay ? DAY_FORMAT : CLOCK_FORMAT).format(new Date(time.at))}
     </time>
   );
 }
 
-const FULL = { ...DAY, year: 'numeric', ...CLOCK, timeZoneName: 'short' } as const;
+const FULL = { ...DAY, year: 'numeric', ...CLOCK } as const;
+const OWN_ZONE = '';
+const hintFormats = new Map<string, Intl.DateTimeFormat>();
+
+function hintFormat(zone: string): Intl.DateTimeFormat {
+  const known = hintFormats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-GB', zone === OWN_ZONE ? FULL : { ...FULL, timeZone: zone });
+  hintFormats.set(zone, made);
+  return made;
+}
 
 /** One line per zone: the viewer's, UTC, and the further zone. */
 export function timeHint({ at, of, zone }: TimeProps): string {
   const time = new Date(at);
-  const inZone = (timeZone?: string): string =>
-    new Intl.DateTimeFormat('en-GB', timeZone === undefined ? FULL : { ...FULL, timeZone }).format(time);
-  const lines = [inZone(), inZone('UTC'), ...(zone === undefined ? [] : [`${inZone(zone)} in ${zone}`])];
+  const inZone = (name: string): string => hintFormat(name).format(time);
+  const lines = [inZone(OWN_ZONE), inZone('UTC'), ...(zone === undefined ? [] : [`${inZone(zone)} in ${zone}`])];
   return `${of === undefined ? '' : `${of} `}${[...new Set(lines)].join('\n')}`;
 }
 
@@ -73,15 +85,20 @@ export function useNow(): number {
 }
 
 function subscribe(onChange: () => void): () => void {
-  now = Date.now();
   listeners.add(onChange);
-  timer ??= setInterval(tick, STEP_MS);
+  timer ??= startTicking();
   return () => {
     listeners.delete(onChange);
     if (listeners.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
+}
+
+/** Only the first one: a time that changes with each component would render all the others again. */
+function startTicking(): ReturnType<typeof setInterval> {
+  now = Date.now();
+  return setInterval(tick, STEP_MS);
 }
 
 function tick(): void {

@@ -8,40 +8,64 @@
 -- ARGV[4...] per task: one task
 --   id: text, the task's id
 -- RETURNS {read, id...}: how many tasks were read, and those of them that may match
--- include: iterate
 local JSON_BEGINS = string.byte('{')
-local next_arg, text, parts = iterate(ARGV, 4), ARGV[2], cjson.decode(ARGV[3])
-local found, bytes, read = { 0 }, 0, 0
+-- Tasks whose texts are read together: calls cost more than short texts, and a long one has a million bytes.
+local TOGETHER = 10
+local text, parts = ARGV[2], cjson.decode(ARGV[3])
+local found, bytes = {}, 0
 
 local function holds(text_of, part) return text_of and string.find(string.lower(text_of), part, 1, true) end
 
 local function has_parts(body)
-  local folded = #parts > 0 and string.lower(body)
+  if #parts == 0 then return true end
+  local folded = string.lower(body)
   for _, part in ipairs(parts) do
     if not string.find(folded, part, 1, true) then return false end
   end
   return true
 end
 
-local function counted(found_text)
-  bytes = bytes + (found_text and #found_text or 0)
-  return found_text
+-- The texts of some tasks, in their order, each text or false.
+local function read_column(key, ids)
+  if #ids == 0 then return {} end
+  local column = redis.call('HMGET', key, unpack(ids))
+  for _, text_of in ipairs(column) do bytes = bytes + (text_of and #text_of or 0) end
+  return column
 end
 
-local function may_match(id, body)
-  if not counted(body) or not has_parts(body) then return false end
-  if text == '' or holds(id, text) or holds(body, text) then return true end
-  if holds(counted(redis.call('HGET', KEYS[3], id)), text) then return true end
+-- Adds the tasks that this column holds the text of to `matched`. Returns the others.
+local function split(ids, column, matched)
+  local rest = {}
+  for position, id in ipairs(ids) do
+    if holds(column[position], text) then matched[id] = true else rest[#rest + 1] = id end
+  end
+  return rest
+end
+
+local function match_together(ids)
+  local wanted, matched, rest = {}, {}, {}
+  for position, body in ipairs(read_column(KEYS[1], ids)) do
+    local id = ids[position]
+    if body and has_parts(body) then
+      wanted[#wanted + 1] = id
+      if text == '' or holds(body, text) then matched[id] = true else rest[#rest + 1] = id end
+    end
+  end
+  rest = split(rest, read_column(KEYS[3], rest), matched)
+  local states = read_column(KEYS[2], rest)
   -- Only a state in full has the message of a failure.
-  local state = redis.call('HGET', KEYS[2], id)
-  return state and string.byte(state) == JSON_BEGINS and holds(counted(state), text)
+  for position, state in ipairs(states) do states[position] = state and string.byte(state) == JSON_BEGINS and state end
+  split(rest, states, matched)
+  for _, id in ipairs(wanted) do
+    if matched[id] then found[#found + 1] = id end
+  end
 end
 
-local id = next_arg()
-while id and bytes < tonumber(ARGV[1]) do
-  read = read + 1
-  if may_match(id, redis.call('HGET', KEYS[1], id)) then found[#found + 1] = id end
-  id = next_arg()
+local at = 4
+while at <= #ARGV and bytes < tonumber(ARGV[1]) do
+  local last = math.min(at + TOGETHER - 1, #ARGV)
+  match_together({ unpack(ARGV, at, last) })
+  at = last + 1
 end
-found[1] = read
+table.insert(found, 1, at - 4)
 return found

@@ -1,11 +1,9 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
-import { readTaskFacets, readTaskList, type ListedTask, type TaskFacets, type TaskListPart } from '../../api/task-list.ts';
+import { readTaskFacets, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
-import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { FirstSteps } from '../../parts/first-steps/first-steps.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -13,7 +11,6 @@ import { QueryView } from '../../parts/layout/query-view.tsx';
 import { countText } from '../../parts/numbers.tsx';
 import { DataTable, type DataTableProps } from '../../parts/table/data-table.tsx';
 import { useSelection } from '../../parts/table/use-selection.ts';
-import { durationText } from '../../parts/time.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import { useFilters, type Filters } from '../../routing/use-filters.ts';
 import { NewTaskButton } from '../../parts/new-task/new-task.tsx';
@@ -21,12 +18,10 @@ import { SavedViews } from './saved-views.tsx';
 import { SelectionActions, useRowKeys } from './selection-actions.tsx';
 import { TASK_COLUMNS } from './task-columns.tsx';
 import { TASK_FILTERS, taskFields } from './task-filters.ts';
+import { rowsOf, searchedText, useTaskPages } from './use-task-pages.ts';
 
-const KINDS = ['task.*'];
 /** Facets count more than a page shows, so they follow more slowly. */
 const FACETS_MS = 30_000;
-/** Further pages are read again one after the other, so a long list does not follow events. */
-const MAX_LIVE_PAGES = 3;
 
 /** All tasks: search, filters, what each did, and actions on many. */
 export function Page(): ReactElement {
@@ -80,35 +75,37 @@ interface TaskTableProps {
 
 function TaskTable(props: TaskTableProps): ReactElement {
   const { search, count } = props.filters;
-  const query = useTaskPages(search);
+  const { query, isSearching } = useTaskPages(search);
   const { data } = query;
   const rows = useMemo(() => rowsOf(data?.pages ?? []), [data]);
   const searched = searchedText(data?.pages ?? []);
   const isNew = count === 0 && rows.length === 0 && !query.hasNextPage;
   const more = {
     hasMore: query.hasNextPage,
-    isLoading: query.isFetchingNextPage,
+    isLoading: query.isFetchingNextPage || isSearching,
     load: () => void query.fetchNextPage(),
-    ...(searched === null ? {} : { text: `${searched} Search further` }),
+    ...(searched === null ? {} : { text: 'Search further' }),
   };
   return (
     <QueryView query={query} title="The tasks could not be read">
-      {() =>
-        isNew ? <FirstSteps /> : <TaskRows {...props} rows={rows} more={more} whenEmpty={searched ?? 'No task fits these filters.'} />
-      }
+      {() => (isNew ? <FirstSteps /> : <TaskRows {...props} rows={rows} more={more} searched={searched} />)}
     </QueryView>
   );
 }
 
-type TaskRowsProps = TaskTableProps & Pick<DataTableProps<ListedTask>, 'rows' | 'more' | 'whenEmpty'>;
+interface TaskRowsProps extends TaskTableProps, Pick<DataTableProps<ListedTask>, 'rows' | 'more'> {
+  /** How far a search has read. */
+  searched: string | null;
+}
 
-function TaskRows({ filters, total, moreFilters, ...table }: TaskRowsProps): ReactElement {
+function TaskRows({ filters, total, moreFilters, searched, ...table }: TaskRowsProps): ReactElement {
   const selection = useSelection();
   const keys = useRowKeys();
   const may = useMay('submit');
   return (
     <DataTable<ListedTask>
       {...table}
+      whenEmpty={searched ?? 'No task fits these filters.'}
       name="tasks"
       label="Tasks"
       of={filters.search}
@@ -122,37 +119,9 @@ function TaskRows({ filters, total, moreFilters, ...table }: TaskRowsProps): Rea
         <>
           <SelectionActions selection={selection} filters={filters} total={total} />
           {moreFilters}
+          {searched === null || table.rows.length === 0 ? null : <span className="faint">{searched}</span>}
         </>
       }
     />
   );
-}
-
-function useTaskPages(search: string) {
-  const queryKey = ['tasks', 'list', search];
-  const everyMs = usePollInterval();
-  const query = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) => readTaskList(search, pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > MAX_LIVE_PAGES ? false : everyMs),
-    placeholderData: (before) => before,
-  });
-  useLiveRefresh(queryKey, (query.data?.pages.length ?? 0) > MAX_LIVE_PAGES ? [] : KINDS);
-  return query;
-}
-
-/** A task may be in two pages when others came between the reads. */
-function rowsOf(pages: readonly TaskListPart[]): ListedTask[] {
-  return [...new Map(pages.flatMap(({ items }) => items).map((task) => [task.id, task])).values()];
-}
-
-/** How far a search has looked that no index answers; null when one did. */
-function searchedText(pages: readonly TaskListPart[]): string | null {
-  const last = pages.at(-1)?.search;
-  if (!last) return null;
-  const scanned = pages.reduce((sum, { search }) => sum + (search?.scanned ?? 0), 0);
-  const back = last.back ? `, accepted in the last ${durationText(Date.now() - Date.parse(last.back))}` : '';
-  return `Searched ${countText(scanned)} tasks${back}.`;
 }

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import type { Column, RowKey } from './column.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import classes from './data-table.module.css';
@@ -41,7 +41,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
   const { visibility, choose } = useShownColumns(name, columns);
   const steady = useSteadyRows({ rows, rowId, table: box, of });
   const table = useTableRows({ name, rows: steady.rows, rowId, columns, visibility });
-  const shown = columns.filter(({ id }) => visibility[id] === true);
+  const shown = useMemo(() => columns.filter(({ id }) => visibility[id] === true), [columns, visibility]);
   useOpenOnClick(box);
   return (
     <div className={classes['frame']}>

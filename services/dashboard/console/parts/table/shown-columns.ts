@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Column } from './column.ts';
 
 type Choice = Readonly<Record<string, boolean>>;
@@ -13,7 +13,10 @@ interface ShownColumns {
 export function useShownColumns<Row>(table: string, columns: readonly Column<Row>[]): ShownColumns {
   const key = `muster:columns:${table}`;
   const [choice, setChoice] = useState<Choice>(() => readChoice(key));
-  const visibility = Object.fromEntries(columns.map(({ id, isOptional }) => [id, choice[id] ?? isOptional !== true]));
+  const visibility = useMemo(
+    () => Object.fromEntries(columns.map(({ id, isOptional }) => [id, choice[id] ?? isOptional !== true])),
+    [columns, choice],
+  );
   const choose = (id: string, isShown: boolean): void => {
     const next = { ...choice, [id]: isShown };
     setChoice(next);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactElement } from 'react';
+import { memo, useEffect, useRef, type ReactElement } from 'react';
 import { PageLink } from '../../routing/navigation.tsx';
 import type { Column } from './column.ts';
 import classes from './data-table.module.css';
@@ -17,7 +17,7 @@ interface TableRowProps<Row> {
 }
 
 /** A row; its first column is its link. */
-export function TableRow<Row>({ index, measure, row, id, columns, href, tone, isActive, selection }: TableRowProps<Row>): ReactElement {
+function PlainRow<Row>({ index, measure, row, id, columns, href, tone, isActive, selection }: TableRowProps<Row>): ReactElement {
   const element = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     if (isActive) element.current?.focus({ preventScroll: true });
@@ -56,3 +56,7 @@ export function TableRow<Row>({ index, measure, row, id, columns, href, tone, is
     </tr>
   );
 }
+
+/** Scrolling and new rows leave the rows that are shown already as they are. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `memo` loses the type parameter
+export const TableRow = memo(PlainRow) as typeof PlainRow;

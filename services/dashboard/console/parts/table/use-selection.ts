@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
 export interface Selection {
   readonly ids: ReadonlySet<string>;
@@ -8,7 +8,7 @@ export interface Selection {
 /** The rows that a person has selected, by their ids. */
 export function useSelection(): Selection {
   const [ids, change] = useState<ReadonlySet<string>>(() => new Set());
-  return { ids, change };
+  return useMemo(() => ({ ids, change }), [ids]);
 }
 
 /** The selection with one id added or removed. */

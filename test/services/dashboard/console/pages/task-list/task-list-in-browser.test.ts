@@ -27,7 +27,11 @@ async function submit(input: string, fields: object = {}): Promise<void> {
 beforeAll(async () => {
   if (!hasBrowser) return;
   console = await startConsole({
-    settings: { agents: { research: { kind: 'function', run: research }, endless: { kind: 'function', run: endless } } },
+    settings: {
+      agents: { research: { kind: 'function', run: research }, endless: { kind: 'function', run: endless } },
+      // A page of a search checks a hundred tasks.
+      search: { maxMs: 0 },
+    },
     more: (parts) => [createWebhooksService(parts)],
   });
 }, 180_000);
@@ -210,6 +214,22 @@ test.skipIf(!hasBrowser)('a lost stream is marked, and the page is live again on
   await dashboard.repair();
   await page.getByText('Live', { exact: true }).waitFor();
   console.browser.problems.splice(0);
+});
+
+test.skipIf(!hasBrowser)('a search of texts goes on by itself until it has rows, and says how far it came', async () => {
+  const { page } = console;
+  const scheduledFor = '2100-01-01T00:00:00Z';
+  await submit('a needle among many');
+  const later = (n: number): object => ({ agent: 'research', input: `later ${n}`, scheduledFor });
+  await console.api('POST', '/v1/tasks/bulk', { items: Array.from({ length: 250 }, (_, n) => later(n)) });
+  const { items } = await console.api<{ items: unknown[] }>('GET', '/v1/tasks?q=needle');
+  expect(items).toEqual([]);
+  await console.open('/tasks?q=needle');
+  await row('a needle among many').waitFor();
+  await page.getByText(/^Searched 2\d\d tasks, accepted in the last /).waitFor();
+  await page.getByRole('button', { name: 'Search further' }).waitFor({ state: 'detached' });
+  await console.open('/tasks?q=nowhere');
+  await page.getByText(/^Searched 2\d\d tasks, accepted in the last /).waitFor();
 });
 
 test.skipIf(!hasBrowser)('a key that only reads sees no actions', async () => {

@@ -1,0 +1,66 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { readTaskList, type ListedTask, type TaskListPart } from '../../api/task-list.ts';
+import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
+import { countText } from '../../parts/numbers.tsx';
+import { durationText } from '../../parts/time.tsx';
+
+const KINDS = ['task.*'];
+/** Further pages are read again one after the other, so a long list does not follow events. */
+const MAX_LIVE_PAGES = 3;
+/** Rows for which a search goes on by itself, and pages that it reads for them at most. */
+const WANTED_ROWS = 50;
+const MAX_FOLLOWED_PAGES = 500;
+
+/** The pages of a list. Where no index answers, further ones are read by themselves until some rows are found. */
+export function useTaskPages(search: string) {
+  const queryKey = ['tasks', 'list', search];
+  const everyMs = usePollInterval();
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => readTaskList(search, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: ({ state }) => (isLive(state.data?.pages) ? everyMs : false),
+    refetchOnMount: ({ state }) => isLive(state.data?.pages),
+    refetchOnWindowFocus: ({ state }) => isLive(state.data?.pages),
+    placeholderData: (before) => before,
+  });
+  const pages = query.data?.pages;
+  useLiveRefresh(queryKey, isLive(pages) ? KINDS : []);
+  const isSearching = !query.isPlaceholderData && !query.isError && mayFollow(pages);
+  const { isFetching, fetchNextPage } = query;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
+  return { query, isSearching };
+}
+
+/** Whether the list is short enough to be read again, and no search through many tasks. */
+function isLive(pages: readonly TaskListPart[] = []): boolean {
+  return pages.length <= MAX_LIVE_PAGES && !isUnfinishedSearch(pages);
+}
+
+function isUnfinishedSearch(pages: readonly TaskListPart[]): boolean {
+  const last = pages.at(-1);
+  return Boolean(last?.search) && last?.nextCursor !== null;
+}
+
+function mayFollow(pages: readonly TaskListPart[] = []): boolean {
+  const rows = pages.reduce((sum, { items }) => sum + items.length, 0);
+  return isUnfinishedSearch(pages) && rows < WANTED_ROWS && pages.length < MAX_FOLLOWED_PAGES;
+}
+
+/** The rows of all pages. A task may be in two pages when others came between the reads. */
+export function rowsOf(pages: readonly TaskListPart[]): ListedTask[] {
+  return [...new Map(pages.flatMap(({ items }) => items).map((task) => [task.id, task])).values()];
+}
+
+/** How far a search has read that no index answers; null when one did. */
+export function searchedText(pages: readonly TaskListPart[]): string | null {
+  const last = pages.at(-1)?.search;
+  if (!last) return null;
+  const scanned = pages.reduce((sum, { search }) => sum + (search?.scanned ?? 0), 0);
+  const back = last.back ? `, accepted in the last ${durationText(Date.now() - Date.parse(last.back))}` : '';
+  return `Searched ${countText(scanned)} tasks${back}.`;
+}

@@ -1,0 +1,164 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CDPSession, chromium, type Page } from 'playwright-core';
+import { wait } from '#shared/time/wait.ts';
+import { progress } from '../../bench-options.ts';
+import { print } from '../../print.ts';
+import { percentile } from '../../statistics.ts';
+import { FRAME_RECORDER, type FrameRecord } from './frame-recorder.ts';
+import { ADMIN_KEY } from './start-fleet.ts';
+
+const finder = new URL('../../../../services/local/set-up/provide-chromium.mjs', import.meta.url).href;
+const MINUTE_MS = 60_000;
+const SIZE = { width: 1440, height: 900 };
+/** Of a step that a page does not offer, as a second page of few rows. */
+const SHORT_MS = 2000;
+
+interface MemoryReading {
+  minute: number;
+  heapMb: number;
+  nodes: number;
+  listeners: number;
+}
+
+/** A person's round through the pages while events arrive. Each step shows or changes something and then watches it. */
+const STEPS: [name: string, act: (page: Page) => Promise<unknown>, watchMs: number][] = [
+  ['tasks', (page) => follow(page, 'Tasks'), 6000],
+  ['tasks: scroll', scroll, 0],
+  ['tasks: more rows', (page) => press(page, 'Show more'), 3000],
+  ['tasks: scroll more rows', scroll, 0],
+  ['tasks: a filter', (page) => page.getByLabel('Agent', { exact: true }).selectOption('agent-9', { timeout: SHORT_MS }), 3000],
+  ['tasks: two filters', (page) => page.getByLabel('Source', { exact: true }).selectOption('webhook', { timeout: SHORT_MS }), 3000],
+  ['tasks: clear', (page) => press(page, 'Clear'), 2000],
+  ['tasks: text', (page) => page.locator('[data-search]').fill('customer 4711'), 5000],
+  ['tasks: clear text', (page) => press(page, 'Clear'), 2000],
+  ['task', (page) => page.locator('tbody a').first().click({ timeout: SHORT_MS }), 4000],
+  ['now', (page) => follow(page, 'Now'), 10_000],
+  ['failures', (page) => follow(page, 'Failures'), 5000],
+  ['sessions', (page) => follow(page, 'Sessions'), 5000],
+  ['sessions: sort', (page) => page.locator('thead button').first().click({ timeout: SHORT_MS }), 2000],
+  ['sessions: scroll', scroll, 0],
+  ['usage', (page) => follow(page, 'Usage'), 2000],
+];
+
+/** Uses the console for some minutes and prints frames, calls and memory. */
+export async function measureFrames(url: string, minutes: number): Promise<void> {
+  const { findChromium } = (await import(finder)) as { findChromium: () => string | null };
+  const profile = await mkdtemp(join(tmpdir(), 'muster-bench-browser-'));
+  const args = ['--no-sandbox', '--disable-gpu', '--enable-precise-memory-info'];
+  const context = await chromium.launchPersistentContext(profile, { executablePath: findChromium() ?? 'chromium', args, viewport: SIZE });
+  try {
+    const page = context.pages()[0] ?? (await context.newPage());
+    await page.addInitScript(FRAME_RECORDER);
+    await signIn(page, url);
+    const readings = await useConsole(page, minutes);
+    printFrames((await page.evaluate('window.__record')) as FrameRecord);
+    printMemory(readings);
+  } finally {
+    await context.close();
+    await rm(profile, { recursive: true, force: true });
+  }
+}
+
+async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/sign-in`);
+  await page.fill('#key', ADMIN_KEY);
+  await page.click('main button');
+  await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
+}
+
+async function useConsole(page: Page, minutes: number): Promise<MemoryReading[]> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const startedAt = performance.now();
+  const readings: MemoryReading[] = [];
+  const minute = (): number => (performance.now() - startedAt) / MINUTE_MS;
+  while (minute() < minutes) {
+    for (const [name, act, watchMs] of STEPS) {
+      await page.evaluate(`window.__record.step = ${JSON.stringify(name)}`);
+      await act(page).catch((error: Error) => progress(`${name}: ${error.message.split('\n')[0]}`));
+      await wait(watchMs);
+    }
+    await page.evaluate("window.__record.step = 'reading memory'");
+    readings.push(await readMemory(session, minute()));
+    progress(`${minute().toFixed(1)} minutes, ${JSON.stringify(readings.at(-1))}`);
+  }
+  return readings;
+}
+
+async function follow(page: Page, text: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: text, exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: text }).waitFor();
+}
+
+async function press(page: Page, text: string): Promise<void> {
+  await page.getByRole('main').getByRole('button', { name: text }).first().click({ timeout: SHORT_MS });
+}
+
+/** Down by a wheel, as far as it goes, and up again. */
+async function scroll(page: Page): Promise<void> {
+  await page.mouse.move(SIZE.width / 2, SIZE.height / 2);
+  for (let turn = 0; turn < 30; turn += 1) {
+    await page.mouse.wheel(0, turn < 20 ? 200 : -500);
+    await wait(50);
+  }
+  await page.mouse.move(5, 5);
+}
+
+async function readMemory(session: CDPSession, minute: number): Promise<MemoryReading> {
+  await session.send('HeapProfiler.collectGarbage');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const of = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? 0;
+  return { minute, heapMb: of('JSHeapUsedSize') / 1_000_000, nodes: of('Nodes'), listeners: of('JSEventListeners') };
+}
+
+const LONG_FRAME_MS = 50;
+
+function printFrames({ steps, calls = {} }: FrameRecord): void {
+  print('\n| step                     | frames |  p50, ms |  p99, ms |  max, ms | over 50 ms | long tasks | longest, ms |');
+  print('| --- | --- | --- | --- | --- | --- | --- | --- |');
+  const all = Object.entries(steps).filter(([name]) => STEPS.some(([step]) => step === name));
+  const total = all.reduce<number[]>((sum, [, { frames }]) => frames.map((count, ms) => count + (sum[ms] ?? 0)), []);
+  const sum = { frames: total, longTasks: 0, longestTask: 0 };
+  for (const [name, step] of all) {
+    sum.longTasks += step.longTasks;
+    sum.longestTask = Math.max(sum.longestTask, step.longestTask);
+    printStep(name, step);
+  }
+  printStep('all', sum);
+  print('\n| call                                     |  count |  p50, ms |  p99, ms |  max, ms |\n| --- | --- | --- | --- | --- |');
+  for (const [path, times] of Object.entries(calls).toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    const figures = [times.length, percentile(times, 0.5), percentile(times, 0.99), Math.max(...times)];
+    print(`| ${path.padEnd(40)} | ${figures.map((figure) => `${figure}`.padStart(8)).join(' | ')} |`);
+  }
+}
+
+function printStep(name: string, { frames, longTasks, longestTask }: FrameRecord['steps'][string]): void {
+  const count = frames.reduce((sum, each) => sum + each, 0);
+  const long = frames.slice(LONG_FRAME_MS + 1).reduce((sum, each) => sum + each, 0);
+  const figures = [
+    count,
+    lengthAt(frames, 0.5),
+    lengthAt(frames, 0.99),
+    frames.findLastIndex((each) => each > 0),
+    long,
+    longTasks,
+    longestTask,
+  ];
+  print(`| ${name.padEnd(24)} | ${figures.map((figure) => `${Math.round(figure)}`.padStart(8)).join(' | ')} |`);
+}
+
+/** The length that this share of the frames does not exceed, ms. */
+function lengthAt(frames: readonly number[], share: number): number {
+  const wanted = frames.reduce((sum, each) => sum + each, 0) * share;
+  let seen = 0;
+  return frames.findIndex((count) => (seen += count) >= wanted);
+}
+
+function printMemory(readings: readonly MemoryReading[]): void {
+  print('\n| minute | heap after GC, MB | DOM nodes | listeners |\n| --- | --- | --- | --- |');
+  for (const { minute, heapMb, nodes, listeners } of readings) {
+    print(`| ${minute.toFixed(1).padStart(6)} | ${heapMb.toFixed(1).padStart(8)} | ${nodes} | ${listeners} |`);
+  }
+}
