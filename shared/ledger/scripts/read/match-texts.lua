@@ -9,8 +9,8 @@
 --   id: text, the task's id
 -- RETURNS {read, id...}: how many tasks were read, and those of them that may match
 local JSON_BEGINS = string.byte('{')
--- Tasks whose texts are read together: calls cost more than short texts, and a long one has a million bytes.
-local TOGETHER = 10
+-- Tasks whose texts are read together while they are short: a call costs more than a short text, and a long one has a million bytes.
+local TOGETHER, SHORT_BYTES = 10, 4000
 local text, parts = ARGV[2], cjson.decode(ARGV[3])
 local found, bytes = {}, 0
 
@@ -61,11 +61,12 @@ local function match_together(ids)
   end
 end
 
-local at = 4
-while at <= #ARGV and bytes < tonumber(ARGV[1]) do
-  local last = math.min(at + TOGETHER - 1, #ARGV)
-  match_together({ unpack(ARGV, at, last) })
+local ids, at, together = { unpack(ARGV, 4) }, 1, 1
+while at <= #ids and bytes < tonumber(ARGV[1]) do
+  local before, last = bytes, math.min(at + together - 1, #ids)
+  match_together({ unpack(ids, at, last) })
+  together = bytes - before < together * SHORT_BYTES and TOGETHER or 1
   at = last + 1
 end
-table.insert(found, 1, at - 4)
+table.insert(found, 1, at - 1)
 return found

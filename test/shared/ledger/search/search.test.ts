@@ -114,7 +114,7 @@ describe('a search', () => {
 
   it('finds the same when there are more kinds of ends than are counted', async () => {
     search.maxGroups = 2;
-    for (const filter of FILTERS) expect(await found(filter, 5)).toEqual(expected(filter));
+    for (const filter of FILTERS) expect(await found(filter, 20)).toEqual(expected(filter));
   });
 
   it('finds the same in several pages when its time is over at once', async () => {

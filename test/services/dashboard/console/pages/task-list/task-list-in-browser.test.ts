@@ -220,7 +220,7 @@ test.skipIf(!hasBrowser)('a search of texts goes on by itself until it has rows,
   const { page } = console;
   const scheduledFor = '2100-01-01T00:00:00Z';
   await submit('a needle among many');
-  const later = (n: number): object => ({ agent: 'research', input: `later ${n}`, scheduledFor });
+  const later = (n: number): object => ({ agent: 'endless', input: `later ${n}`, scheduledFor });
   await console.api('POST', '/v1/tasks/bulk', { items: Array.from({ length: 250 }, (_, n) => later(n)) });
   const { items } = await console.api<{ items: unknown[] }>('GET', '/v1/tasks?q=needle');
   expect(items).toEqual([]);
