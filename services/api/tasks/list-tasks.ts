@@ -63,11 +63,9 @@ const valuesSchema = (what: string) =>
 const facetsSchema = z
   .strictObject({
     total: z.int().min(0).meta({ description: 'Tasks that fit the filter.' }),
-    isLowerBound: z
-      .boolean()
-      .meta({
-        description: 'Whether there may be more: only the newest tasks were counted, up to `search.maxScanned` and `search.maxMs`.',
-      }),
+    isLowerBound: z.boolean().meta({
+      description: 'Whether there may be more: only the newest tasks were counted, up to `search.maxScanned` and `search.maxMs`.',
+    }),
     status: valuesSchema('By status'),
     agent: valuesSchema('By agent'),
     source: valuesSchema('By source'),

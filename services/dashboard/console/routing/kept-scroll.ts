@@ -3,6 +3,8 @@ import { useHistoryState } from 'wouter/use-browser-location';
 
 /** A page that was left is longer only once its data are there again, so its place is tried until then. */
 const RESTORE_MS = 3000;
+/** Each write to the storage takes as long as some rows of a table. */
+const STORE_MS = 200;
 
 /** Keeps the scroll position of each entry of the browser's history, for Back and for reloads. */
 export function useKeptScroll(box: RefObject<HTMLElement | null>): void {
@@ -12,13 +14,35 @@ export function useKeptScroll(box: RefObject<HTMLElement | null>): void {
     const element = box.current;
     if (element === null) return undefined;
     const stopRestoring = restoreScroll(element, readScroll(key));
-    const onScroll = (): void => storeScroll(key, element.scrollTop);
-    element.addEventListener('scroll', onScroll, { passive: true });
+    const stopStoring = storeScrolling(key, element);
     return () => {
       stopRestoring();
-      element.removeEventListener('scroll', onScroll);
+      stopStoring();
     };
   }, [box, key]);
+}
+
+/** Stores where a box is scrolled to. Returns a function that ends it. */
+function storeScrolling(key: string, box: HTMLElement): () => void {
+  let top = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const store = (): void => {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    storeScroll(key, top);
+  };
+  const onScroll = (): void => {
+    top = box.scrollTop;
+    timer ??= setTimeout(store, STORE_MS);
+  };
+  box.addEventListener('scroll', onScroll, { passive: true });
+  window.addEventListener('pagehide', store);
+  return () => {
+    box.removeEventListener('scroll', onScroll);
+    window.removeEventListener('pagehide', store);
+    store();
+  };
 }
 
 /** Scrolls to `top` as soon as the content is long enough. Returns a function that gives up, as a person's own scrolling does. */

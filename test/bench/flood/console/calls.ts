@@ -133,8 +133,8 @@ async function readStats(redis: Redis): Promise<RedisStats> {
   const stats = await redis.info('commandstats');
   const all = [...stats.matchAll(/^cmdstat_(?!info|config|slowlog)\S+?:calls=(\d+)/gm)];
   const commands = all.reduce((sum, [, calls]) => sum + Number(calls), 0);
-  const slow = (await redis.slowlog('GET', 100)) as [id: number, at: number, micros: number][];
-  return { micros, commands, longest: Math.max(0, ...slow.map(([, , micros]) => micros)) };
+  const slow = (await redis.slowlog('GET', 100)) as [id: number, at: number, spent: number][];
+  return { micros, commands, longest: Math.max(0, ...slow.map(([, , spent]) => spent)) };
 }
 
 interface Answer {

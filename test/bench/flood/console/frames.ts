@@ -53,7 +53,7 @@ export async function measureFrames(url: string, minutes: number): Promise<void>
     await page.addInitScript(FRAME_RECORDER);
     await signIn(page, url);
     const readings = await useConsole(page, minutes);
-    printFrames((await page.evaluate('window.__record')) as FrameRecord);
+    printFrames(await page.evaluate<FrameRecord>('window.__record'));
     printMemory(readings);
   } finally {
     await context.close();

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readTaskList, type ListedTask, type TaskListPart } from '../../api/task-list.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
@@ -13,7 +13,7 @@ const WANTED_ROWS = 50;
 const MAX_FOLLOWED_PAGES = 500;
 
 /** The pages of a list. Where no index answers, further ones are read by themselves until some rows are found. */
-export function useTaskPages(search: string) {
+export function useTaskPages(search: string): { query: UseInfiniteQueryResult<InfiniteData<TaskListPart>>; isSearching: boolean } {
   const queryKey = ['tasks', 'list', search];
   const everyMs = usePollInterval();
   const query = useInfiniteQuery({

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, type ReactElement } from 'react';
+import { memo, useCallback, useEffect, useRef, type ReactElement } from 'react';
 import { PageLink } from '../../routing/navigation.tsx';
 import type { Column } from './column.ts';
 import classes from './data-table.module.css';
@@ -23,10 +23,14 @@ function PlainRow<Row>({ index, measure, row, id, columns, href, tone, isActive,
     if (isActive) element.current?.focus({ preventScroll: true });
   }, [isActive]);
   const isPicked = selection?.ids.has(id) ?? false;
-  const setElement = (next: HTMLTableRowElement | null): void => {
-    element.current = next;
-    measure(next);
-  };
+  // The same function at each rendering: another one would be called again, and measure the row.
+  const setElement = useCallback(
+    (next: HTMLTableRowElement | null): void => {
+      element.current = next;
+      measure(next);
+    },
+    [measure],
+  );
   return (
     <tr
       ref={setElement}
