@@ -2,6 +2,7 @@ import { Cluster, type ClusterNode, Redis, type ClusterOptions as BaseOptions, t
 import type { Log } from '../log/index.ts';
 import { parseRedisAddress } from './redis-address.ts';
 import { startDeadline } from '../time/index.ts';
+import { reportConnection, reportOutages } from './report-outages.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -46,7 +47,9 @@ export function connectRedis({ url, name, clientName, log, role = 'commands' }: 
   };
   const isBounded = role === 'commands';
   const client = address.kind === 'cluster' ? openCluster(address.nodes, options, isBounded) : openNode(options, isBounded);
-  reportState(client, log.child({ connection: name }), clientName === undefined ? 'warn' : 'debug');
+  const ownLog = log.child({ connection: name });
+  if (clientName === undefined) reportOutages(client, url, ownLog);
+  else reportConnection(client, ownLog);
   return client;
 }
 
@@ -74,19 +77,6 @@ function roleOptions(role: ConnectionRole): Record<string, unknown> {
   }
   if (role === 'blocking') return { maxRetriesPerRequest: null, socketTimeout: SOCKET_TIMEOUT_MS };
   return { maxRetriesPerRequest: null, autoResubscribe: true };
-}
-
-/** One line when the connection breaks and one when it is back, not one per attempt. */
-function reportState(client: RedisClient, log: Log, level: 'warn' | 'debug'): void {
-  let isDown = false;
-  client.on('error', (error: Error) => {
-    if (!isDown) log[level]({ event: 'redis.lost', reason: error.message }, 'Redis does not answer');
-    isDown = true;
-  });
-  client.on('ready', () => {
-    if (isDown) log[level === 'warn' ? 'info' : level]({ event: 'redis.back' }, 'Redis is back');
-    isDown = false;
-  });
 }
 
 /** Answers come in the shapes of the older protocol. */
