@@ -3,6 +3,7 @@ import type { ExitCode } from './cli-problem.ts';
 import type { ContextOf } from './command-context.ts';
 import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
+import { addAttentionCommand, type Finding, findAttention } from './commands/fleet/attention.ts';
 import { addBudgetCommands } from './commands/money/budgets.ts';
 import { addDaemonCommand } from './commands/daemon/daemon.ts';
 import { addDaemonsCommands } from './commands/fleet/daemons.ts';
@@ -24,12 +25,20 @@ import { addTaskCommands } from './commands/tasks/tasks.ts';
 import { addUsageCommand } from './commands/money/usage.ts';
 import { addWatchCommand } from './commands/watch.ts';
 
+export interface DoctorRequest {
+  /** Prints JSON instead of a table. */
+  json: boolean;
+  /** What needs attention in the fleet that this machine's commands reach. */
+  findAttention: () => Promise<Finding[]>;
+}
+export type Doctor = (request: DoctorRequest) => Promise<ExitCode>;
+
 export interface ProgramOptions {
   contextOf: ContextOf;
   /** Of this installation, such as `0.1.0`. */
   version: string;
-  /** Checks this machine. Resolves with the exit code. */
-  doctor: () => Promise<ExitCode>;
+  /** Checks this machine, and what the fleet says of itself. Resolves with the exit code. */
+  doctor: Doctor;
   /** Runs a fleet whose agents reload. */
   dev: () => Promise<void>;
   /** Where help and complaints about arguments go. */
@@ -71,6 +80,7 @@ export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOp
   addHookCommands(program, contextOf);
   addQueueCommands(program, contextOf);
   addFleetCommands(program, contextOf);
+  addAttentionCommand(program, contextOf);
   addDaemonCommand(program, contextOf);
   addDaemonsCommands(program, contextOf);
   addDeliveryCommands(program, contextOf);
@@ -83,8 +93,12 @@ export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOp
   addOpenCommand(program, contextOf);
   program
     .command('doctor')
-    .description('check this machine: Node, Redis, configuration, agents')
-    .action(async (_options, command: Command) => contextOf(command).end(await doctor()));
+    .description('check this machine (Node, Redis, configuration, agents), and list what needs attention')
+    .option('--json', 'print the checks as JSON')
+    .action(async ({ json = false }: { json?: boolean }, command: Command) => {
+      const context = contextOf(command);
+      context.end(await doctor({ json, findAttention: () => findAttention(context) }));
+    });
   program
     .command('dev')
     .description('run a fleet here that reloads agents and muster.config.ts when they are saved')

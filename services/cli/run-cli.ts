@@ -7,14 +7,14 @@ import { CliProblem, EXIT, type ExitCode } from './cli-problem.ts';
 import { ApiClient } from './client/api-client.ts';
 import { findServer, type ServerOptions } from './client/find-server.ts';
 import type { CommandContext, ContextOf } from './command-context.ts';
-import { createProgram } from './create-program.ts';
+import { createProgram, type Doctor } from './create-program.ts';
 import { type Output, plainText, Terminal } from './output/terminal.ts';
 
 export interface RunCliOptions {
   /** The arguments after the name. */
   args: readonly string[];
-  /** Runs `muster doctor`, which checks this machine and not the API. Resolves with the exit code. */
-  doctor: () => Promise<ExitCode>;
+  /** Runs `muster doctor`, which checks this machine. Resolves with the exit code. */
+  doctor: Doctor;
   /** Runs `muster dev` until a signal ends the process. */
   dev: () => Promise<void>;
   /** Of this installation, such as `0.1.0`. */

@@ -29,9 +29,9 @@ async function run() {
   process.exitCode = await runCli({ args: process.argv.slice(2), doctor, dev, version });
 }
 
-async function doctor() {
+async function doctor(request) {
   const { runDoctor } = await import('./doctor/run-doctor.ts');
-  return runDoctor({ out: process.stdout });
+  return runDoctor({ out: process.stdout, ...request });
 }
 
 async function dev() {

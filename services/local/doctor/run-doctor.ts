@@ -15,23 +15,29 @@ export interface DoctorOptions {
   out: { write(text: string): unknown };
   /** Reads the configuration. Defaults to that of this process. */
   load?: () => Promise<Config>;
+  /** Prints JSON instead of a table. */
+  json?: boolean;
+  /** What needs attention in the running fleet. */
+  findAttention?: () => Promise<CheckResult[]>;
 }
 
-/** Checks what the fleet needs, and prints a table. Returns the exit code: 0 when nothing failed, else 1. */
-export async function runDoctor({ out, load = loadConfig }: DoctorOptions): Promise<0 | 1> {
+/** Checks what the fleet needs and what needs attention, and prints a table. Returns the exit code: 0 when nothing failed, else 1. */
+export async function runDoctor({ out, load = loadConfig, json = false, findAttention }: DoctorOptions): Promise<0 | 1> {
   const checks: CheckResult[] = [checkNode(process.versions.node)];
   const config = await loadConfiguration(load, checks);
   if (config) checks.push(...(await inspectRedis(config)), ...(await inspectAgents(config)), ...checkCommands(config), inspectChat(config));
-  out.write(renderChecks(checks));
+  checks.push(...((await findAttention?.()) ?? []));
   const failed = checks.filter(({ state }) => state === 'fail').length;
-  out.write(failed === 0 ? '\nNo check failed.\n' : `\n${failed} of ${checks.length} checks failed.\n`);
+  out.write(json ? `${JSON.stringify({ items: checks, failed }, null, 2)}\n` : renderChecks(checks, failed));
   return failed === 0 ? 0 : 1;
 }
 
 /** A table for a terminal, one check per line. */
-function renderChecks(checks: readonly CheckResult[]): string {
+function renderChecks(checks: readonly CheckResult[], failed: number): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
-  return checks.map(({ name, state, detail }) => `  ${state.padEnd(4)}  ${name.padEnd(width)}  ${detail}\n`).join('');
+  const rows = checks.map(({ name, state, detail }) => `  ${state.padEnd(4)}  ${name.padEnd(width)}  ${detail}\n`);
+  const end = failed === 0 ? 'No check failed.' : `${failed} of ${checks.length} checks failed.`;
+  return `${rows.join('')}\n${end}\n`;
 }
 
 async function loadConfiguration(load: () => Promise<Config>, checks: CheckResult[]): Promise<Config | null> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { runCli } from '../../../services/cli/run-cli.ts';
+import { runCli, type RunCliOptions } from '../../../services/cli/run-cli.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 
 const MUSTER = fileURLToPath(new URL('../../../services/local/muster.mjs', import.meta.url));
@@ -52,7 +52,11 @@ export async function runMuster(args: string[], { env = {}, input = '' }: RunOpt
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const io = { stdin: Readable.from([input]), stdout, stderr, variables };
-  const code = await runCli({ args, io, version: '0.0.0', doctor: () => Promise.resolve(0), dev: () => Promise.resolve() });
+  const doctor: RunCliOptions['doctor'] = async ({ json, findAttention }) => {
+    stdout.write(JSON.stringify({ json, found: await findAttention() }));
+    return 0;
+  };
+  const code = await runCli({ args, io, version: '0.0.0', doctor, dev: () => Promise.resolve() });
   stdout.end();
   stderr.end();
   rmSync(directory, { recursive: true, force: true });

@@ -56,6 +56,21 @@ async function set(setting: string, value: string): Promise<void> {
   redis.disconnect();
 }
 
+test('what needs attention in the fleet is checked too, and fails when it is critical', async () => {
+  const detail = 'Tasks wait in the queue "chat", and no worker serves it. (for 4 min 2 s)';
+  let text = '';
+  const code = await runDoctor({
+    out: { write: (part) => (text += part) },
+    load: async () => configWith(server.url),
+    json: true,
+    findAttention: async () => [{ name: 'Attention', state: 'fail', detail }],
+  });
+  const { items, failed } = JSON.parse(text);
+  expect([code, failed]).toEqual([1, 1]);
+  expect(items).toContainEqual({ name: 'Attention', state: 'fail', detail });
+  expect(items).toContainEqual(expect.objectContaining({ name: 'Node', state: 'ok' }));
+});
+
 test('a Redis as the promises need it passes every check', async () => {
   const { code, text } = await examine(configWith(server.url, { agents: { echo: { kind: 'echo' } } }), server.url);
   expect(code).toBe(0);

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { duration } from '../../output/terminal.ts';
+
+const itemSchema = z.object({ level: z.enum(['critical', 'warning']), text: z.string(), since: z.string().nullable() });
+const listSchema = z.object({ items: z.array(itemSchema) });
+type Item = z.infer<typeof itemSchema>;
+
+const PATH = '/v1/attention';
+const FINE = 'Nothing needs attention.';
+
+export function addAttentionCommand(program: Command, contextOf: ContextOf): void {
+  program
+    .command('attention')
+    .description('list what needs attention now; ends with 1 when something is critical')
+    .option('--json', 'print the answer as JSON')
+    .action((options: { json?: boolean }, command: Command) => runAttention(options, contextOf(command)));
+}
+
+async function runAttention({ json }: { json?: boolean }, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const answer = await context.connect().get(PATH);
+  const { items } = readAnswer(listSchema, answer);
+  if (items.some(({ level }) => level === 'critical')) context.end(EXIT.failed);
+  if (json === true) return terminal.json(answer);
+  if (items.length === 0) return terminal.line(FINE);
+  for (const item of items) {
+    const level = terminal.paint(item.level.padEnd('critical'.length), item.level === 'critical' ? 'red' : 'yellow');
+    terminal.line(`${level}  ${textOf(item, context)}`);
+  }
+}
+
+/** A row of `npx muster doctor`. */
+export interface Finding {
+  name: string;
+  state: 'ok' | 'warn' | 'fail' | 'skip';
+  detail: string;
+}
+
+const NAME = 'Attention';
+
+/** The same list as checks. Without a fleet that answers it is one check that was skipped. */
+export async function findAttention(context: CommandContext): Promise<Finding[]> {
+  try {
+    const { items } = readAnswer(listSchema, await context.connect().get(PATH));
+    if (items.length === 0) return [{ name: NAME, state: 'ok', detail: FINE }];
+    return items.map((item) => ({ name: NAME, state: item.level === 'critical' ? 'fail' : 'warn', detail: textOf(item, context) }));
+  } catch (error) {
+    if (!(error instanceof CliProblem)) throw error;
+    const [reason = ''] = error.message.split('\n');
+    return [{ name: NAME, state: 'skip', detail: `could not be read: ${reason}` }];
+  }
+}
+
+function textOf({ text, since }: Item, { clock }: CommandContext): string {
+  return since === null ? text : `${text} (for ${duration(clock.now() - Date.parse(since))})`;
+}

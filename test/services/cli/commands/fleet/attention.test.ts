@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { answer } from '../../fake-api.ts';
+import { runMuster } from '../../run-muster.ts';
+import { type Handlers, useMuster } from '../../use-muster.ts';
+
+const { muster } = useMuster();
+
+const critical = { code: 'queue.unserved', level: 'critical', text: 'Tasks wait in the queue "chat".', since: '2100-01-01T00:00:00.000Z' };
+const warning = { code: 'schedule.paused', level: 'warning', text: 'The schedule "daily" is paused.', since: null };
+
+const listing = (...items: object[]): Handlers => ({
+  'GET /v1/attention': (response) => answer(response, 200, { items, nextCursor: null }),
+});
+
+describe('muster attention', () => {
+  it('lists the worst first, and ends with 1 when something is critical', async () => {
+    expect(await muster(listing(critical, warning), ['attention'])).toEqual({
+      code: 1,
+      stdout: 'critical  Tasks wait in the queue "chat". (for 0 ms)\nwarning   The schedule "daily" is paused.\n',
+      stderr: '',
+    });
+  });
+
+  it('ends with 0 after warnings alone, and without any', async () => {
+    expect(await muster(listing(warning), ['attention'])).toMatchObject({ code: 0 });
+    expect(await muster(listing(), ['attention'])).toMatchObject({ code: 0, stdout: 'Nothing needs attention.\n' });
+  });
+
+  it('prints the answer with --json, with the same exit code', async () => {
+    const { code, stdout } = await muster(listing(critical), ['attention', '--json']);
+    expect([code, JSON.parse(stdout)]).toEqual([1, { items: [critical], nextCursor: null }]);
+  });
+});
+
+describe('muster doctor', () => {
+  it('is given what needs attention as checks', async () => {
+    const found = async (handlers: Handlers): Promise<unknown> => JSON.parse((await muster(handlers, ['doctor', '--json'])).stdout);
+    expect(await found(listing(critical, warning))).toEqual({
+      json: true,
+      found: [
+        { name: 'Attention', state: 'fail', detail: 'Tasks wait in the queue "chat". (for 0 ms)' },
+        { name: 'Attention', state: 'warn', detail: 'The schedule "daily" is paused.' },
+      ],
+    });
+    expect(await found(listing())).toMatchObject({ found: [{ state: 'ok', detail: 'Nothing needs attention.' }] });
+  });
+
+  it('skips that check where no fleet is found', async () => {
+    const { code, stdout } = await runMuster(['doctor']);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { json: false, found: [{ name: 'Attention', state: 'skip', detail: 'could not be read: There is no address. Do one of these:' }] },
+    ]);
+  });
+});
