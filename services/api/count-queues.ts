@@ -1,5 +1,5 @@
 import { TASK_QUEUES } from '#shared/config/index.ts';
-import { listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
+import { countAllHeldByGate, listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
 import {
   countActive,
   listWorkers,
@@ -15,9 +15,10 @@ import type { QueueCounts, QueuePorts } from './queues.ts';
 const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'] as const;
 
 /** Counts of every queue over all shards, in the order of the queues' names. */
-export async function countQueues({ queues, ledger }: QueuePorts, now: number): Promise<QueueCounts[]> {
+export async function countQueues({ queues, ledger, tenants }: QueuePorts, now: number): Promise<QueueCounts[]> {
   const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
-  const workers = await listWorkers(ledger);
+  const ids = tenants.list().map(({ id }) => id);
+  const [workers, heldForDaemons] = await Promise.all([listWorkers(ledger), countAllHeldByGate(ledger, ids, 'daemon')]);
   const running = Array.from({ length: ledger.keys.shards }, (_, shard) => listRunning(ledger, shard));
   return await Promise.all(
     [...shardsOf].map(async ([name, shards]) => {
@@ -26,7 +27,8 @@ export async function countQueues({ queues, ledger }: QueuePorts, now: number): 
           countShard(name, queue, { ready: measureReady(ledger, shard, name), running: running[shard] ?? Promise.resolve([]) }),
         ),
       );
-      return countQueue(name, counts, { now, service: serviceOf(workers, name, counts) });
+      const held = name === 'remote' ? heldForDaemons : 0;
+      return countQueue(name, counts, { now, held, service: serviceOf(workers, name, counts) });
     }),
   );
 }
@@ -44,7 +46,14 @@ function serviceOf(workers: readonly WorkerRecord[], name: QueueName, counts: re
   return { workers: serving.length, slots: carriesTasks(name) ? slotsFor(workers, name) : null };
 }
 
-function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, service }: { now: number; service: Service }): QueueCounts {
+interface QueueFacts {
+  now: number;
+  /** Tasks without a ticket that wait for a daemon. */
+  held: number;
+  service: Service;
+}
+
+function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, held, service }: QueueFacts): QueueCounts {
   const sum = (count: (shard: ShardCounts) => number): number => counts.reduce((total, shard) => total + count(shard), 0);
   const sumOf = (state: (typeof COUNTED)[number]): number => sum((shard) => shard.jobs[state] ?? 0);
   const ready = sum((shard) => shard.ready);
@@ -54,9 +63,10 @@ function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, serv
     name,
     // Pausing reaches all shards; while it does, what runs still counts as not paused.
     paused: counts.every((shard) => shard.isPaused),
-    waiting: tickets + ready,
+    waiting: tickets + ready + held,
     tickets,
     ready,
+    held,
     prioritized: sumOf('prioritized') + ready,
     delayed: sumOf('delayed'),
     active: sum((shard) => shard.active),

@@ -3,6 +3,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import type { Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
+import type { TenantDirectory } from '#shared/tenants/index.ts';
 import { countQueues } from './count-queues.ts';
 import { fleetRoute } from './fleet/fleet-owner.ts';
 import { answerList, onePageOf } from './lists.ts';
@@ -10,6 +11,7 @@ import { answerList, onePageOf } from './lists.ts';
 export interface QueuePorts {
   readonly queues: Queues;
   readonly ledger: Ledger;
+  readonly tenants: Pick<TenantDirectory, 'list'>;
 }
 
 /** `/v1/queues`: what is in them, and pausing them. */
@@ -25,9 +27,10 @@ const queueSchema = z
   .strictObject({
     name: z.enum(QUEUE_NAMES).meta({ description: 'The queue.' }),
     paused: z.boolean().meta({ description: 'Whether it starts nothing; what runs goes on.' }),
-    waiting: z.int().meta({ description: 'All that wait for a worker: `tickets` and `ready`.' }),
+    waiting: z.int().meta({ description: 'All that wait for a worker or a daemon: `tickets`, `ready` and `held`.' }),
     tickets: z.int().meta({ description: 'Of these, the ones with a ticket in BullMQ.' }),
     ready: z.int().meta({ description: 'Of these, the ones that wait for the turn of their tenant.' }),
+    held: z.int().meta({ description: 'Of these, the ones that are held until a daemon that fits is there; in `remote` only.' }),
     prioritized: z.int().meta({ description: 'Of these, the ones that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z
@@ -37,7 +40,10 @@ const queueSchema = z
     failed: z.int().meta({ description: 'Failed tickets that are kept.' }),
     workers: z.int().meta({ description: 'Live workers that take from it, by `GET /v1/fleet`.' }),
     slots: z.int().nullable().meta({ description: 'Slots of these workers, which all their queues share; null when unknown.' }),
-    oldestWaitingAgeMs: z.int().nullable().meta({ description: 'How long the oldest waiting ticket has waited; null when none waits.' }),
+    oldestWaitingAgeMs: z
+      .int()
+      .nullable()
+      .meta({ description: 'How long the oldest waiting ticket has waited; null when none waits, also while tasks are held.' }),
   })
   .meta({
     id: 'Queue',
@@ -49,6 +55,7 @@ const queueSchema = z
         waiting: 15,
         tickets: 12,
         ready: 3,
+        held: 0,
         prioritized: 15,
         delayed: 0,
         active: 4,

@@ -1,5 +1,5 @@
 import { readKnownDaemons, statusOf } from '../daemons/index.ts';
-import { countHeldByGate, measureReady } from '../ledger/index.ts';
+import { countAllHeldByGate, measureReady } from '../ledger/index.ts';
 import { listWorkers, type RegistryPorts, type WorkerRecord } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
 import { DEFAULT_TENANT } from '../tenants/index.ts';
@@ -32,7 +32,7 @@ async function countWaiting({ redis, keys, queues }: CheckPorts): Promise<number
   const counts = await Promise.all([
     ...remote.map(async ({ queue }) => await queue.getJobCountByTypes('waiting', 'prioritized')),
     ...remote.map(async ({ shard }) => (await measureReady({ redis, keys }, shard, 'remote')).count),
-    ...[...tenants].map(async (tenant) => await countHeldByGate({ redis, keys }, tenant, 'daemon')),
+    countAllHeldByGate({ redis, keys }, [...tenants], 'daemon'),
   ]);
   return counts.reduce((total, count) => total + count, 0);
 }

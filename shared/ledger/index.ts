@@ -50,6 +50,7 @@ export {
   type HoldNotice,
   holdTask,
   parseNotice,
+  countAllHeldByGate,
   countHeldByGate,
   listHoldHeads,
   readFirstPlaces,

@@ -1,5 +1,5 @@
 import { TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
-import { countRunning, type Ledger, measureReady, readDepth, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { countAllHeldByGate, countRunning, type Ledger, measureReady, readDepth, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { FleetMetrics, Gauges, QueueGauge } from '#shared/metrics/index.ts';
 import { listWorkers, oldestTicketAt, type Queues } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
@@ -33,7 +33,7 @@ export async function sampleMetrics({ ledger, tenants, queues, metrics }: Sample
     running: all,
     waiting: Math.max(0, depths - all),
     slots: await countSlots(ledger),
-    queues: await measureQueues(ledger, queues),
+    queues: await measureQueues(ledger, queues, await countAllHeldByGate(ledger, busy, 'daemon')),
   };
   await metrics.addSamples([...samples, [null, fleet]]);
 }
@@ -44,9 +44,11 @@ async function countSlots(ledger: Ledger): Promise<number> {
   return open.reduce((total, { slots }) => total + (slots ?? 0), 0);
 }
 
-async function measureQueues(ledger: Ledger, queues: Queues): Promise<QueueGauge[]> {
+/** `held`: tasks without a ticket that wait for a daemon. */
+async function measureQueues(ledger: Ledger, queues: Queues, held: number): Promise<QueueGauge[]> {
   const now = await redisNow(ledger.redis);
-  return await Promise.all(TASK_QUEUES.map((name) => measureQueue(ledger, queues, name, now)));
+  const measured = await Promise.all(TASK_QUEUES.map((name) => measureQueue(ledger, queues, name, now)));
+  return measured.map((gauge) => (gauge.name === 'remote' ? { ...gauge, waiting: gauge.waiting + held } : gauge));
 }
 
 async function measureQueue(ledger: Ledger, queues: Queues, name: TaskQueue, now: number): Promise<QueueGauge> {

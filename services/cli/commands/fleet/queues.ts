@@ -9,6 +9,7 @@ const queueSchema = z.object({
   paused: z.boolean(),
   waiting: z.number(),
   ready: z.number().default(0),
+  held: z.number().default(0),
   delayed: z.number(),
   active: z.number(),
   failed: z.number(),
@@ -43,7 +44,7 @@ function runQueues(options: ListOptions, context: CommandContext): Promise<void>
       row: (queue) => [
         queue.name,
         queue.paused ? 'paused' : 'open',
-        queue.ready ? `${queue.waiting} (${queue.ready} ready)` : String(queue.waiting),
+        waitingText(queue),
         String(queue.delayed),
         String(queue.active),
         String(queue.failed),
@@ -55,4 +56,9 @@ function runQueues(options: ListOptions, context: CommandContext): Promise<void>
     options,
     context,
   );
+}
+
+function waitingText({ waiting, ready, held }: z.infer<typeof queueSchema>): string {
+  const parts = [...(ready > 0 ? [`${ready} ready`] : []), ...(held > 0 ? [`${held} held for daemons`] : [])];
+  return parts.length === 0 ? String(waiting) : `${waiting} (${parts.join(', ')})`;
 }

@@ -95,6 +95,7 @@ describe('queues', () => {
       waiting: 0,
       tickets: 0,
       ready: 0,
+      held: 0,
       prioritized: 0,
       delayed: 0,
       active: 0,
