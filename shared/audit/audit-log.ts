@@ -2,6 +2,7 @@ import type { Settings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { isEntryId, type Keys, type RedisClient } from '../redis/index.ts';
 import { writeOfTenant } from '../tenants/index.ts';
+import { describeAction } from './action-names.ts';
 import { type AuditActor, type AuditEntry, auditEntrySchema, boundEntry } from './audit-entry.ts';
 
 export interface AuditPorts {
@@ -113,7 +114,7 @@ function isBefore(at: number, until: number | undefined): boolean {
 }
 
 function textsOf({ actor, action, object, from, code, fields }: AuditEntry): (string | null)[] {
-  return [actor.id, actor.name, action, object, from, code, ...fields];
+  return [actor.id, actor.name, action, describeAction(action), object, from, code, ...fields];
 }
 
 function contains(text: string | null, part: string): boolean {

@@ -3,8 +3,8 @@ import type { AgentCatalog } from '../agents/index.ts';
 import { type Ledger, parseState, readInputs } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import {
+  applyScheduleCommand,
   formatCommandResult,
-  runScheduleCommand,
   type ScheduleCommandCall,
   type ScheduleParts,
   extractDirectives,
@@ -13,6 +13,7 @@ import {
 import { readTranscript } from '../sessions/index.ts';
 import type { TaskBody } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
+import { auditDirective } from './audit-directive.ts';
 import type { Execution } from './execution.ts';
 import type { AgentAnswer } from './run-attempt.ts';
 
@@ -92,9 +93,10 @@ async function applyDirective(
   if (!attempt.isHeld(clock.monotonic())) attempt.stop({ kind: 'lease-lost' });
   const call = callOf(body, directive, index);
   try {
-    const result = await retryWhileAway(() => runScheduleCommand(schedules, call), { signal: attempt.signal });
+    const applied = await retryWhileAway(() => applyScheduleCommand(schedules, call), { signal: attempt.signal });
     log.info({ event: 'directive.applied', directive: directive.command.kind }, 'applied a directive of the agent');
-    return result;
+    await auditDirective(schedules, body, applied);
+    return formatCommandResult(applied.directive, applied.result);
   } catch (error) {
     if (attempt.stopped) throw error;
     log.error(

@@ -6,6 +6,7 @@ import {
   auditOrigins,
   auditOutcomes,
   type AuditPorts,
+  describeAction,
   isAuditId,
   iterateAudit,
   type StoredAuditEntry,
@@ -20,6 +21,7 @@ const EXAMPLE = {
   via: 'cli' as const,
   from: '192.0.2.7',
   action: 'cancelTask',
+  actionText: 'cancelled a task',
   object: 'tasks/01KQS1C8ZV0G3P5T7W9X1Y2Z3A',
   fields: ['reason'],
   outcome: 'done' as const,
@@ -32,15 +34,20 @@ const entrySchema = z
     at: z.iso.datetime().meta({ description: 'When it was done.' }),
     actor: z
       .strictObject({
-        kind: z.enum(actorKinds).meta({ description: 'An API key, a person of the identity provider, a visitor, or a person in a chat.' }),
-        id: z.string().meta({ description: 'Of the key, the person, the visitor, or of the person at the platform.' }),
+        kind: z
+          .enum(actorKinds)
+          .meta({ description: 'An API key, a person of the identity provider, a visitor, a person in a chat, or an agent.' }),
+        id: z
+          .string()
+          .meta({ description: 'Of the key, the person, the visitor, of the person at the platform, or of the task of the agent.' }),
         name: z.string().meta({ description: 'For people.' }),
         tenant: z.string().nullable().meta({ description: "The actor's own tenant, where it acted for this one; else null." }),
       })
       .meta({ id: 'AuditActor', description: 'Who.' }),
     via: z.enum(auditOrigins).meta({ description: 'By what.' }),
-    from: z.string().nullable().meta({ description: 'The address that it came from, or the surface of a chat.' }),
-    action: z.string().meta({ description: 'The `operationId`, or a name such as `signIn`, `boardRetry`, `chatStop`.' }),
+    from: z.string().nullable().meta({ description: 'The address that it came from, the surface of a chat, or the task of an agent.' }),
+    action: z.string().meta({ description: 'The `operationId`, or a name such as `signIn`, `boardRetry`, `chatStop`, `agentSchedule`.' }),
+    actionText: z.string().meta({ description: 'The same for people, as in `cancelled a task`.' }),
     object: z.string().nullable().meta({ description: 'What it was done to, as in the path of the API.' }),
     fields: z.array(z.string()).meta({ description: 'Names of the fields that were sent; their values are not kept.' }),
     outcome: z.enum(auditOutcomes).meta({ description: '`refused` by a rule, `failed` by a fault.' }),
@@ -61,7 +68,7 @@ const querySchema = z.object({
   action: text.meta({ description: 'The action, such as `cancelTask`.' }),
   object: text.meta({ description: 'What the object begins with, such as `tasks/` or `schedules/01K`.' }),
   outcome: z.enum(auditOutcomes).optional().meta({ description: 'Only of this outcome.' }),
-  q: text.meta({ description: 'Part of the actor, action, object, address, code or field names.' }),
+  q: text.meta({ description: 'Part of the actor, action (also as people read it), object, address, code or field names.' }),
   since: z.iso.datetime({ offset: true }).optional().meta({ description: 'Done at or after.' }),
   until: z.iso.datetime({ offset: true }).optional().meta({ description: 'Done before.' }),
   limit: pageLimitSchema,
@@ -126,5 +133,10 @@ async function* linesOf(ports: AuditPorts, tenant: string, filter: AuditFilter):
 
 type AuditView = z.infer<typeof entrySchema>;
 function viewEntry({ at, actor, ...entry }: StoredAuditEntry): AuditView {
-  return { ...entry, at: new Date(at).toISOString(), actor: { ...actor, tenant: actor.tenant ?? null } };
+  return {
+    ...entry,
+    actionText: describeAction(entry.action),
+    at: new Date(at).toISOString(),
+    actor: { ...actor, tenant: actor.tenant ?? null },
+  };
 }

@@ -10,6 +10,7 @@ const entrySchema = z.object({
   via: z.string(),
   from: z.string().nullable(),
   action: z.string(),
+  actionText: z.string().optional(),
   object: z.string().nullable(),
   outcome: z.string(),
   code: z.string().nullable(),
@@ -42,10 +43,10 @@ async function runAudit({ json, export: isExport, ...options }: AuditOptions, co
       query,
       item: entrySchema,
       heading: ['TIME', 'WHO', 'ACTION', 'OBJECT', 'OUTCOME', 'VIA', 'FROM'],
-      row: ({ at, actor, via, from, action, object, outcome, code }) => [
+      row: ({ at, actor, via, from, action, actionText = action, object, outcome, code }) => [
         at,
         `${actor.name} (${actor.kind})`,
-        action,
+        actionText,
         object ?? '-',
         code === null ? outcome : `${outcome}: ${code}`,
         via,

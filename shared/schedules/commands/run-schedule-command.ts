@@ -43,13 +43,26 @@ export async function runScheduleCommand(
   call: ScheduleCommandCall,
   format: (directive: Directive, result: CommandResult) => string = formatCommandResult,
 ): Promise<string> {
+  const { directive, result } = await applyScheduleCommand(parts, call);
+  return format(directive, result);
+}
+
+export interface AppliedCommand {
+  directive: Directive;
+  result: CommandResult;
+  /** Of a refusal by a rule; null for one of the words, and for what was done. */
+  code: string | null;
+}
+
+/** The same without words for a person or an agent. */
+export async function applyScheduleCommand(parts: ScheduleParts, call: ScheduleCommandCall): Promise<AppliedCommand> {
   const line = call.text.split('\n', 1)[0] ?? '';
   const command = readScheduleCommand(call.text);
   try {
-    return format({ line, command }, await applyCommand(parts, command, call));
+    return { directive: { line, command }, result: await applyCommand(parts, command, call), code: null };
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return format({ line, command }, refusalOf(error));
+    return { directive: { line, command }, result: refusalOf(error), code: error.code };
   }
 }
 

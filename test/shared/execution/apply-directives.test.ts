@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { iterateAudit, type StoredAuditEntry } from '#shared/audit/audit-log.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { handleMessage } from '#shared/sessions/handle-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -53,6 +54,13 @@ async function made(tenant = 'default'): Promise<Schedule[]> {
   return (await listSchedules(schedules, tenant, {}, { limit: 50, before: null })).items.toReversed();
 }
 
+/** Newest first. */
+async function auditOf(tenant = 'default'): Promise<StoredAuditEntry[]> {
+  const found: StoredAuditEntry[] = [];
+  for await (const { entries } of iterateAudit({ ...parts, settings: parts.settings }, tenant, {})) found.push(...entries);
+  return found;
+}
+
 describe('a directive of an agent', () => {
   it('makes a schedule for its agent, and is replaced by the result', async () => {
     const task = await run('Deploy is under way.\n/schedule in 1 hour: review the deploy status\nSee you then.');
@@ -72,6 +80,23 @@ describe('a directive of an agent', () => {
     );
     expect(schedule).toMatchObject({ agent: 'planner', message: 'review the deploy status', rule: { kind: 'once' }, reply: null });
     expect(traceIdOf(schedule?.traceparent ?? '')).toBe(traceIdOf(task.body.traceparent));
+  });
+
+  it('is an entry of the audit log, with the task that wrote it, unless it changes nothing', async () => {
+    const before = (await auditOf()).length;
+    const task = await run('/schedule in 1 hour: look again\n/schedule list\n/schedule cancel 4711');
+    const number = (await made())[0]?.number;
+    expect((await auditOf()).slice(0, -before || undefined)).toMatchObject([
+      { action: 'agentScheduleCancel', object: 'schedules/4711', outcome: 'refused' },
+      {
+        action: 'agentSchedule',
+        object: `schedules/${number}`,
+        outcome: 'done',
+        via: 'agent',
+        from: `tasks/${task.body.id}`,
+        actor: { kind: 'agent', id: task.body.id, name: 'planner' },
+      },
+    ]);
   });
 
   it('lists, pauses, resumes and cancels by number, in the order in which it stands there', async () => {

@@ -58,6 +58,7 @@ describe('a change is an entry', () => {
         via: 'api',
         from: '127.0.0.1',
         action: 'putAgent',
+        actionText: 'made or replaced an agent',
         object: 'agents/writer',
         fields: ['kind', 'url', 'secret'],
         outcome: 'done',
@@ -68,6 +69,8 @@ describe('a change is an entry', () => {
     await call('PUT', '/v1/agents/writer', { cookie, json: { kind: 'echo' }, headers: OWN_PAGE });
     const env = { MUSTER_URL: dashboard.url, MUSTER_API_KEY: admin.secret };
     await runMuster(['agents', 'delete', 'writer'], { env });
+    expect((await runMuster(['audit', '--q', 'removed an AGENT'], { env })).stdout).toContain('removed an agent');
+    expect(await actions(`?q=${encodeURIComponent('removed an agent')}`)).toEqual(['deleteAgent agents/writer']);
     expect((await read()).items).toMatchObject([
       { action: 'deleteAgent', via: 'cli', object: 'agents/writer' },
       { action: 'putAgent', via: 'console', actor: { name: 'test' } },
@@ -187,7 +190,7 @@ describe('the log of a tenant', () => {
     const env = { MUSTER_URL: dashboard.url, MUSTER_API_KEY: admin.secret };
     const { stdout } = await runMuster(['audit', '--export', '--object', 'agents/'], { env });
     expect(stdout.trimEnd().split('\n')).toEqual(lines);
-    expect((await runMuster(['audit', '--limit', '1'], { env })).stdout).toMatch(/putAgent +agents\/b +done +api +127\.0\.0\.1/);
+    expect((await runMuster(['audit', '--limit', '1'], { env })).stdout).toMatch(/made or replaced an agent +agents\/b +done +api +127\.0\.0\.1/);
   });
 
   it('is bounded by count and by age, also in Redis', async () => {

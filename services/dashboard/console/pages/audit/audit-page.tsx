@@ -15,7 +15,7 @@ const FILTERS = { q: 'text', who: 'text', action: 'text', object: 'text', outcom
 const FIELDS: readonly FilterField[] = [
   { name: 'q', kind: 'search', label: 'Search' },
   { name: 'who', kind: 'text', label: 'Who' },
-  { name: 'action', kind: 'text', label: 'Action' },
+  { name: 'action', kind: 'text', label: 'Action’s id' },
   { name: 'object', kind: 'text', label: 'Object begins with' },
   {
     name: 'outcome',
@@ -30,7 +30,13 @@ const FIELDS: readonly FilterField[] = [
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { id: 'at', title: 'Time', width: 190, onNarrow: 'first', cell: ({ at }) => <ClockTime at={at} of="done" /> },
   { id: 'who', title: 'Who', width: 200, onNarrow: 'line', cell: ({ actor }) => <span title={actor.id}>{whoText(actor)}</span> },
-  { id: 'action', title: 'Action', width: 180, onNarrow: 'line', cell: ({ action }) => action },
+  {
+    id: 'action',
+    title: 'Action',
+    width: 260,
+    onNarrow: 'line',
+    cell: ({ action, actionText }) => <span title={action}>{actionText}</span>,
+  },
   { id: 'object', title: 'Object', cell: ({ object }) => object ?? '–' },
   { id: 'outcome', title: 'Outcome', width: 200, cell: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
   { id: 'via', title: 'Via', width: 90, cell: ({ via }) => via },

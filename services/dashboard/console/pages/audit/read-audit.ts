@@ -9,6 +9,7 @@ const entrySchema = z.object({
   via: z.string(),
   from: z.string().nullable(),
   action: z.string(),
+  actionText: z.string(),
   object: z.string().nullable(),
   fields: z.array(z.string()),
   outcome: z.string(),
