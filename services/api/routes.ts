@@ -14,6 +14,7 @@ import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
 import { getNow } from './metrics/now.ts';
 import { getAttention } from './fleet/attention.ts';
+import { getAgentMetrics } from './metrics/agent-metrics.ts';
 import { getMetricsHistory } from './metrics/history.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
 import { getChecks } from './fleet/checks.ts';
@@ -84,6 +85,7 @@ export function apiRoutes(parts: Parts): Route[] {
     getProviders(parts),
     getMetrics(parts),
     getMetricsHistory(parts),
+    getAgentMetrics(parts),
     getAttention(parts, scheduling),
     getNow(parts),
     ...tenantRoutes(parts),

@@ -4,9 +4,10 @@ import type { Log } from '../log/index.ts';
 import { type Keys, loadScripts, type RedisClient, redisNow, runScript } from '../redis/index.ts';
 import { Ticker } from '../time/index.ts';
 import { DEFAULT_TENANT } from '../tenants/index.ts';
+import { addAgentHour, AGENT_FIELDS, agentsKeptMs, HOUR_MS } from './agent-hours.ts';
 import { CodeLabels } from './code-labels.ts';
 import { type Gauges, gaugeFields } from './gauges.ts';
-import { allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
+import { type AgentSeries, allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
 import { ServiceTimes, weightOf } from './service-times.ts';
 import { addAgent, addCalls, addMinute, addTotals, type Counts } from './stored-counts.ts';
 
@@ -92,7 +93,7 @@ export class FleetMetrics {
       const own = tenant === null ? keys.fleet : keys.tenant(tenant);
       const { tenantStates } = keys.shard(tenant === null ? 0 : keys.shardOf(tenant));
       const values = new Map(gaugeFields(gauges));
-      this.#owed.push(addCounts(tenantStates, own.metricMinute(minute), [tenant ?? '', this.#keptMs(tenant)], values));
+      this.#owed.push(addCounts(tenantStates, own.metricMinute(minute), { tenant, keepMs: this.#keptMs(tenant) }, values));
     }
   }
 
@@ -100,11 +101,12 @@ export class FleetMetrics {
     const { redis, keys, settings } = this.#options;
     if (this.counts.isEmpty) return;
     // Whatever these two calls throw, the counts are still there.
-    const minute = Math.floor((await redisNow(redis)) / MINUTE_MS);
+    const now = await redisNow(redis);
+    const minute = Math.floor(now / MINUTE_MS);
     await this.#codes.admit(redis, keys, this.counts.codes, settings.metrics.maxCodes);
     const taken = this.counts.take();
     this.#owed.push(...this.#fleetAdditions(taken, minute));
-    for (const [tenant, counts] of taken.tenants) this.#owed.push(...this.#tenantAdditions(tenant, counts, minute));
+    for (const [tenant, counts] of taken.tenants) this.#owed.push(...this.#tenantAdditions(tenant, counts, now));
   }
 
   #fleetAdditions({ tenants, agents, calls }: TakenCounts, minute: number): Addition[] {
@@ -118,23 +120,36 @@ export class FleetMetrics {
     addCalls(totals, calls);
     const { tenantStates } = keys.shard(0);
     return [
-      addCounts(tenantStates, keys.fleet.metrics, ['', 0], totals),
-      addCounts(tenantStates, keys.fleet.metricMinute(minute), ['', this.#keptMs(null)], inMinute),
+      addCounts(tenantStates, keys.fleet.metrics, { tenant: null, keepMs: 0 }, totals),
+      addCounts(tenantStates, keys.fleet.metricMinute(minute), { tenant: null, keepMs: this.#keptMs(null) }, inMinute),
     ];
   }
 
-  #tenantAdditions(tenant: string, { series, times }: TenantCounts, minute: number): Addition[] {
+  #tenantAdditions(tenant: string, { series, times, agents }: TenantCounts, now: number): Addition[] {
     const { keys, settings } = this.#options;
     const own = keys.tenant(tenant);
     const { tenantStates: states } = keys.shard(keys.shardOf(tenant));
     const inMinute: Counts = new Map();
     for (const each of series.values()) addMinute(inMinute, each);
-    const additions = [addCounts(states, own.metricMinute(minute), [tenant, this.#keptMs(tenant)], inMinute)];
+    const minute = own.metricMinute(Math.floor(now / MINUTE_MS));
+    const additions = [addCounts(states, minute, { tenant, keepMs: this.#keptMs(tenant) }, inMinute)];
+    if (agents.size > 0) additions.push(this.#agentAddition(tenant, agents, now));
     if (times.size === 0) return additions;
     const { maxServiceTimes, serviceTimesMs } = settings.metrics;
     const measured = [...times].map(([name, { attempts, totalMs }]) => [name, totalMs / attempts, weightOf(attempts)]);
     const args = [tenant, serviceTimesMs, maxServiceTimes, JSON.stringify(measured)];
     return [...additions, { script: 'add-service-times', states, key: own.serviceTimes, args }];
+  }
+
+  #agentAddition(tenant: string, agents: ReadonlyMap<string, AgentSeries>, now: number): Addition {
+    const { keys, settings } = this.#options;
+    const { maxAgents } = settings.metrics;
+    const inHour: Counts = new Map();
+    for (const [agent, series] of agents) addAgentHour(inHour, agent, series, now);
+    const { tenantStates } = keys.shard(keys.shardOf(tenant));
+    const keepMs = agentsKeptMs(settings, tenant) + HOUR_MS;
+    const hour = keys.tenant(tenant).agentHour(Math.floor(now / HOUR_MS));
+    return addCounts(tenantStates, hour, { tenant, keepMs, maxFields: maxAgents * AGENT_FIELDS }, inHour);
   }
 
   /** How long the counters of a minute are kept: as long as something reads them, and the minute that has begun. */
@@ -160,6 +175,16 @@ export class FleetMetrics {
   }
 }
 
-function addCounts(states: string, key: string, args: (string | number)[], counts: Counts): Addition {
-  return { script: 'add-counts', states, key, args: [...args, JSON.stringify(Object.fromEntries(counts))] };
+interface Kept {
+  /** Null for the fleet. */
+  tenant: string | null;
+  /** After the last addition; 0 is for good. */
+  keepMs: number;
+  /** From so many on no new field is added. */
+  maxFields?: number;
+}
+
+function addCounts(states: string, key: string, { tenant, keepMs, maxFields = 0 }: Kept, counts: Counts): Addition {
+  const args = [tenant ?? '', keepMs, maxFields, JSON.stringify(Object.fromEntries(counts))];
+  return { script: 'add-counts', states, key, args };
 }

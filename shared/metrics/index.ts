@@ -1,7 +1,8 @@
 /**
- * What the fleet counts of its tasks: in memory where a step happens (`counts`), every few seconds in Redis, by tenant and minute, and
- * for good by queue, band and source. Reads sums, rates, quantiles and service times.
+ * What the fleet counts of its tasks: in memory where a step happens (`counts`), every few seconds in Redis, by tenant and minute, by agent and
+ * hour, and for good by queue, band and source. Reads sums, rates, quantiles and service times.
  */
+export { type AgentFigures, readAgentFigures } from './agent-hours.ts';
 export { FleetMetrics } from './fleet-metrics.ts';
 export type { Gauges, QueueGauge } from './gauges.ts';
 export { BUCKETS_MS, sizeOf } from './histogram.ts';

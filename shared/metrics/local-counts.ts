@@ -1,5 +1,5 @@
 import { isTerminal, type TaskStatus, type TaskUsage } from '../tasks/index.ts';
-import { observe } from './histogram.ts';
+import { createHistogram, type Histogram, observe } from './histogram.ts';
 import { addOne, type CountedTask, type Series, seriesOf } from './series.ts';
 
 /** How an attempt ended. */
@@ -21,12 +21,25 @@ interface ServiceTime {
   totalMs: number;
 }
 
+/** How attempts of one agent ended. */
+export interface AgentSeries {
+  attempts: number;
+  completed: number;
+  /** For good. */
+  failed: number;
+  retried: number;
+  costMicroUsd: number;
+  ran: Histogram;
+}
+
 /** Counts of one tenant. */
 export interface TenantCounts {
   /** By queue, band and source. */
   series: Map<string, Series>;
   /** By `<agent>/<band>`. */
   times: Map<string, ServiceTime>;
+  /** By agent. */
+  agents: Map<string, AgentSeries>;
 }
 
 /** What agents used. */
@@ -100,6 +113,7 @@ export class LocalCounts {
     const counts = this.#of(tenant);
     const series = seriesOf(counts.series, task);
     const { result, code, ranMs, status } = attempt;
+    countForAgent(counts.agents, attempt);
     addOne(series.attempts, `${result}|${code}`);
     if (isTerminal(status)) addOne(series.ended, status);
     if (status === 'failed' || status === 'timeout') series.retried += 1;
@@ -145,7 +159,7 @@ export class LocalCounts {
 
   #of(tenant: string): TenantCounts {
     let counts = this.#tenants.get(tenant);
-    if (!counts) this.#tenants.set(tenant, (counts = { series: new Map(), times: new Map() }));
+    if (!counts) this.#tenants.set(tenant, (counts = { series: new Map(), times: new Map(), agents: new Map() }));
     return counts;
   }
 
@@ -164,6 +178,19 @@ export class LocalCounts {
 /** The series of all these tenants. */
 export function allSeries(tenants: ReadonlyMap<string, TenantCounts>): Series[] {
   return [...tenants.values()].flatMap(({ series }) => Array.from(series.values()));
+}
+
+function countForAgent(agents: Map<string, AgentSeries>, { agent, result, ranMs, status, usage }: CountedAttempt): void {
+  let series = agents.get(agent);
+  if (!series) {
+    agents.set(agent, (series = { attempts: 0, completed: 0, failed: 0, retried: 0, costMicroUsd: 0, ran: createHistogram() }));
+  }
+  series.attempts += 1;
+  if (status === 'completed') series.completed += 1;
+  if (status === 'permanently_failed') series.failed += 1;
+  if (status === 'failed' || status === 'timeout') series.retried += 1;
+  if (ranMs !== null && RAN.has(result)) observe(series.ran, ranMs);
+  series.costMicroUsd += usage?.costMicroUsd ?? 0;
 }
 
 function addTime(times: Map<string, ServiceTime>, name: string, ms: number): void {

@@ -67,7 +67,7 @@ export function addMinute(counts: Counts, { accepted, shed, retried, costMicroUs
   raise(counts, 'ran|max', ran.maxMs);
 }
 
-function addHistogram(counts: Counts, name: string, { counts: buckets, sumMs }: Histogram): void {
+export function addHistogram(counts: Counts, name: string, { counts: buckets, sumMs }: Histogram): void {
   for (const [bucket, count] of buckets.entries()) add(counts, `${name}|${bucket}`, count);
   add(counts, `${name}|sum`, Math.round(sumMs));
 }
@@ -109,7 +109,7 @@ export function readFamilies(stored: Readonly<Record<string, string>>): StoredFa
   return [...found.values()];
 }
 
-function setBucket(histogram: Histogram, bucket: string, value: number): void {
+export function setBucket(histogram: Histogram, bucket: string, value: number): void {
   if (bucket === 'sum') histogram.sumMs += value;
   else if (bucket === 'max') histogram.maxMs = Math.max(histogram.maxMs, value);
   else if (Number(bucket) <= BUCKETS_MS.length) histogram.counts[Number(bucket)] = (histogram.counts[Number(bucket)] ?? 0) + value;

@@ -48,6 +48,8 @@ function keysUnder(prefix: string) {
     shed: `${prefix}shed`,
     /** Hash: counts of the tenant in one minute since 1970. Kept: `metrics.tenantHistoryMs`. Bound: `metrics.tenantHistoryMs`. */
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
+    /** Hash: what the tenant's agents did in one hour since 1970, by `<agent>|<figure>`. Kept: `metrics.tenantAgentsMs`. Bound: `metrics.maxAgents`. */
+    agentHour: (hour: number) => `${prefix}agent-hour:${hour}`,
     /** Hash: `<agent>/<band>` -> how long attempts hold a slot, ms on average. Kept: `metrics.serviceTimesMs`. Bound: `metrics.maxServiceTimes`. */
     serviceTimes: `${prefix}service-times`,
     /** String: JSON of what waits of the tenant, as some process read it. Kept: a second or more. Bound: one. */

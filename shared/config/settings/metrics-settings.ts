@@ -12,6 +12,12 @@ export const metricsSettingsSchema = z
     historyMs: int(86_400_000, 60_000),
     /** The same of each other tenant. Defaults to an hour. */
     tenantHistoryMs: int(3_600_000, 60_000),
+    /** How long the figures of agents are kept by hour, of the tenant `default`. Defaults to a week. */
+    agentsMs: int(7 * 86_400_000, 3_600_000),
+    /** The same of each other tenant. Defaults to a day. */
+    tenantAgentsMs: int(86_400_000, 3_600_000),
+    /** Agents of one tenant that have figures in one hour; about 1 kB each. Defaults to 200. */
+    maxAgents: int(200),
     /** Codes of agents' own choice that attempts are counted by; more are counted as `other`. Defaults to 100. */
     maxCodes: int(100, 0),
     /** Averages of service times that are kept of one tenant: one per agent and band. Defaults to 1000. */

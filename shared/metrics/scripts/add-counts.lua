@@ -4,27 +4,31 @@
 -- ARGV[1...] per hash: one addition
 --   tenant: text, whose counters these are, or empty for the fleet's
 --   keep: int, ms after the last addition, or 0 for good
+--   max: int, fields from which on no new one is added, or 0 for no bound
 --   counts: JSON object, what to add by field, int; to a field that ends in `|max`, the greatest so far
 -- RETURNS how many were added: all but those of tenants that have ended
 -- include: additions
 local next_arg = iterate(ARGV, 1)
 
-local function add_counts(key, counts)
+local function add_counts(key, max, counts)
   local fields, values = {}, {}
   for field in pairs(counts) do fields[#fields + 1] = field end
   if #fields == 0 then return end
+  local is_full = max > 0 and redis.call('HLEN', key) >= max
   local known = redis.call('HMGET', key, unpack(fields))
   for position, field in ipairs(fields) do
     local former, by = tonumber(known[position] or 0), counts[field]
-    values[position * 2 - 1] = field
-    values[position * 2] = string.format('%.0f', string.sub(field, -4) == '|max' and math.max(former, by) or former + by)
+    if known[position] or not is_full then
+      values[#values + 1] = field
+      values[#values + 1] = string.format('%.0f', string.sub(field, -4) == '|max' and math.max(former, by) or former + by)
+    end
   end
-  redis.call('HSET', key, unpack(values))
+  if #values > 0 then redis.call('HSET', key, unpack(values)) end
 end
 
 return add_all(KEYS[1], iterate(KEYS, 2), next_arg, function(key, is_wanted)
-  local keep, counts = next_arg(), next_arg()
+  local keep, max, counts = next_arg(), next_arg(), next_arg()
   if not is_wanted then return end
-  add_counts(key, cjson.decode(counts))
+  add_counts(key, tonumber(max), cjson.decode(counts))
   if tonumber(keep) > 0 then redis.call('PEXPIRE', key, keep) end
 end)

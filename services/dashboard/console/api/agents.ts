@@ -41,19 +41,35 @@ export type AgentTask = z.infer<typeof agentTaskSchema>;
 
 const agentsSchema = listOf(agentSchema);
 const tasksSchema = listOf(agentTaskSchema);
-const usageSchema = listOf(
-  z.object({
-    group: z.string().nullable(),
-    inputTokens: z.number(),
-    outputTokens: z.number(),
-    costMicroUsd: z.number().nullable(),
-    estimated: z.number(),
-  }),
-);
-export type AgentUsage = z.infer<typeof usageSchema>['items'][number];
+const metricsSchema = z.object({
+  items: z.array(
+    z.object({
+      agent: z.string(),
+      attempts: z.number(),
+      completed: z.number(),
+      failed: z.number(),
+      failureRate: z.number().nullable(),
+      runP95Ms: z.number().nullable(),
+      costMicroUsd: z.number(),
+      lastAt: z.string(),
+    }),
+  ),
+  hours: z.number(),
+  since: z.string(),
+});
+export type AgentMetrics = z.infer<typeof metricsSchema>;
+export type AgentFigures = AgentMetrics['items'][number];
 
-/** The newest tasks that rates and durations are computed of; the API's largest page. */
-export const SAMPLE = 200;
+/** Windows of figures, in hours; the first is the default. */
+export const WINDOWS = ['24', '1', '168'] as const;
+
+/** What a window is called. */
+export function windowText(hours: number): string {
+  return hours === 1 ? 'this hour' : hours > 24 ? `the last ${Math.round(hours / 24)} days` : `the last ${hours} hours`;
+}
+
+/** The newest tasks that are listed; the API's largest page. */
+const SAMPLE = 200;
 
 export const AGENTS_KEY = ['agents', 'catalogue'] as const;
 
@@ -73,15 +89,14 @@ export const resumeAgent = (id: string): Promise<Agent> => callApi(agentSchema, 
 
 export const deleteAgent = (id: string): Promise<null> => callApi(z.null(), pathOf(id), { method: 'DELETE' });
 
-/** The newest tasks, of one agent or of all. */
-export async function readAgentTasks(agent: string | null, signal: AbortSignal): Promise<AgentTask[]> {
-  const of = agent === null ? '' : `&agent=${encodeURIComponent(agent)}`;
-  return (await callApi(tasksSchema, `/v1/tasks?limit=${SAMPLE}${of}`, { signal })).items;
+/** The newest tasks of an agent. */
+export async function readAgentTasks(agent: string, signal: AbortSignal): Promise<AgentTask[]> {
+  return (await callApi(tasksSchema, `/v1/tasks?limit=${SAMPLE}&agent=${encodeURIComponent(agent)}`, { signal })).items;
 }
 
-/** What each agent used in the last 30 days. */
-export const readAgentUsage = async (signal: AbortSignal): Promise<AgentUsage[]> =>
-  (await callApi(usageSchema, '/v1/usage?groupBy=agent', { signal })).items;
+/** What each agent did in the last hours. */
+export const readAgentMetrics = (hours: string, signal: AbortSignal): Promise<AgentMetrics> =>
+  callApi(metricsSchema, `/v1/metrics/agents?hours=${encodeURIComponent(hours)}`, { signal });
 
 export const tryAgent = (agent: string, input: string): Promise<{ id: string }> =>
   callApi(z.object({ id: z.string() }), '/v1/tasks', { method: 'POST', body: { agent, input } });

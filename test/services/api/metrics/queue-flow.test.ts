@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readAgentFigures } from '#shared/metrics/agent-hours.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { useWorker } from '../../../support/use-worker.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -47,4 +48,46 @@ it('what ended shows in rates, times and shares, for its tenant and the fleet', 
   expect(ofFleet.total_daemon_capacity).toBeGreaterThan(figures.total_daemon_capacity);
   const { body: own } = await api.call('GET', '/v1/metrics');
   expect(own).toMatchObject({ tasks_enqueued_per_minute: 0, failure_rate: 0 });
+});
+
+it('what agents did is counted by agent over a window of hours, for its tenant', async () => {
+  const read = async (query = '', tenant = 'acme') =>
+    (await api.call('GET', `/v1/metrics/agents${query}`, { headers: { 'muster-tenant': tenant } })).body;
+  const { items, hours, since } = await read();
+  expect(items).toMatchObject([{ agent: 'echo', attempts: 4, completed: 2, failed: 1, retried: 1, failureRate: 0.3333, costMicroUsd: 0 }]);
+  expect(items[0].runP95Ms).toBeGreaterThanOrEqual(items[0].runP50Ms);
+  expect(Date.now() - Date.parse(items[0].lastAt)).toBeLessThan(3_600_000);
+  expect([hours, Date.parse(since) % 3_600_000]).toEqual([24, 0]);
+  // Of other tenants than `default` less is kept.
+  expect((await read('?hours=168')).hours).toBe(24);
+  expect(await read('?hours=168', 'default')).toMatchObject({ items: [], hours: 168 });
+  for (const query of ['?hours=0', '?hours=169']) expect((await read(query)).code).toBe('request.invalid');
+  const hour = Math.floor(Date.now() / 3_600_000);
+  const ttls = await Promise.all([hour, hour - 1].map((each) => parts.redis.pttl(parts.keys.tenant('acme').agentHour(each))));
+  expect(Math.max(...ttls)).toBeGreaterThan(0);
+  expect(Math.max(...ttls)).toBeLessThanOrEqual(25 * 3_600_000);
+});
+
+it('an hour has figures of no more agents than it may', async () => {
+  const { counts } = parts.metrics;
+  const { metrics } = parts.settings;
+  const { maxAgents } = metrics;
+  try {
+    Object.assign(metrics, { maxAgents: 1 });
+    const task = { queue: 'tasks', priority: 5, source: 'api' } as const;
+    const count = (agent: string): void =>
+      counts.attemptEnded('busy', task, { agent, result: 'success', code: '', ranMs: 5, status: 'completed', usage: null });
+    for (let number = 0; number < 40; number += 1) {
+      count(`a${number}`);
+      await parts.metrics.flush();
+    }
+    count('a0');
+    await parts.metrics.flush();
+  } finally {
+    Object.assign(metrics, { maxAgents });
+  }
+  const figures = (await readAgentFigures(parts.ledger, 'busy', 2)).items;
+  // In two hours, where one ended meanwhile.
+  expect(figures.length).toBeLessThan(20);
+  expect(figures.find(({ agent }) => agent === 'a0')?.completed).toBe(2);
 });

@@ -5,9 +5,11 @@ import {
   deleteAgent,
   pauseAgent,
   readAgent,
+  readAgentMetrics,
   readAgentTasks,
   resumeAgent,
-  SAMPLE,
+  WINDOWS,
+  windowText,
   type Agent,
   type AgentTask,
 } from '../../api/agents.ts';
@@ -19,7 +21,7 @@ import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { Stat, StatRow } from '../../parts/layout/stat.tsx';
-import { Count, percentText } from '../../parts/numbers.tsx';
+import { Count, Money, percentText } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
@@ -29,7 +31,6 @@ import { navigate } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { taskPath } from '../../routing/paths.ts';
 import { AgentForm } from './agent-form.tsx';
-import { figuresOf } from './agent-figures.ts';
 import { TryForm } from './try-form.tsx';
 
 const COLUMNS: readonly Column<AgentTask>[] = [
@@ -59,6 +60,7 @@ export function Page({ params }: PageProps): ReactElement {
           <>
             {agent.hold === null ? null : <HoldNotice hold={agent.hold} />}
             <TryForm agent={agent.id} />
+            <AgentStats id={agent.id} />
             <AgentTasks id={agent.id} />
             <Panel title="Definition">
               <AgentFacts agent={agent} />
@@ -70,6 +72,35 @@ export function Page({ params }: PageProps): ReactElement {
   );
 }
 
+/** What it did lately, of all its attempts. */
+function AgentStats({ id }: { id: string }): ReactElement {
+  const query = useLiveQuery({
+    queryKey: [...AGENTS_KEY, 'metrics', WINDOWS[0]],
+    queryFn: ({ signal }) => readAgentMetrics(WINDOWS[0], signal),
+    kinds: [],
+  });
+  return (
+    <QueryView query={query} title="The figures could not be read">
+      {({ items, hours }) => {
+        const found = items.find(({ agent }) => agent === id);
+        const rate = found?.failureRate ?? null;
+        return (
+          <StatRow>
+            <Stat label="Ended" value={<Count value={(found?.completed ?? 0) + (found?.failed ?? 0)} />} hint={windowText(hours)} />
+            <Stat
+              label="Failed"
+              value={rate === null ? '–' : percentText(rate)}
+              {...(rate ? { tone: 'bad' as const, href: `/tasks?agent=${encodeURIComponent(id)}&status=permanently_failed` } : {})}
+            />
+            <Stat label="p95" value={<Duration ms={found?.runP95Ms ?? null} />} />
+            <Stat label="Cost" value={<Money microUsd={found?.costMicroUsd ?? null} />} />
+          </StatRow>
+        );
+      }}
+    </QueryView>
+  );
+}
+
 function AgentTasks({ id }: { id: string }): ReactElement {
   const query = useLiveQuery({
     queryKey: [...AGENTS_KEY, id, 'tasks'],
@@ -78,32 +109,18 @@ function AgentTasks({ id }: { id: string }): ReactElement {
   });
   return (
     <QueryView query={query} title="The tasks could not be read">
-      {(tasks) => {
-        const { count, failureRate, p95Ms } = figuresOf(tasks);
-        return (
-          <>
-            <StatRow>
-              <Stat label="Newest tasks" value={<Count value={count} />} hint={count === SAMPLE ? 'of more' : 'all that are kept'} />
-              <Stat
-                label="Failed"
-                value={failureRate === null ? '–' : percentText(failureRate)}
-                {...(failureRate ? { tone: 'bad' as const, href: `/tasks?agent=${encodeURIComponent(id)}&status=permanently_failed` } : {})}
-              />
-              <Stat label="p95" value={<Duration ms={p95Ms} />} />
-            </StatRow>
-            <DataTable
-              name="agent-tasks"
-              label="Newest tasks"
-              rows={tasks}
-              rowId={(task) => task.id}
-              columns={COLUMNS}
-              href={(task) => taskPath({ id: task.id, tenant: null })}
-              tone={({ status }) => (status === 'permanently_failed' ? 'bad' : null)}
-              whenEmpty="It has had no task yet. Try it above."
-            />
-          </>
-        );
-      }}
+      {(tasks) => (
+        <DataTable
+          name="agent-tasks"
+          label="Newest tasks"
+          rows={tasks}
+          rowId={(task) => task.id}
+          columns={COLUMNS}
+          href={(task) => taskPath({ id: task.id, tenant: null })}
+          tone={({ status }) => (status === 'permanently_failed' ? 'bad' : null)}
+          whenEmpty="It has had no task yet. Try it above."
+        />
+      )}
     </QueryView>
   );
 }

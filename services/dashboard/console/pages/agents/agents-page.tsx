@@ -1,6 +1,6 @@
-import { Button, Modal } from '@mantine/core';
+import { Button, Modal, NativeSelect } from '@mantine/core';
 import { useMemo, useState, type ReactElement } from 'react';
-import { AGENTS_KEY, readAgents, readAgentTasks, readAgentUsage, SAMPLE, type Agent, type AgentUsage } from '../../api/agents.ts';
+import { AGENTS_KEY, readAgentMetrics, readAgents, WINDOWS, windowText, type Agent, type AgentFigures } from '../../api/agents.ts';
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -12,17 +12,20 @@ import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { Age, Duration } from '../../parts/time.tsx';
 import { agentPath } from '../../routing/paths.ts';
+import { useFilters } from '../../routing/use-filters.ts';
 import { AgentForm } from './agent-form.tsx';
-import { figuresOf, type AgentFigures } from './agent-figures.ts';
 
-/** A part of the newest tasks that failed from which on the rate is marked. */
+/** A part of its tasks that failed from which on the rate is marked. */
 const MANY_FAIL = 0.2;
 
 interface AgentRow {
   agent: Agent;
-  figures: AgentFigures;
-  usage: AgentUsage | undefined;
+  /** Undefined where it did nothing in the window. */
+  figures: AgentFigures | undefined;
 }
+
+const FILTERS = { hours: 'text' } as const;
+const CHOICES = WINDOWS.map((value) => ({ value, label: `Figures of ${windowText(Number(value))}` }));
 
 const COLUMNS: readonly Column<AgentRow>[] = [
   { id: 'id', title: 'Agent', width: 200, onNarrow: 'first', cell: ({ agent }) => agent.id, sortValue: ({ agent }) => agent.id },
@@ -42,11 +45,19 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   { id: 'timeout', title: 'Timeout', width: 90, align: 'end', isOptional: true, cell: ({ agent }) => <Duration ms={agent.timeoutMs} /> },
   {
     id: 'last',
-    title: 'Last task',
+    title: 'Last active',
     width: 110,
     onNarrow: 'line',
-    cell: ({ figures }) => (figures.lastAt === null ? '' : <Age at={figures.lastAt} of="accepted" />),
-    sortValue: ({ figures }) => figures.lastAt,
+    cell: ({ figures }) => (figures === undefined ? '' : <Age at={figures.lastAt} of="last attempt" />),
+    sortValue: ({ figures }) => figures?.lastAt ?? null,
+  },
+  {
+    id: 'tasks',
+    title: 'Ended',
+    width: 80,
+    align: 'end',
+    cell: ({ figures }) => <Count value={figures === undefined ? 0 : figures.completed + figures.failed} />,
+    sortValue: ({ figures }) => (figures === undefined ? 0 : figures.completed + figures.failed),
   },
   {
     id: 'failures',
@@ -54,24 +65,24 @@ const COLUMNS: readonly Column<AgentRow>[] = [
     width: 80,
     align: 'end',
     onNarrow: 'line',
-    cell: ({ figures }) => (figures.failureRate === null ? '–' : percentText(figures.failureRate)),
-    sortValue: ({ figures }) => figures.failureRate,
+    cell: ({ figures }) => <FailureRate figures={figures} />,
+    sortValue: ({ figures }) => figures?.failureRate ?? null,
   },
   {
     id: 'p95',
     title: 'p95',
     width: 80,
     align: 'end',
-    cell: ({ figures }) => <Duration ms={figures.p95Ms} />,
-    sortValue: ({ figures }) => figures.p95Ms,
+    cell: ({ figures }) => <Duration ms={figures?.runP95Ms ?? null} />,
+    sortValue: ({ figures }) => figures?.runP95Ms ?? null,
   },
   {
     id: 'cost',
-    title: '30 days',
+    title: 'Cost',
     width: 100,
     align: 'end',
-    cell: ({ usage }) => (usage === undefined ? '–' : <Money microUsd={usage.costMicroUsd} isEstimated={usage.estimated > 0} />),
-    sortValue: ({ usage }) => usage?.costMicroUsd ?? null,
+    cell: ({ figures }) => (figures === undefined ? '–' : <Money microUsd={figures.costMicroUsd} />),
+    sortValue: ({ figures }) => figures?.costMicroUsd ?? null,
   },
   {
     id: 'origin',
@@ -83,25 +94,26 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   },
 ];
 
-/** The agents that tasks can name, with what their newest tasks show. */
+function FailureRate({ figures }: { figures: AgentFigures | undefined }): ReactElement {
+  if (figures === undefined || figures.failureRate === null) return <>–</>;
+  return <span title={`${figures.failed} of ${figures.failed + figures.completed}`}>{percentText(figures.failureRate)}</span>;
+}
+
+/** The agents that tasks can name, with what they did in a window of hours. */
 export function Page(): ReactElement {
   const [isCreating, setCreating] = useState(false);
   const may = useMay('operate');
+  const filters = useFilters(FILTERS);
+  const hours = filters.values.hours ?? WINDOWS[0];
   const agents = useLiveQuery({ queryKey: AGENTS_KEY, queryFn: ({ signal }) => readAgents(signal), kinds: [] });
-  const { data: tasks } = useLiveQuery({
-    queryKey: [...AGENTS_KEY, 'tasks'],
-    queryFn: ({ signal }) => readAgentTasks(null, signal),
-    kinds: ['task.*'],
+  const { data: metrics } = useLiveQuery({
+    queryKey: [...AGENTS_KEY, 'metrics', hours],
+    queryFn: ({ signal }) => readAgentMetrics(hours, signal),
+    kinds: [],
   });
-  const { data: usage } = useLiveQuery({ queryKey: [...AGENTS_KEY, 'usage'], queryFn: ({ signal }) => readAgentUsage(signal), kinds: [] });
   const rows = useMemo(
-    () =>
-      (agents.data ?? []).map((agent) => ({
-        agent,
-        figures: figuresOf((tasks ?? []).filter((task) => task.agent === agent.id)),
-        usage: usage?.find(({ group }) => group === agent.id),
-      })),
-    [agents.data, tasks, usage],
+    () => (agents.data ?? []).map((agent) => ({ agent, figures: metrics?.items.find((each) => each.agent === agent.id) })),
+    [agents.data, metrics],
   );
   const close = (): void => setCreating(false);
   const button = may ? (
@@ -110,7 +122,22 @@ export function Page(): ReactElement {
     </Button>
   ) : null;
   return (
-    <PageFrame title="Agents" note={`failed and p95 of the newest ${SAMPLE} tasks`} actions={button}>
+    <PageFrame
+      title="Agents"
+      note={metrics === undefined ? null : `failed, p95 and cost of ${windowText(metrics.hours)}`}
+      actions={
+        <>
+          <NativeSelect
+            size="xs"
+            aria-label="Window of the figures"
+            data={CHOICES}
+            value={hours}
+            onChange={({ currentTarget: { value } }) => filters.change({ hours: value === WINDOWS[0] ? null : value })}
+          />
+          {button}
+        </>
+      }
+    >
       <QueryView query={agents} title="The agents could not be read">
         {() => (
           <DataTable
@@ -120,7 +147,7 @@ export function Page(): ReactElement {
             rowId={({ agent }) => agent.id}
             columns={COLUMNS}
             href={({ agent }) => agentPath(agent.id)}
-            tone={({ figures }) => ((figures.failureRate ?? 0) >= MANY_FAIL ? 'warn' : null)}
+            tone={({ figures }) => ((figures?.failureRate ?? 0) >= MANY_FAIL ? 'warn' : null)}
             whenEmpty="No agent yet. Add one to muster.config.ts, or create one here."
           />
         )}
