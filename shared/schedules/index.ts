@@ -22,6 +22,6 @@ export { nextTimes } from './rules/next-times.ts';
 export { readRule } from './rules/read-rule.ts';
 export { readZone } from './rules/wall-time.ts';
 export { type ScheduleParts, openScheduleParts } from './schedule-parts.ts';
-export { listSchedules } from './store/list-schedules.ts';
+export { countSearched, listSchedules } from './store/list-schedules.ts';
 export { ScheduleStore } from './store/schedule-store.ts';
 export { OVERLAPS, SCHEDULE_STATUSES, parseSchedule } from './store/schedule.ts';

@@ -1,3 +1,4 @@
-/** Texts from outside: cut to a length without breaking a character, and compared in constant time where they are secret. */
+/** Texts from outside: cut to a length without breaking a character, compared in constant time where they are secret, and searched for. */
+export { foldablePart } from './foldable-part.ts';
 export { isSameSecret } from './is-same-secret.ts';
 export { ellipsize, truncate, truncateBytes } from './truncate.ts';

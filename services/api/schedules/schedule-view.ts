@@ -92,6 +92,13 @@ export const scheduleListSchema = z
     items: z.array(scheduleViewSchema).meta({ description: 'Newest first.' }),
     nextCursor: nextCursorSchema,
     unreadable: unreadableSchema,
+    search: z
+      .strictObject({
+        searched: z.int().min(0).meta({ description: 'Schedules that this page and the pages before it have checked.' }),
+        total: z.int().min(0).meta({ description: 'Schedules that there are.' }),
+      })
+      .optional()
+      .meta({ description: 'With `q`: how far the search came.' }),
   })
   .meta({ id: 'ScheduleList' });
 

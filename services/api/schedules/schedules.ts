@@ -5,6 +5,7 @@ import { unreadableOf } from '#shared/redis/index.ts';
 import {
   assertServed,
   createSchedule,
+  countSearched,
   listSchedules,
   removeSchedule,
   type ScheduleParts,
@@ -67,6 +68,7 @@ function postSchedule(parts: ScheduleParts): Route {
 const listQuerySchema = z.strictObject({
   status: scheduleStatusSchema.optional().meta({ description: 'Only schedules with this status.' }),
   agent: agentIdSchema.optional().meta({ description: 'Only schedules of this agent.' }),
+  q: z.string().min(1).max(200).optional().meta({ description: 'Text in the number (`#12`), id, name, message, rule or agent.' }),
   limit: pageLimitSchema,
   cursor: cursorSchema(/^\d{1,15}$/),
 });
@@ -79,7 +81,7 @@ function getSchedules(parts: ScheduleParts): Route {
     operationId: 'listSchedules',
     summary: 'List schedules, newest first',
     description:
-      'A page may be short while `nextCursor` says that there is more: rare matches take several pages to find, and long messages end a page early.',
+      'A page may be short, even empty, while `nextCursor` says that there is more: a page checks `scheduler.maxSearched` schedules for `scheduler.searchMs`, and long messages end it early. With `q`, `search` says how far this page came.',
     scope: 'read',
     request: { query: listQuerySchema },
     responses: { 200: scheduleListSchema },
@@ -88,7 +90,11 @@ function getSchedules(parts: ScheduleParts): Route {
       const page = { limit, before: cursor === undefined ? null : Number(cursor), maxBytes };
       const { items, next, unreadable } = await listSchedules(parts, tenant, filter, page);
       const nextCursor = next === null ? null : String(next);
-      return { status: 200, body: { items: items.map((each) => scheduleRecord(each)), nextCursor, ...unreadableOf(unreadable) } };
+      const search = filter.q === undefined ? {} : { search: await countSearched(parts, tenant, next) };
+      return {
+        status: 200,
+        body: { items: items.map((each) => scheduleRecord(each)), nextCursor, ...unreadableOf(unreadable), ...search },
+      };
     },
   });
 }

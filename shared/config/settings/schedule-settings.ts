@@ -44,6 +44,9 @@ export const schedulerSettingsSchema = z.strictObject({
   /** How long a schedule that has ended can be read, with the key under which it was made. */
   endedRetentionMs: int(30 * 86_400_000, 1000),
   maxSchedulesPerTenant: int(200_000),
+  /** Schedules that one page of a search checks, and for how long; `nextCursor` continues. */
+  maxSearched: int(200_000),
+  searchMs: int(150),
   /** About how many bytes of Redis's memory a tenant's schedules may take. */
   maxBytesPerTenant: int(536_870_912),
   /** Bytes of a schedule's message. */

@@ -1,4 +1,5 @@
 import { scriptJson } from '../../redis/index.ts';
+import { foldablePart } from '../../text/index.ts';
 import type { Ledger } from '../ledger.ts';
 import type { TextFilter } from './task-filter.ts';
 
@@ -7,13 +8,10 @@ const TOGETHER = 250;
 /** Bytes after which a call stops: an output may have a million. */
 const MAX_BYTES = 2_000_000;
 
-/** Characters that JSON writes otherwise. */
-const UNLIKE = /["\\/\p{Cc}\u{7F}]/u;
-
 /** Those of the tasks whose texts may be what the filter looks for, in their order. The caller compares the texts exactly. */
 export async function matchTexts(ledger: Ledger, tenant: string, ids: readonly string[], filter: TextFilter): Promise<string[]> {
-  const text = searchable(filter.q ?? '');
-  const parts = (filter.metadata ?? []).flatMap(({ key, value }) => [searchable(key), searchable(value)]).filter((part) => part !== '');
+  const text = foldablePart(filter.q ?? '');
+  const parts = (filter.metadata ?? []).flatMap(({ key, value }) => [foldablePart(key), foldablePart(value)]).filter((part) => part !== '');
   if (text === '' && parts.length === 0) return [...ids];
   const { bodies, states, outputs } = ledger.keys.tenant(tenant);
   const found: string[] = [];
@@ -24,20 +22,4 @@ export async function matchTexts(ledger: Ledger, tenant: string, ids: readonly s
     from += Math.max(1, read);
   }
   return found;
-}
-
-/** The longest part of a text, in lower case, that stands as it is in JSON and in a text whose ASCII letters are folded. */
-function searchable(text: string): string {
-  const runs = [''];
-  for (const character of text) {
-    if (isPlain(character)) runs.push(`${runs.pop() ?? ''}${character.toLowerCase()}`);
-    else runs.push('');
-  }
-  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '');
-}
-
-/** Whether only ASCII's own letters have a second case: all others would have to be folded as JavaScript does. */
-function isPlain(character: string): boolean {
-  if (UNLIKE.test(character)) return false;
-  return character <= '~' || character.toLowerCase() === character.toUpperCase();
 }

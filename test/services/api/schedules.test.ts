@@ -134,6 +134,32 @@ describe('POST /v1/schedules/preview', () => {
 });
 
 describe('the schedules of a tenant', () => {
+  it('are searched all of them, page by page, and the answer says how far it came', async () => {
+    const key = await api.keyOf('searching', ['submit']);
+    const names = ['Ünï "quoted"', 'Daily REPORT', ...Array.from({ length: 8 }, (_, n) => `other ${n}`)];
+    for (const name of names) await post({ at: FAR, name, message: `the message of ${name}` }, key);
+    const search = async (q: string, query = ''): Promise<Reply> =>
+      await api.call('GET', `/v1/schedules?q=${encodeURIComponent(q)}${query}`, { key });
+    const found = async (q: string): Promise<string[]> => (await search(q)).body.items.map(({ name }: { name: string }) => name);
+    expect(await found('daily report')).toEqual(['Daily REPORT']);
+    expect(await found('of ünÏ "QUOTED"')).toEqual(['Ünï "quoted"']);
+    expect((await found('#2')).concat(await found('once'))).toHaveLength(1 + names.length);
+    expect((await search('#2')).body).toMatchObject({ items: [{ number: 2 }], nextCursor: null, search: { searched: 10, total: 10 } });
+    const { scheduler } = api.parts.settings;
+    const { maxSearched } = scheduler;
+    try {
+      Object.assign(scheduler, { maxSearched: 4 });
+      const pages: Reply[] = [await search('REPORT')];
+      while (pages.at(-1)?.body.nextCursor) pages.push(await search('REPORT', `&cursor=${pages.at(-1)?.body.nextCursor}`));
+      expect(pages.map(({ body }) => body.search.searched)).toEqual([4, 8, 10]);
+      expect(pages.map(({ body }) => body.items.length)).toEqual([0, 0, 1]);
+      expect((await api.call('GET', '/v1/schedules?status=paused', { key })).body).toMatchObject({ items: [], nextCursor: '7' });
+    } finally {
+      Object.assign(scheduler, { maxSearched });
+    }
+    expect((await api.call('GET', '/v1/schedules', { key })).body.search).toBeUndefined();
+  });
+
   it('are listed by page, newest first, by status and agent, for their tenant only', async () => {
     const key = await api.keyOf('listing', ['submit']);
     const made: Reply[] = [];

@@ -72,6 +72,7 @@ function addLists(schedule: Command, contextOf: ContextOf): void {
   addPaging(schedule.command('list').description('list schedules'), '20')
     .option('--status <status>', 'active, paused, completed or failed')
     .option('--agent <id>', 'only schedules of this agent')
+    .option('--q <text>', 'with this text in the number, name, message, rule or agent')
     .action((options: ListSchedulesOptions, command: Command) => runScheduleList(options, contextOf(command)));
   addPaging(schedule.command('runs <number>').description('list the runs of a schedule, newest first'), '20').action(
     (name: string, options: ListRunsOptions, command: Command) => runScheduleRuns(name, options, contextOf(command)),

@@ -7,10 +7,13 @@ import { z } from 'zod';
 export interface ListSchedulesOptions {
   status?: string;
   agent?: string;
+  q?: string;
   limit?: string;
   cursor?: string;
   json?: boolean;
 }
+
+const searchSchema = z.object({ search: z.object({ searched: z.number(), total: z.number() }).optional() });
 
 const RULE_WIDTH = 28;
 const MESSAGE_WIDTH = 160;
@@ -22,6 +25,10 @@ export async function runScheduleList({ json, ...query }: ListSchedulesOptions, 
   const answer = await context.connect().get('/v1/schedules', query);
   if (json === true) return terminal.json(answer);
   const { items, nextCursor } = readAnswer(pageSchema(scheduleViewSchema), answer);
+  const { search } = readAnswer(searchSchema, answer);
+  if (nextCursor !== null && search) terminal.note(`Searched ${search.searched} of ${search.total} schedules.`);
+  if (items.length === 0 && nextCursor !== null) return showNextCursor(nextCursor, terminal);
+  if (items.length === 0 && query.q !== undefined) return terminal.note('No schedule fits.');
   if (items.length === 0) return terminal.note('There is no schedule. Create one: npx muster schedule "every day at 9" "Hello"');
   const rows = items.map(({ number, status, agent, kind, rule, nextFireAt, tz, runCount, message }) => [
     String(number),

@@ -16,12 +16,18 @@ import {
 const SHOWN = 25;
 const MAX_SHOWN = 200;
 const RUNS_SHOWN = 30;
-const schedulesSchema = listOf(scheduleSchema).extend({ nextCursor: z.string().nullable() });
+const schedulesSchema = listOf(scheduleSchema).extend({
+  nextCursor: z.string().nullable(),
+  /** How far a search came. */
+  search: z.object({ searched: z.number(), total: z.number() }).optional(),
+});
 const runsSchema = listOf(runSchema);
 
 const pathOf = (id: string): string => `/v1/schedules/${encodeURIComponent(id)}`;
 
 interface ScheduleQuery {
+  /** Text to search for. */
+  q: string | null;
   status: string | null;
   agent: string | null;
   /** Null for the first page. */
@@ -31,12 +37,9 @@ interface ScheduleQuery {
 }
 
 /** A page of schedules, newest first. */
-export async function readSchedules(
-  { status, agent, cursor, isWide }: ScheduleQuery,
-  signal: AbortSignal,
-): Promise<z.infer<typeof schedulesSchema>> {
+export async function readSchedules({ isWide, ...filter }: ScheduleQuery, signal: AbortSignal): Promise<z.infer<typeof schedulesSchema>> {
   const query = new URLSearchParams({ limit: String(isWide ? MAX_SHOWN : SHOWN) });
-  for (const [name, value] of Object.entries({ status, agent, cursor })) if (value !== null) query.set(name, value);
+  for (const [name, value] of Object.entries(filter)) if (value !== null) query.set(name, value);
   return await callApi(schedulesSchema, `/v1/schedules?${query.toString()}`, { signal });
 }
 

@@ -102,7 +102,7 @@ function useSessions(): PaletteItem[] {
 function useSchedules(): PaletteItem[] {
   const { data } = useQuery({
     queryKey: ['schedules', 'palette'],
-    queryFn: ({ signal }) => readSchedules({ status: null, agent: null, cursor: null, isWide: true }, signal),
+    queryFn: ({ signal }) => readSchedules({ q: null, status: null, agent: null, cursor: null, isWide: true }, signal),
     staleTime: FRESH_MS,
   });
   return (data?.items ?? []).map(({ id, name, message, sentence }) =>

@@ -9,6 +9,7 @@ import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
+import { countText } from '../../parts/numbers.tsx';
 import { useSearchParameter } from '../../routing/navigation.tsx';
 import { useFilters } from '../../routing/use-filters.ts';
 import { OneSchedule } from './one-schedule.tsx';
@@ -39,8 +40,8 @@ function ScheduleList(): ReactElement {
   const { q, status, agent, cursor, view } = filters.values;
   const agents = useAgentNames();
   const query = useQuery({
-    queryKey: ['schedules', { status, agent, cursor, isWide: q !== null || view !== null }],
-    queryFn: ({ signal }) => readSchedules({ status, agent, cursor, isWide: q !== null || view !== null }, signal),
+    queryKey: ['schedules', { q, status, agent, cursor, isWide: view !== null }],
+    queryFn: ({ signal }) => readSchedules({ q, status, agent, cursor, isWide: view !== null }, signal),
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
@@ -69,9 +70,14 @@ function ScheduleList(): ReactElement {
         </fieldset>
       </div>
       <QueryView query={query} title="The schedules could not be read">
-        {({ items, nextCursor }) => (
+        {({ items, nextCursor, search }) => (
           <>
-            <Shown schedules={items.filter((schedule) => fits(schedule, q))} view={view} whenEmpty={emptyText(filters.count, cursor)} />
+            <Shown schedules={items} view={view} whenEmpty={emptyText(filters.count, cursor)} />
+            {search && nextCursor !== null ? (
+              <p className="faint">
+                Searched {countText(search.searched)} of {countText(search.total)} workflows, the newest first.
+              </p>
+            ) : null}
             <PageButtons cursor={cursor} next={nextCursor} onTurn={(to) => filters.change({ cursor: to })} />
           </>
         )}
@@ -83,12 +89,6 @@ function ScheduleList(): ReactElement {
 function emptyText(filters: number, cursor: string | null): string {
   if (filters === 0) return 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.';
   return cursor === null ? 'No workflow fits.' : 'There are no older ones.';
-}
-
-/** Searches what people read of a schedule. */
-function fits({ number, name, message, sentence, agent }: Schedule, q: string | null): boolean {
-  const wanted = q?.toLowerCase() ?? '';
-  return [`#${number}`, name ?? '', message, sentence, agent].some((text) => text.toLowerCase().includes(wanted));
 }
 
 function Shown({ schedules, view, whenEmpty }: { schedules: Schedule[]; view: string | null; whenEmpty: string }): ReactElement {
