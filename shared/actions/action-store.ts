@@ -12,7 +12,7 @@ import {
   scriptJson,
 } from '../redis/index.ts';
 import { tenantStateInLua } from '../tenants/index.ts';
-import { type Action, actionSchema, hasEnded, summaryOf } from './action.ts';
+import { type Action, actionSchema, hasEnded, storedForm, summaryOf } from './action.ts';
 
 interface StoreParts {
   readonly redis: RedisClient;
@@ -76,7 +76,7 @@ export class ActionStore {
       [
         this.#options(tenant, { maxActive, maxKept, keepKeyMs: settings.tasks.idempotencyMs }),
         id,
-        scriptJson(action),
+        scriptJson(storedForm(action)),
         creation?.digest ?? '',
         scriptJson(summaryOf(action)),
       ],
@@ -106,7 +106,7 @@ export class ActionStore {
         action.id,
         version,
         hasEnded(action) ? 'ended' : 'open',
-        scriptJson(action),
+        scriptJson(storedForm(action)),
         afterMs ?? '',
         event ?? '',
         event === undefined ? '' : scriptJson(summaryOf(action)),

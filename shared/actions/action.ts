@@ -26,7 +26,7 @@ export const DEFAULT_STATUSES: Readonly<Record<ActionName, readonly TaskStatus[]
 
 const text = z.string();
 
-const selectionSchema = z.object({
+const plainSelectionSchema = z.object({
   statuses: z.array(z.enum(TASK_STATUSES)),
   agent: text.exactOptional(),
   source: z.enum(SOURCES).exactOptional(),
@@ -40,7 +40,25 @@ const selectionSchema = z.object({
   q: text.exactOptional(),
   code: text.exactOptional(),
 });
-export type ActionFilter = z.infer<typeof selectionSchema>;
+
+const fullSelectionSchema = plainSelectionSchema.extend({
+  /** Only these tasks. */
+  ids: z.array(text).exactOptional(),
+  worker: text.exactOptional(),
+  metadata: z.array(z.object({ key: text, value: text })).exactOptional(),
+});
+export type ActionFilter = z.infer<typeof fullSelectionSchema>;
+
+/** A worker of a release that knows no `ids` would apply the action to all tasks: it cannot read this form, and leaves it to others. */
+const narrowedSchema = z.object({ narrowed: fullSelectionSchema }).transform(({ narrowed }) => narrowed);
+const selectionSchema: z.ZodType<ActionFilter> = z.union([narrowedSchema, plainSelectionSchema]);
+
+/** An action in the form that is stored. */
+export function storedForm({ filter, ...action }: Action): object {
+  const { ids, worker, metadata } = filter;
+  const isPlain = ids === undefined && worker === undefined && metadata === undefined;
+  return { ...action, filter: isPlain ? filter : { narrowed: filter } };
+}
 
 /** An action as it is stored. Times are milliseconds since the epoch by Redis's clock. */
 export const actionSchema = z.object({

@@ -6,7 +6,7 @@ import { canonicalJson, newTaskId } from '../tasks/index.ts';
 import { tenantClosed } from '../tenants/index.ts';
 import { type Action, type ActionFilter, type ActionName, APPLICABLE, DEFAULT_STATUSES } from './action.ts';
 import { ActionStore } from './action-store.ts';
-import { scanTasks, type TaskSelection } from './scan-tasks.ts';
+import { readsTexts, scanTasks, type TaskSelection } from './scan-tasks.ts';
 
 export interface ActionRequest {
   tenant: string;
@@ -32,7 +32,7 @@ export async function createAction(ledger: Ledger, request: ActionRequest): Prom
   const { tenant, idempotencyKey } = request;
   const store = new ActionStore(ledger);
   const now = await redisNow(ledger.redis);
-  const filter = filterOf(request);
+  const filter = filterOf(ledger, request);
   const matches = await countMatches(ledger, tenant, { ...filter, endedUntil: now });
   const action = newAction(request, { filter, matches, now });
   const creation = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: digestOf(request) };
@@ -57,7 +57,7 @@ export async function createAction(ledger: Ledger, request: ActionRequest): Prom
 
 /** Counts the tasks that an action would be applied to now; reads `actions.maxRead` tasks at most. Errors: `request.invalid`. */
 export async function countTasks(ledger: Ledger, request: ActionRequest): Promise<Matches> {
-  return await countMatches(ledger, request.tenant, filterOf(request));
+  return await countMatches(ledger, request.tenant, filterOf(ledger, request));
 }
 
 async function countMatches(ledger: Ledger, tenant: string, selection: TaskSelection): Promise<Matches> {
@@ -75,18 +75,27 @@ async function countMatches(ledger: Ledger, tenant: string, selection: TaskSelec
 /** Texts may be long: fewer of them are read for a count. */
 const MAX_TEXTS_READ = 2000;
 
-function maxReadFor({ settings }: Ledger, { q }: TaskSelection): number {
+function maxReadFor({ settings }: Ledger, selection: TaskSelection): number {
   const { maxRead } = settings.actions;
-  return q === undefined ? maxRead : Math.min(maxRead, MAX_TEXTS_READ);
+  return readsTexts(selection) ? Math.min(maxRead, MAX_TEXTS_READ) : maxRead;
 }
 
-/** Errors: `request.invalid` for statuses that the action does not apply to. */
-function filterOf({ action, filter: { statuses, ...rest } }: ActionRequest): ActionFilter {
+/** Errors: `request.invalid` for statuses that the action does not apply to, and for more tasks than an action may name. */
+function filterOf({ settings }: Ledger, { action, filter: { statuses, ...rest } }: ActionRequest): ActionFilter {
+  assertNamed(rest.ids, settings.actions.maxIds);
   const wrong = statuses?.find((status) => !APPLICABLE[action].includes(status));
-  if (wrong === undefined) return { ...rest, statuses: [...(statuses ?? DEFAULT_STATUSES[action])] };
+  // Tasks that somebody names are wanted in each status that the action applies to.
+  const defaults = rest.ids === undefined ? DEFAULT_STATUSES : APPLICABLE;
+  if (wrong === undefined) return { ...rest, statuses: [...(statuses ?? defaults[action])] };
   throw new MusterError('request.invalid', `filter.status: "${action}" applies to ${APPLICABLE[action].join(', ')}, not to ${wrong}`, {
     details: { status: wrong, allowed: APPLICABLE[action] },
   });
+}
+
+/** No task at all would be read as every task by what forgets to ask. */
+function assertNamed(ids: readonly string[] | undefined, max: number): void {
+  if (ids === undefined || (ids.length > 0 && ids.length <= max)) return;
+  throw new MusterError('request.invalid', `ids: an action names 1 to ${max} tasks`, { details: { ids: ids.length, max } });
 }
 
 interface NewAction {

@@ -12,6 +12,7 @@ import {
   readLookupAfter,
   readStates,
   readTasks,
+  type TaskFilter,
 } from '../ledger/index.ts';
 import type { TaskState, TaskStatus } from '../tasks/index.ts';
 
@@ -25,6 +26,12 @@ export interface TaskSelection extends Omit<LookupFilter, 'status'> {
   until?: number;
   /** The code of its last failure. */
   code?: string;
+  /** The worker of its last attempt. */
+  worker?: string;
+  /** Fields of its metadata, all of them. */
+  metadata?: NonNullable<TaskFilter['metadata']>;
+  /** Only these tasks. */
+  ids?: readonly string[];
   /** Only tasks with smaller ids, which were accepted earlier. */
   before?: string;
   /** Leaves out tasks that ended later, ms since the epoch by Redis's clock. */
@@ -65,21 +72,21 @@ export async function* scanTasks(
   selection: TaskSelection,
   { isOldestFirst = false, cursor = null }: ScanOptions = {},
 ): AsyncGenerator<ScanBatch> {
-  const readPage = isOldestFirst ? readAfter : readBefore;
-  const lookups = lookupsFor(ledger, tenant, { ...propertiesOf(selection), status: selection.statuses });
+  const readPage = idSource(ledger, tenant, selection, isOldestFirst);
   const low = selection.since === undefined ? '' : idAt(selection.since);
-  const max = selection.q === undefined ? BATCH : TEXT_BATCH;
+  const max = readsTexts(selection) ? TEXT_BATCH : BATCH;
   let next = cursor;
   do {
-    const page = await readPage(ledger, lookups, { low, end: endOf(selection), cursor: next, max });
+    const page = await readPage({ low, end: endOf(selection), cursor: next, max });
     ({ next } = page);
     yield { tasks: await selectFrom(ledger, tenant, selection, page.ids), read: page.ids.length, next };
   } while (next !== null);
 }
 
-/** Tasks with smaller ids only; null for no end. */
-function endOf({ until, before }: TaskSelection): string | null {
+/** Tasks with smaller ids only; null for no end. Named tasks were there before, whatever the clock of their process said. */
+function endOf({ until, before, ids }: TaskSelection): string | null {
   const end = until === undefined ? null : idAt(until);
+  if (ids !== undefined) return end;
   if (end === null || before === undefined) return end ?? before ?? null;
   return end < before ? end : before;
 }
@@ -94,6 +101,34 @@ interface Range {
 interface IdPage {
   ids: string[];
   next: string | null;
+}
+
+/** Whether tasks are read with their inputs and outputs, which may be long. */
+export function readsTexts({ q, metadata }: TaskSelection): boolean {
+  return q !== undefined || metadata !== undefined;
+}
+
+/** Reads page by page what may fit: the tasks that are named, or those of the narrowest lookups. */
+function idSource(
+  ledger: Ledger,
+  tenant: string,
+  selection: TaskSelection,
+  isOldestFirst: boolean,
+): (range: Range) => IdPage | Promise<IdPage> {
+  const { ids, statuses } = selection;
+  if (ids !== undefined) {
+    const sorted = [...new Set(ids)].toSorted();
+    return (range) => pageOfNamed(isOldestFirst ? sorted : sorted.toReversed(), range, isOldestFirst);
+  }
+  const lookups = lookupsFor(ledger, tenant, { ...propertiesOf(selection), status: statuses });
+  return (range) => (isOldestFirst ? readAfter : readBefore)(ledger, lookups, range);
+}
+
+function pageOfNamed(sorted: readonly string[], { low, end, cursor, max }: Range, isOldestFirst: boolean): IdPage {
+  const isBehind = (id: string): boolean => cursor === null || (isOldestFirst ? id > cursor : id < cursor);
+  const left = sorted.filter((id) => id >= low && (end === null || id < end) && isBehind(id));
+  const ids = left.slice(0, max);
+  return { ids, next: left.length > max ? (ids.at(-1) ?? null) : null };
 }
 
 /** The newest ids of all lookups that come before the cursor. */
@@ -118,14 +153,21 @@ async function selectFrom(ledger: Ledger, tenant: string, selection: TaskSelecti
     const state = states[position];
     return state && areListed[position] && stateFits(state, selection) ? [{ id, state }] : [];
   });
-  return selection.q === undefined ? fitting : await keepWithText(ledger, tenant, selection.q, fitting);
+  return readsTexts(selection) ? await keepWithText(ledger, tenant, selection, fitting) : fitting;
 }
 
-function stateFits({ status, error, completedAt = 0 }: TaskState, { statuses, code, endedUntil = Infinity }: TaskSelection): boolean {
+function stateFits({ status, error, worker, completedAt = 0 }: TaskState, selection: TaskSelection): boolean {
+  const { statuses, code, endedUntil = Infinity } = selection;
+  if (selection.worker !== undefined && worker !== selection.worker) return false;
   return statuses.includes(status) && (code === undefined || error?.code === code) && completedAt <= endedUntil;
 }
 
-async function keepWithText(ledger: Ledger, tenant: string, q: string, found: readonly ScannedTask[]): Promise<ScannedTask[]> {
+async function keepWithText(
+  ledger: Ledger,
+  tenant: string,
+  selection: TaskSelection,
+  found: readonly ScannedTask[],
+): Promise<ScannedTask[]> {
   const tasks = await readTasks(
     ledger,
     tenant,
@@ -133,7 +175,7 @@ async function keepWithText(ledger: Ledger, tenant: string, q: string, found: re
   );
   return found.filter((_, position) => {
     const task = tasks[position];
-    return task ? hasTexts(task, { q }) : false;
+    return task ? hasTexts(task, selection) : false;
   });
 }
 

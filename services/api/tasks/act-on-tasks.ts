@@ -8,7 +8,7 @@ import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.t
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { hasScope } from '#shared/tenants/index.ts';
 import { cursorSchema } from '../lists.ts';
-import { actionBodySchema, actionListSchema, actionSchema, type filterSchema, knownOrCountedSchema, viewAction } from './action-view.ts';
+import { actionBodySchema, actionListSchema, actionSchema, knownOrCountedSchema, viewAction } from './action-view.ts';
 import { idempotencyKeySchema } from './submit-task.ts';
 
 export interface BulkActionPorts {
@@ -40,13 +40,14 @@ function postAction({ ledger }: BulkActionPorts): Route {
       body: actionBodySchema,
     },
     responses: { 200: knownOrCountedSchema, 202: actionSchema.meta({ description: 'Accepted: a worker begins soon.' }) },
-    handle: async ({ headers, body: { action, filter, reason = null, dryRun } }, call) => {
+    handle: async ({ headers, body }, call) => {
+      const { action, reason = null, dryRun } = body;
       assertScopeOf(action, call);
       const { tenant, key } = call;
       const request: ActionRequest = {
         tenant,
         action,
-        filter: selectionOf(filter),
+        filter: selectionOf(body),
         reason,
         by: key?.id ?? null,
         idempotencyKey: headers['idempotency-key'],
@@ -72,8 +73,10 @@ function assertScopeOf(action: Action['action'], { key }: Call): void {
   throw new MusterError('auth.forbidden', 'The action "discard" needs a key with the scope "operate"');
 }
 
-function selectionOf({ status, since, until, ...rest }: z.infer<typeof filterSchema>): ActionRequest['filter'] {
+function selectionOf(body: z.infer<typeof actionBodySchema>): ActionRequest['filter'] {
+  const { status, since, until, ...rest } = 'filter' in body ? body.filter : {};
   const filter: ActionRequest['filter'] = { statuses: status };
+  if (body.ids !== undefined) filter.ids = [...new Set(body.ids)];
   if (since !== undefined) filter.since = Date.parse(since);
   if (until !== undefined) filter.until = Date.parse(until);
   return Object.assign(filter, rest);

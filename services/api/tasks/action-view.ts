@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Action, ACTION_NAMES, ACTION_STATUSES, type ActionFilter } from '#shared/actions/index.ts';
 import { unreadableSchema } from '#shared/redis/index.ts';
-import { TASK_STATUSES } from '#shared/tasks/index.ts';
+import { TASK_ID, TASK_STATUSES } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { nextCursorSchema } from '../lists.ts';
 import { taskFilterFields } from './task-filter.ts';
@@ -21,17 +21,31 @@ const matchedSchema = countSchema('Tasks that fit the filter.');
 const exactSchema = z.boolean().meta({ description: 'Whether `matched` is exact; otherwise it is a lower bound.' });
 const instant = (description: string): z.ZodISODateTime => z.iso.datetime().meta({ description });
 
-/** What `POST /v1/tasks/actions` takes. */
+const idsSchema = z
+  .array(z.string().regex(TASK_ID, 'expected the id of a task'))
+  .min(1)
+  .meta({
+    description: 'Only these tasks, `actions.maxIds` at most, in each status that the action applies to unless `filter` says more.',
+  });
+
+const namedBodySchema = z.strictObject({
+  action: actionNameSchema,
+  ids: idsSchema,
+  reason: z.string().min(1).max(500).optional().meta({ description: 'For the records of cancelled tasks.' }),
+  dryRun: z.boolean().optional().meta({ description: 'Only count the tasks.' }),
+});
+
+const filteredBodySchema = namedBodySchema.extend({
+  ids: idsSchema.optional(),
+  filter: filterSchema.meta({
+    description:
+      'As for `GET /v1/tasks`. Without `status`: `retry` and `discard` select permanently failed tasks, `cancel` all that have not ended.',
+  }),
+});
+
+/** What `POST /v1/tasks/actions` takes. An action on all tasks has to be requested by an empty filter. */
 export const actionBodySchema = z
-  .strictObject({
-    action: actionNameSchema,
-    filter: filterSchema.meta({
-      description:
-        'As for `GET /v1/tasks`. Without `status`: `retry` and `discard` select permanently failed tasks, `cancel` all that have not ended.',
-    }),
-    reason: z.string().min(1).max(500).optional().meta({ description: 'For the records of cancelled tasks.' }),
-    dryRun: z.boolean().optional().meta({ description: 'Only count the tasks.' }),
-  })
+  .union([filteredBodySchema, namedBodySchema])
   .meta({ id: 'ActionRequest', examples: [{ action: 'retry', filter: { code: 'NETWORK_ERROR', since: '2026-05-01T00:00:00Z' } }] });
 
 export const actionSchema = z
@@ -39,7 +53,8 @@ export const actionSchema = z
     id: z.string().meta({ description: "The action's id; sorts by time." }),
     action: actionNameSchema,
     status: z.enum(ACTION_STATUSES).meta({ description: 'Where it is; `cancelling` until the step under way has ended.' }),
-    filter: z.record(z.string(), z.unknown()).meta({ description: 'Which tasks it selects.' }),
+    named: z.int().nullable().meta({ description: 'How many tasks `ids` named; null without.' }),
+    filter: z.record(z.string(), z.unknown()).meta({ description: 'Which tasks it selects, of all or of the named ones.' }),
     reason: z.string().nullable().meta({ description: 'For the records of cancelled tasks.' }),
     by: z.string().nullable().meta({ description: 'Id of the key that requested it.' }),
     matched: matchedSchema,
@@ -60,6 +75,7 @@ export const actionSchema = z
         id: '01KQS1C8ZV0G3P5T7W9X1Y2Z3A',
         action: 'retry',
         status: 'running',
+        named: null,
         filter: { status: ['permanently_failed'], code: 'NETWORK_ERROR' },
         reason: null,
         by: 'k1',
@@ -101,6 +117,7 @@ export function viewAction(stored: Action): z.infer<typeof actionSchema> {
     id,
     action,
     status,
+    named: filter.ids?.length ?? null,
     filter: viewFilter(filter),
     reason,
     by,
@@ -117,10 +134,11 @@ export function viewAction(stored: Action): z.infer<typeof actionSchema> {
   };
 }
 
-function viewFilter({ statuses, since, until, ...rest }: ActionFilter): Record<string, unknown> {
+function viewFilter({ statuses, since, until, ids: _, metadata, ...rest }: ActionFilter): Record<string, unknown> {
   return {
     status: statuses,
     ...rest,
+    ...(metadata === undefined ? {} : { metadata: metadata.map(({ key, value }) => `${key}:${value}`) }),
     ...(since === undefined ? {} : { since: toIso(since) }),
     ...(until === undefined ? {} : { until: toIso(until) }),
   };

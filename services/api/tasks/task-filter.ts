@@ -44,6 +44,8 @@ export const taskFilterFields = {
   since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
+  worker: text.optional().meta({ description: 'Whose last attempt this worker ran.' }),
+  metadata: metadataSchema.optional(),
 };
 
 /** The filter in the query of a list. */
@@ -54,8 +56,6 @@ export const taskFilterQuery = {
     .optional()
     .meta({ description: 'Whether skipped occurrences are among them; by default only when `status` names them.' }),
   ...taskFilterFields,
-  worker: text.optional().meta({ description: 'Whose last attempt this worker ran.' }),
-  metadata: metadataSchema.optional(),
 };
 
 const querySchema = z.object(taskFilterQuery);

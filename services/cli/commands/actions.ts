@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import pMap from 'p-map';
 import { z } from 'zod';
 import { wait } from '#shared/time/index.ts';
 import { CliProblem, EXIT } from '../cli-problem.ts';
@@ -24,6 +25,8 @@ interface FilterOptions {
   since?: string;
   until?: string;
   q?: string;
+  worker?: string;
+  metadata?: string[];
 }
 
 interface ActOptions extends TaskOptions, FilterOptions {
@@ -32,20 +35,23 @@ interface ActOptions extends TaskOptions, FilterOptions {
   wait: boolean;
 }
 
-/** Actions on one task by its id, and on all tasks of a filter. */
+/** Actions on tasks by their ids, and on all tasks of a filter. */
 export function addActionCommands(program: Command, contextOf: ContextOf): void {
   const add = (name: ActionName, description: string, one: typeof runRetry): Command =>
-    addFilter(program.command(`${name} [id]`).description(description)).action(
-      async (id: string | undefined, options: ActOptions, command: Command) => {
+    addFilter(program.command(`${name} [ids...]`).description(description)).action(
+      async (given: string[], options: ActOptions, command: Command) => {
+        const context = contextOf(command);
+        const [id, ...others] = given;
         if ((id === undefined) !== (options.all === true))
           throw new CliProblem(`Name a task, or say --all with a filter`, { exitCode: EXIT.usage });
-        if (id === undefined) await runOnAll(name, options, contextOf(command));
-        else await one(id, options, contextOf(command));
+        if (id === undefined) await runOnMany(name, { filter: filterOf(options) }, options, context);
+        else if (others.length === 0 && options.dryRun !== true) await one(id, options, context);
+        else await runOnMany(name, { ids: await resolveAll(given, context) }, options, context);
       },
     );
-  add('cancel', 'stop a task and its sub-tasks, or all tasks of a filter', runCancel).option('--reason <text>', 'stored with the task');
-  add('retry', 'retry a permanently failed task, or start a task now that waits for its next attempt', runRetry);
-  add('discard', 'remove the record of an ended task, or of all permanently failed tasks of a filter', runDiscard);
+  add('cancel', 'stop tasks and their sub-tasks, or all tasks of a filter', runCancel).option('--reason <text>', 'stored with the tasks');
+  add('retry', 'retry permanently failed tasks, or start tasks now that wait for their next attempt', runRetry);
+  add('discard', 'remove the records of ended tasks, or of all permanently failed tasks of a filter', runDiscard);
   addActionList(program, contextOf);
 }
 
@@ -61,6 +67,8 @@ function addFilter(command: Command): Command {
     .option('--since <time>', 'accepted at or after, such as 2026-05-01T09:00:00Z')
     .option('--until <time>', 'accepted before')
     .option('--q <text>', 'with this text in the input, output, id, session or error')
+    .option('--worker <id>', 'whose last attempt this worker ran')
+    .option('--metadata <key:value...>', 'with these fields of their metadata')
     .option('--dry-run', 'only count the tasks')
     .option('--no-wait', 'return at once; npx muster actions shows the progress')
     .option('--json', 'print the answer as JSON');
@@ -87,11 +95,22 @@ const actionSchema = countedSchema.extend({
 });
 type Action = z.infer<typeof actionSchema>;
 
-async function runOnAll(action: ActionName, options: ActOptions, context: CommandContext): Promise<void> {
+/** Ids of which only the beginning may be given. */
+async function resolveAll(given: readonly string[], context: CommandContext): Promise<string[]> {
+  const api = context.connect();
+  return await pMap(given, async (each) => await resolveTaskId(api, each), { concurrency: 4 });
+}
+
+interface Selected {
+  ids?: readonly string[];
+  filter?: Record<string, unknown>;
+}
+
+async function runOnMany(action: ActionName, selected: Selected, options: ActOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const { reason, dryRun, json } = options;
   const api = context.connect();
-  const body = { action, filter: filterOf(options), reason, dryRun };
+  const body = { action, ...selected, reason, dryRun };
   const answer = await api.post('/v1/tasks/actions', { body, idempotencyKey: `cli-${randomUUID()}` });
   if (dryRun === true) {
     if (json === true) return terminal.json(answer);
@@ -105,8 +124,9 @@ async function runOnAll(action: ActionName, options: ActOptions, context: Comman
   else terminal.line(`${countText(ended)} will be ${VERBS[action]}. Show the progress with npx muster actions`);
 }
 
-function filterOf({ code, agent, session, schedule, source, status, since, until, q }: FilterOptions): Record<string, unknown> {
-  return { code, agent, session, schedule, source, since, until, q, status: status?.split(',') };
+function filterOf({ code, agent, session, schedule, source, status, since, until, q, ...rest }: FilterOptions): Record<string, unknown> {
+  const { worker, metadata } = rest;
+  return { code, agent, session, schedule, source, since, until, q, worker, metadata, status: status?.split(',') };
 }
 
 function countText({ matched, exact }: z.infer<typeof countedSchema>): string {

@@ -66,6 +66,8 @@ export const actionSettingsSchema = z.strictObject({
   pollMs: int(1000, 50),
   /** How long a worker may take for a step; after that another worker repeats it. */
   leaseMs: int(10_000, 500),
+  /** Tasks that one action may name by their ids. */
+  maxIds: int(1000),
   /** Actions of one tenant that have not ended. */
   maxActive: int(5),
   /** Actions of one tenant that are kept, the ended ones included; the oldest ended ones go first. */

@@ -200,6 +200,27 @@ describe('an action', () => {
     expect(await readTask(ledger, TENANT, waiting)).not.toBeNull();
   });
 
+  it('is applied to named tasks step by step, whatever clock made their ids', async () => {
+    const ids = await failed(2 * STEP + 1);
+    const [left = '', ...named] = ids;
+    const id = await create('retry', { ids: named.toReversed() });
+    await runToEnd();
+    expect(await read(id)).toMatchObject({ status: 'completed', matched: 2 * STEP, done: 2 * STEP, isExact: true });
+    expect(await retriesOf([left, ...named])).toEqual([0, ...named.map(() => 1)]);
+  });
+
+  it.each<[string, ActionRequest['filter']]>([
+    ['ids', { ids: ['01ARZ3NDEKTSV4RRFFQ69G5FAV'] }],
+    ['a worker', { worker: 'worker-1' }],
+    ['metadata', { metadata: [{ key: 'a', value: '' }] }],
+  ])('with %s cannot be read as one upon more tasks by a release that does not know them', async (_, filter) => {
+    const id = await create('retry', filter);
+    const stored = JSON.parse((await redis.hget(keys.tenant(TENANT).actions, id))?.replace(/^\d+ open /, '') ?? '');
+    // That release reads the statuses of a filter, which it needs, and leaves out what it does not know.
+    expect(stored.filter.statuses).toBeUndefined();
+    expect((await read(id))?.filter).toMatchObject(filter);
+  });
+
   it('is removed when its retention is over, and makes room for a newer one', async () => {
     const old: string[] = [];
     for (let made = 0; made < 4; made += 1) {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { callApi, randomKey } from './call-api.ts';
 
 export type TaskAction = 'retry' | 'cancel' | 'discard';
-/** Which tasks an action selects; the fields of `GET /v1/tasks`. */
-export type TaskActionFilter = Readonly<Record<string, unknown>>;
+/** Which tasks an action selects: named ones, or those of a filter with the fields of `GET /v1/tasks`. */
+export type TaskActionTarget = { readonly ids: readonly string[] } | { readonly filter: Readonly<Record<string, unknown>> };
 
 const countSchema = z.object({ matched: z.number(), exact: z.boolean() });
 const actionSchema = z.object({
@@ -21,12 +21,12 @@ export type ActionRecord = z.infer<typeof actionSchema>;
 const PATH = '/v1/tasks/actions';
 
 /** How many tasks the action would change. */
-export async function countAction(action: TaskAction, filter: TaskActionFilter): Promise<z.infer<typeof countSchema>> {
-  return await callApi(countSchema, PATH, { method: 'POST', body: { action, filter, dryRun: true } });
+export async function countAction(action: TaskAction, target: TaskActionTarget): Promise<z.infer<typeof countSchema>> {
+  return await callApi(countSchema, PATH, { method: 'POST', body: { action, ...target, dryRun: true } });
 }
 
-export async function startAction(action: TaskAction, filter: TaskActionFilter): Promise<ActionRecord> {
-  return await callApi(actionSchema, PATH, { method: 'POST', body: { action, filter }, headers: { 'Idempotency-Key': randomKey() } });
+export async function startAction(action: TaskAction, target: TaskActionTarget): Promise<ActionRecord> {
+  return await callApi(actionSchema, PATH, { method: 'POST', body: { action, ...target }, headers: { 'Idempotency-Key': randomKey() } });
 }
 
 export async function readAction(id: string, signal: AbortSignal): Promise<ActionRecord> {

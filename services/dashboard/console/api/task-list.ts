@@ -70,7 +70,6 @@ const taskPath = (id: string): string => `/v1/tasks/${encodeURIComponent(id)}`;
 export const TASK_CALLS = {
   retry: (id: string) => callApi(z.unknown(), `${taskPath(id)}/retry`, { method: 'POST' }),
   cancel: (id: string) => callApi(z.unknown(), `${taskPath(id)}/cancel`, { method: 'POST' }),
-  discard: (id: string) => callApi(z.unknown(), taskPath(id), { method: 'DELETE' }),
 } as const;
 
 const newTaskSchema = z.object({ id: z.string() });

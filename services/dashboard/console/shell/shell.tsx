@@ -2,7 +2,6 @@ import { Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type R
 import { PaletteButton } from '../palette/palette-button.tsx';
 import { ConfirmDialog } from '../parts/actions/confirm.tsx';
 import { Jobs } from '../parts/actions/jobs.tsx';
-import { LocalJobs } from '../parts/actions/local-jobs.tsx';
 import { Notices } from '../parts/actions/notices.tsx';
 import { KeyList } from '../parts/keys/key-list.tsx';
 import { NewTaskDialog } from '../parts/new-task/new-task.tsx';
@@ -62,7 +61,6 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
       </div>
       <Notices>
         <Jobs />
-        <LocalJobs />
       </Notices>
       <ConfirmDialog />
       <KeyList />

@@ -6,7 +6,7 @@ import { useApi } from '../support/use-api.ts';
 import type { CallOptions, Reply } from '../../../support/call-api.ts';
 
 const MAX_READ = 1000;
-const api = await useApi({ actions: { maxActive: 2, maxRead: MAX_READ } });
+const api = await useApi({ actions: { maxActive: 2, maxRead: MAX_READ, maxIds: 3 } });
 const PATH = '/v1/tasks/actions';
 
 const run = async (): Promise<void> => await runActions(api.parts, systemClock, 10_000);
@@ -77,6 +77,41 @@ describe('POST /v1/tasks/actions', () => {
     expect((await call('GET', PATH)).body.items).toEqual([]);
   });
 
+  it('applies to the named tasks alone, in each status that it applies to', async () => {
+    const { act, call, fail, statusOf } = await useTenant('naming');
+    const [first, second, other] = [await fail(), await fail(), await fail()];
+    const foreign = await (await useTenant('naming-foreign')).fail();
+    const waiting = (await call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'x' } })).body.id;
+    const ids = [first, second, waiting];
+    expect((await act({ action: 'retry', ids, dryRun: true })).body).toMatchObject({ matched: 2, exact: true });
+    expect((await act({ action: 'retry', ids: [foreign], dryRun: true })).body).toMatchObject({ matched: 0 });
+    expect((await act({ action: 'discard', ids, dryRun: true })).body.code).toBe('auth.forbidden');
+    const made = await act({ action: 'retry', ids });
+    expect(made.body).toMatchObject({ status: 'pending', named: 3, matched: 2, filter: { status: expect.arrayContaining(['failed']) } });
+    await run();
+    const read = await call('GET', `${PATH}/${made.body.id}`);
+    expect(read.body).toMatchObject({ status: 'completed', named: 3, matched: 2, done: 2, skipped: 0 });
+    expect([await statusOf(first), await statusOf(second), await statusOf(other)]).toEqual(['queued', 'queued', 'permanently_failed']);
+    const cancelled = async (filter?: object): Promise<number> =>
+      (await act({ action: 'cancel', ids: [waiting, first, other], filter, dryRun: true })).body.matched;
+    expect([await cancelled(), await cancelled({ status: 'pending' }), await cancelled({ worker: 'worker-1' })]).toEqual([2, 0, 1]);
+  });
+
+  it('selects by worker and metadata as the list does', async () => {
+    const { act, call, fail, statusOf } = await useTenant('searching');
+    const [wanted, other] = [await fail({ metadata: { customer: 42, tier: 'a' } }), await fail({ metadata: { customer: 43 } })];
+    const matched = async (filter: object): Promise<number> => (await act({ action: 'retry', filter, dryRun: true })).body.matched;
+    expect(await matched({ worker: 'worker-1' })).toBe(2);
+    expect(await matched({ worker: 'worker-2' })).toBe(0);
+    expect(await matched({ metadata: 'customer:' })).toBe(2);
+    expect(await matched({ metadata: ['customer:42', 'tier:b'] })).toBe(0);
+    const { body } = await act({ action: 'retry', filter: { worker: 'worker-1', metadata: ['customer:42', 'tier:a'] } });
+    expect(body.filter).toMatchObject({ worker: 'worker-1', metadata: ['customer:42', 'tier:a'] });
+    await run();
+    expect((await call('GET', `${PATH}/${body.id}`)).body).toMatchObject({ status: 'completed', done: 1, matched: 1 });
+    expect([await statusOf(wanted), await statusOf(other)]).toEqual(['queued', 'permanently_failed']);
+  });
+
   it('makes one action of requests with the same key, and refuses the key for another request', async () => {
     const { act } = await useTenant('repeating');
     const key = { 'idempotency-key': 'once' };
@@ -116,6 +151,10 @@ describe('POST /v1/tasks/actions', () => {
 
   it.each([
     [{ action: 'retry' }],
+    [{ action: 'retry', ids: [] }],
+    [{ action: 'retry', ids: ['nothing'] }],
+    [{ action: 'retry', ids: ['1', '2', '3', '4'].map((end) => `01ARZ3NDEKTSV4RRFFQ69G5FA${end}`) }],
+    [{ action: 'retry', filter: { metadata: 'customer' } }],
     [{ action: 'pause', filter: {} }],
     [{ action: 'retry', filter: { stauts: 'failed' } }],
     [{ action: 'retry', filter: { status: 'completed' } }],

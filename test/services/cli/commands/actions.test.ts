@@ -36,6 +36,14 @@ describe('an action on all tasks of a filter', () => {
     });
   });
 
+  it('takes several ids, a worker and metadata', async () => {
+    const handlers = made(action({ ...ENDED, matched: 2, done: 2 }));
+    expect((await muster(handlers, ['retry', TASK_ID, ID])).stdout).toBe('2 tasks were retried.\n');
+    expect(sent()).toEqual({ action: 'retry', ids: [TASK_ID, ID] });
+    await muster(handlers, ['retry', '--all', '--worker', 'w1', '--metadata', 'customer:42', 'tier:a']);
+    expect(sent()).toEqual({ action: 'retry', filter: { worker: 'w1', metadata: ['customer:42', 'tier:a'] } });
+  });
+
   it('ends with 1 when it could not be applied to a task', async () => {
     const ended = action({ ...ENDED, action: 'cancel', done: 2, failed: 1, error: `${TASK_ID}: no` });
     expect(await muster(made(ended), ['cancel', '--all', '--session', 's', '--reason', 'enough'])).toMatchObject({

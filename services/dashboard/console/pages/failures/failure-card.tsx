@@ -41,7 +41,7 @@ export function FailureCard({ group, selected, largest, startsOpen }: FailureCar
           </PageLink>
         </span>
         <div className={classes['actions']}>
-          <BulkTaskActions filter={filter} actions={['retry', 'discard']} label="all" size="compact-xs" />
+          <BulkTaskActions target={{ filter }} actions={['retry', 'discard']} label="all" size="compact-xs" />
         </div>
       </div>
       <p className={classes['message']}>{example.message}</p>

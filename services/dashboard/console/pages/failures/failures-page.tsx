@@ -39,7 +39,7 @@ export function Page(): ReactElement {
       title="Failures"
       actions={
         <BulkTaskActions
-          filter={{ status: ['permanently_failed'], ...selected }}
+          target={{ filter: { status: ['permanently_failed'], ...selected } }}
           actions={['retry', 'discard']}
           label={filters.count === 0 ? 'all' : 'all of the filter'}
         />

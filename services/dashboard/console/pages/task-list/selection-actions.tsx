@@ -1,12 +1,10 @@
 import { Button } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
 import { useMay } from '../../api/person.ts';
 import type { TaskAction } from '../../api/task-actions.ts';
 import { TASK_CALLS, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
-import { ACTION_TEXTS, BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
-import { useConfirm } from '../../parts/actions/confirm.tsx';
-import { runForEach } from '../../parts/actions/local-jobs.tsx';
+import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
 import { notify } from '../../parts/actions/notices.tsx';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { countText } from '../../parts/numbers.tsx';
@@ -30,20 +28,23 @@ export function SelectionActions({ selection, filters, total }: SelectionActions
     return (
       <>
         <span>{countText(ids.size)} selected</span>
-        {ACTIONS.map((action) => (
-          <SelectedButton key={action} action={action} ids={[...ids]} onDone={() => selection.change(new Set())} />
-        ))}
+        <BulkTaskActions size="compact-xs" actions={ACTIONS} target={{ ids: [...ids] }} onStarted={() => selection.change(new Set())} />
         <Button size="compact-xs" variant="subtle" color="gray" onClick={() => selection.change(new Set())}>
           None
         </Button>
       </>
     );
   }
-  // Without a filter a slip would cancel the work of everybody. Actions select by no worker and no metadata.
-  if (filters.count === 0 || filters.values.worker !== null || filters.values.metadata !== null) return null;
+  // Without a filter a slip would cancel the work of everybody.
+  if (filters.count === 0) return null;
   const label = total === undefined || total.total === 0 ? 'all' : `all ${countText(total.total)}${total.isLowerBound ? '+' : ''}`;
   return (
-    <BulkTaskActions size="compact-xs" actions={actionsOf(filters.values.status)} filter={actionFilter(filters.values)} label={label} />
+    <BulkTaskActions
+      size="compact-xs"
+      actions={actionsOf(filters.values.status)}
+      target={{ filter: actionFilter(filters.values) }}
+      label={label}
+    />
   );
 }
 
@@ -55,34 +56,6 @@ function actionsOf(statuses: readonly string[]): readonly TaskAction[] {
   const isOpen = known.some((status) => !isTerminal(status));
   const canRetry = known.some((status) => status === 'permanently_failed' || status === 'failed' || status === 'timeout');
   return ACTIONS.filter((action) => (action === 'retry' ? canRetry : action === 'cancel' ? isOpen : hasEnded));
-}
-
-interface SelectedButtonProps {
-  action: TaskAction;
-  ids: readonly string[];
-  onDone: () => void;
-}
-
-function SelectedButton({ action, ids, onDone }: SelectedButtonProps): ReactElement | null {
-  const { text, needs, warning } = ACTION_TEXTS[action];
-  const may = useMay(needs);
-  const confirm = useConfirm();
-  const [isBusy, setBusy] = useState(false);
-  if (!may) return null;
-  const start = async (): Promise<void> => {
-    const what = `${text} ${countText(ids.length)} ${ids.length === 1 ? 'task' : 'tasks'}`;
-    const isConfirmed = await confirm({ title: `${what}?`, text: warning, button: what, danger: action !== 'retry' });
-    if (!isConfirmed) return;
-    setBusy(true);
-    onDone();
-    await runForEach({ text: what, ids, run: TASK_CALLS[action] });
-    setBusy(false);
-  };
-  return (
-    <Button size="compact-xs" variant="default" loading={isBusy} onClick={() => void start()}>
-      {text}
-    </Button>
-  );
 }
 
 const REFRESH = [['tasks']];

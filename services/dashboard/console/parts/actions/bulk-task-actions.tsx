@@ -2,32 +2,33 @@ import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { useMay, type Scope } from '../../api/person.ts';
 import { problemText } from '../../api/records.ts';
-import { countAction, startAction, type TaskAction, type TaskActionFilter } from '../../api/task-actions.ts';
+import { countAction, startAction, type TaskAction, type TaskActionTarget } from '../../api/task-actions.ts';
 import { countText } from '../numbers.tsx';
 import { useConfirm } from './confirm.tsx';
 import { showJob } from './jobs.tsx';
 import { notify } from './notices.tsx';
 
-export const ACTION_TEXTS: Readonly<Record<TaskAction, { text: string; needs: Scope; warning: string }>> = {
+const ACTION_TEXTS: Readonly<Record<TaskAction, { text: string; needs: Scope; warning: string }>> = {
   retry: { text: 'Retry', needs: 'submit', warning: 'Each gets a new first attempt.' },
   cancel: { text: 'Cancel', needs: 'submit', warning: 'Running ones are stopped, with their sub-tasks.' },
   discard: { text: 'Discard', needs: 'operate', warning: 'Their records are removed for good.' },
 };
 
 interface BulkTaskActionsProps {
-  filter: TaskActionFilter;
+  target: TaskActionTarget;
   actions: readonly TaskAction[];
-  /** The tasks in words, `all 312`. */
-  label: string;
+  /** The tasks in words, `all 312`; none where the text beside the buttons says it. */
+  label?: string;
   size?: 'xs' | 'compact-xs';
+  onStarted?: () => void;
 }
 
-/** Buttons that change all tasks of a filter, as a background job with progress. */
-export function BulkTaskActions({ filter, actions, label, size = 'xs' }: BulkTaskActionsProps): ReactElement {
+/** Buttons that change many tasks, as a background job with progress. */
+export function BulkTaskActions({ actions, label = '', size = 'xs', onStarted = () => {}, target }: BulkTaskActionsProps): ReactElement {
   return (
     <>
       {actions.map((action) => (
-        <BulkButton key={action} action={action} filter={filter} label={label} size={size} />
+        <BulkButton key={action} action={action} target={target} label={label} size={size} onStarted={onStarted} />
       ))}
     </>
   );
@@ -37,14 +38,14 @@ interface BulkButtonProps extends Required<Omit<BulkTaskActionsProps, 'actions'>
   action: TaskAction;
 }
 
-function BulkButton({ action, filter, label, size }: BulkButtonProps): ReactElement | null {
+function BulkButton({ action, target, label, size, onStarted }: BulkButtonProps): ReactElement | null {
   const { text, needs, warning } = ACTION_TEXTS[action];
   const may = useMay(needs);
   const confirm = useConfirm();
   const [isBusy, setBusy] = useState(false);
   if (!may) return null;
   const start = async (): Promise<void> => {
-    const { matched, exact } = await countAction(action, filter);
+    const { matched, exact } = await countAction(action, target);
     if (matched === 0) return notify({ text: `There is no task to ${text.toLowerCase()}` });
     const total = `${exact ? '' : 'at least '}${countText(matched)} ${matched === 1 ? 'task' : 'tasks'}`;
     const isConfirmed = await confirm({
@@ -53,7 +54,9 @@ function BulkButton({ action, filter, label, size }: BulkButtonProps): ReactElem
       button: `${text} ${total}`,
       danger: action !== 'retry',
     });
-    if (isConfirmed) showJob(await startAction(action, filter));
+    if (!isConfirmed) return undefined;
+    showJob(await startAction(action, target));
+    onStarted();
     return undefined;
   };
   const onClick = async (): Promise<void> => {
@@ -63,7 +66,7 @@ function BulkButton({ action, filter, label, size }: BulkButtonProps): ReactElem
   };
   return (
     <Button size={size} variant="default" loading={isBusy} onClick={() => void onClick()}>
-      {text} {label}
+      {label === '' ? text : `${text} ${label}`}
     </Button>
   );
 }

@@ -136,7 +136,7 @@ test.skipIf(!hasBrowser)(
     await page.getByText('1 selected').waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 task' }).click();
-    await page.getByText('Cancel 1 task: done').waitFor();
+    await page.getByText('1 task cancelled').waitFor();
     await row('without an end').getByText('cancelled').waitFor();
     await console.open('/tasks?status=permanently_failed');
     await row('a broken source').waitFor();
