@@ -21,12 +21,9 @@ const matchedSchema = countSchema('Tasks that fit the filter.');
 const exactSchema = z.boolean().meta({ description: 'Whether `matched` is exact; otherwise it is a lower bound.' });
 const instant = (description: string): z.ZodISODateTime => z.iso.datetime().meta({ description });
 
-const idsSchema = z
-  .array(z.string().regex(TASK_ID, 'expected the id of a task'))
-  .min(1)
-  .meta({
-    description: 'Only these tasks, `actions.maxIds` at most, in each status that the action applies to unless `filter` says more.',
-  });
+const idsSchema = z.array(z.string().regex(TASK_ID, 'expected the id of a task')).min(1).meta({
+  description: 'Only these tasks, `actions.maxIds` at most, in each status that the action applies to unless `filter` says more.',
+});
 
 const namedBodySchema = z.strictObject({
   action: actionNameSchema,

@@ -190,7 +190,9 @@ describe('the log of a tenant', () => {
     const env = { MUSTER_URL: dashboard.url, MUSTER_API_KEY: admin.secret };
     const { stdout } = await runMuster(['audit', '--export', '--object', 'agents/'], { env });
     expect(stdout.trimEnd().split('\n')).toEqual(lines);
-    expect((await runMuster(['audit', '--limit', '1'], { env })).stdout).toMatch(/made or replaced an agent +agents\/b +done +api +127\.0\.0\.1/);
+    expect((await runMuster(['audit', '--limit', '1'], { env })).stdout).toMatch(
+      /made or replaced an agent +agents\/b +done +api +127\.0\.0\.1/,
+    );
   });
 
   it('is bounded by count and by age, also in Redis', async () => {
