@@ -13,7 +13,7 @@ const statusesSchema = z
   .meta({ description: 'One or several statuses.' });
 
 /** Strict, because a filter with a typing error would otherwise select everything. */
-export const filterSchema = z.strictObject({ status: statusesSchema.optional(), ...taskFilterFields }).meta({ id: 'ActionFilter' });
+const filterSchema = z.strictObject({ status: statusesSchema.optional(), ...taskFilterFields }).meta({ id: 'ActionFilter' });
 
 const actionNameSchema = z.enum(ACTION_NAMES).meta({ description: '`retry`, `cancel`, or `discard`: remove the records of ended tasks.' });
 const countSchema = (description: string): z.ZodInt => z.int().meta({ description });
