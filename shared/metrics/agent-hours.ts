@@ -60,7 +60,7 @@ export async function readAgentFigures({ redis, keys, settings }: ReadPorts, ten
     const stored = await Promise.all(page.map((each) => redis.hgetall(keys.tenant(tenant).agentHour(each))));
     for (const fields of stored) addHour(found, fields);
   }
-  const items = [...found].map(([agent, { ran, ...plain }]) => ({ agent, ...plain, ran: quantilesOf(ran) }));
+  const items = [...found].map(([agent, sums]): AgentFigures => Object.assign(sums, { agent, ran: quantilesOf(sums.ran) }));
   return { items: items.toSorted((a, b) => (a.agent < b.agent ? -1 : 1)), since: first * HOUR_MS, until: (last + 1) * HOUR_MS };
 }
 

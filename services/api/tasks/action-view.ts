@@ -131,7 +131,10 @@ export function viewAction(stored: Action): z.infer<typeof actionSchema> {
   };
 }
 
-function viewFilter({ statuses, since, until, ids: _, metadata, ...rest }: ActionFilter): Record<string, unknown> {
+/** Without the ids, of which there may be many: `named` counts them. */
+function viewFilter(filter: ActionFilter): Record<string, unknown> {
+  const { statuses, since, until, metadata, ...rest } = filter;
+  delete rest.ids;
   return {
     status: statuses,
     ...rest,

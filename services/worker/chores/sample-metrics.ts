@@ -47,12 +47,17 @@ async function countSlots(ledger: Ledger): Promise<number> {
 /** `held`: tasks without a ticket that wait for a daemon. */
 async function measureQueues(ledger: Ledger, queues: Queues, held: number): Promise<QueueGauge[]> {
   const now = await redisNow(ledger.redis);
-  const measured = await Promise.all(TASK_QUEUES.map((name) => measureQueue(ledger, queues, name, now)));
-  return measured.map((gauge) => (gauge.name === 'remote' ? { ...gauge, waiting: gauge.waiting + held } : gauge));
+  return await Promise.all(TASK_QUEUES.map((name) => measureQueue({ ledger, queues, held: name === 'remote' ? held : 0 }, name, now)));
 }
 
-async function measureQueue(ledger: Ledger, queues: Queues, name: TaskQueue, now: number): Promise<QueueGauge> {
-  let [waiting, oldestAt] = [0, Number.POSITIVE_INFINITY];
+interface QueueParts {
+  ledger: Ledger;
+  queues: Queues;
+  held: number;
+}
+
+async function measureQueue({ ledger, queues, held }: QueueParts, name: TaskQueue, now: number): Promise<QueueGauge> {
+  let [waiting, oldestAt] = [held, Number.POSITIVE_INFINITY];
   for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
     const queue = queues.get(shard, name);
     const ready = await measureReady(ledger, shard, name);

@@ -50,9 +50,10 @@ it('what ended shows in rates, times and shares, for its tenant and the fleet', 
   expect(own).toMatchObject({ tasks_enqueued_per_minute: 0, failure_rate: 0 });
 });
 
+const read = async (query = '', tenant = 'acme') =>
+  (await api.call('GET', `/v1/metrics/agents${query}`, { headers: { 'muster-tenant': tenant } })).body;
+
 it('what agents did is counted by agent over a window of hours, for its tenant', async () => {
-  const read = async (query = '', tenant = 'acme') =>
-    (await api.call('GET', `/v1/metrics/agents${query}`, { headers: { 'muster-tenant': tenant } })).body;
   const { items, hours, since } = await read();
   expect(items).toMatchObject([{ agent: 'echo', attempts: 4, completed: 2, failed: 1, retried: 1, failureRate: 0.3333, costMicroUsd: 0 }]);
   expect(items[0].runP95Ms).toBeGreaterThanOrEqual(items[0].runP50Ms);

@@ -11,6 +11,7 @@ import {
   WINDOWS,
   windowText,
   type Agent,
+  type AgentFigures,
   type AgentTask,
 } from '../../api/agents.ts';
 import { useMay } from '../../api/person.ts';
@@ -81,23 +82,32 @@ function AgentStats({ id }: { id: string }): ReactElement {
   });
   return (
     <QueryView query={query} title="The figures could not be read">
-      {({ items, hours }) => {
-        const found = items.find(({ agent }) => agent === id);
-        const rate = found?.failureRate ?? null;
-        return (
-          <StatRow>
-            <Stat label="Ended" value={<Count value={(found?.completed ?? 0) + (found?.failed ?? 0)} />} hint={windowText(hours)} />
-            <Stat
-              label="Failed"
-              value={rate === null ? '–' : percentText(rate)}
-              {...(rate ? { tone: 'bad' as const, href: `/tasks?agent=${encodeURIComponent(id)}&status=permanently_failed` } : {})}
-            />
-            <Stat label="p95" value={<Duration ms={found?.runP95Ms ?? null} />} />
-            <Stat label="Cost" value={<Money microUsd={found?.costMicroUsd ?? null} />} />
-          </StatRow>
-        );
-      }}
+      {({ items, hours }) => <WindowStats id={id} hours={hours} figures={items.find(({ agent }) => agent === id) ?? NO_FIGURES} />}
     </QueryView>
+  );
+}
+
+const NO_FIGURES = { completed: 0, failed: 0, failureRate: null, runP95Ms: null, costMicroUsd: null };
+
+interface WindowStatsProps {
+  id: string;
+  hours: number;
+  figures: typeof NO_FIGURES | AgentFigures;
+}
+
+function WindowStats({ id, hours, figures }: WindowStatsProps): ReactElement {
+  const { completed, failed, failureRate: rate, runP95Ms, costMicroUsd } = figures;
+  return (
+    <StatRow>
+      <Stat label="Ended" value={<Count value={completed + failed} />} hint={windowText(hours)} />
+      <Stat
+        label="Failed"
+        value={rate === null ? '–' : percentText(rate)}
+        {...(rate ? { tone: 'bad' as const, href: `/tasks?agent=${encodeURIComponent(id)}&status=permanently_failed` } : {})}
+      />
+      <Stat label="p95" value={<Duration ms={runP95Ms} />} />
+      <Stat label="Cost" value={<Money microUsd={costMicroUsd} />} />
+    </StatRow>
   );
 }
 

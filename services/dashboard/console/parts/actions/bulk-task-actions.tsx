@@ -24,17 +24,17 @@ interface BulkTaskActionsProps {
 }
 
 /** Buttons that change many tasks, as a background job with progress. */
-export function BulkTaskActions({ actions, label = '', size = 'xs', onStarted = () => {}, target }: BulkTaskActionsProps): ReactElement {
+export function BulkTaskActions({ actions, label = '', size = 'xs', onStarted, target }: BulkTaskActionsProps): ReactElement {
   return (
     <>
       {actions.map((action) => (
-        <BulkButton key={action} action={action} target={target} label={label} size={size} onStarted={onStarted} />
+        <BulkButton key={action} action={action} target={target} label={label} size={size} {...(onStarted ? { onStarted } : {})} />
       ))}
     </>
   );
 }
 
-interface BulkButtonProps extends Required<Omit<BulkTaskActionsProps, 'actions'>> {
+interface BulkButtonProps extends Required<Omit<BulkTaskActionsProps, 'actions' | 'onStarted'>>, Pick<BulkTaskActionsProps, 'onStarted'> {
   action: TaskAction;
 }
 
@@ -56,7 +56,7 @@ function BulkButton({ action, target, label, size, onStarted }: BulkButtonProps)
     });
     if (!isConfirmed) return undefined;
     showJob(await startAction(action, target));
-    onStarted();
+    onStarted?.();
     return undefined;
   };
   const onClick = async (): Promise<void> => {

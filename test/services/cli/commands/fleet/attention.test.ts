@@ -32,9 +32,10 @@ describe('muster attention', () => {
   });
 });
 
+const found = async (handlers: Handlers): Promise<unknown> => JSON.parse((await muster(handlers, ['doctor', '--json'])).stdout);
+
 describe('muster doctor', () => {
   it('is given what needs attention as checks', async () => {
-    const found = async (handlers: Handlers): Promise<unknown> => JSON.parse((await muster(handlers, ['doctor', '--json'])).stdout);
     expect(await found(listing(critical, warning))).toEqual({
       json: true,
       found: [
