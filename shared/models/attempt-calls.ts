@@ -33,6 +33,8 @@ export type Run<T> = (model: AgentModel, call: GatedCall, source: ModelSource) =
 export class AttemptCalls {
   readonly #options: AttemptCallsOptions;
   readonly #open = new Set<GatedCall>();
+  /** Answered calls whose end is on its way to Redis. */
+  readonly #ending = new Set<Promise<void>>();
   #hasCalled = false;
   /** Why the last call failed; undefined when it did not. */
   failure: TaskFailure | undefined;
@@ -75,7 +77,7 @@ export class AttemptCalls {
     const result = await model.doGenerate(call.params);
     call.begin(result.response?.headers);
     call.meter.readAll(result);
-    await call.succeed();
+    this.#end(call);
     return result;
   }
 
@@ -84,14 +86,29 @@ export class AttemptCalls {
     return await passStream(result, {
       onBegin: () => call.begin(result.response?.headers),
       onPart: (part) => call.read(part),
-      onEnd: () => call.succeed(),
+      onEnd: () => this.#end(call),
       onFailure: async (error) => (await this.#fail(source, call, error)) ?? error,
     });
   }
 
-  /** Settles the calls that are still open. */
+  /** Settles the calls that are still open, and waits for those that ended. */
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((call) => call.fail(undefined, null)));
+    await Promise.all(this.#ending);
+  }
+
+  /**
+   * Settles an answered call. Its caller does not wait for Redis: until then its reservation counts in full, and the next call's
+   * admission follows on the same connection.
+   */
+  #end(call: GatedCall): void {
+    const ending = call.succeed();
+    this.#ending.add(ending);
+    ending.then(
+      () => this.#ending.delete(ending),
+      // Left to `close`.
+      () => undefined,
+    );
   }
 
   /** Settles a call that failed. Returns its failure, a hold where the provider takes no calls for a while; null for a stopped call. */

@@ -4,7 +4,7 @@ import { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { AttemptCalls, type AttemptCallsOptions, type FailedCall, type Run } from './attempt-calls.ts';
 import { HeldByProvider } from './call-gate.ts';
 import type { CallOptions, ModelSource } from './language-model.ts';
-import { boundOutput, candidatesFor } from './plan-call.ts';
+import { boundOutput, candidatesFor, sourceOf } from './plan-call.ts';
 import { type Substituted, Substitution, type SubstitutionOptions } from './substitution.ts';
 
 export interface AttemptModelsOptions extends AttemptCallsOptions, SubstitutionOptions {
@@ -50,7 +50,7 @@ export class AttemptModels {
     return this.#substitution.substituted;
   }
 
-  /** Settles the calls that the agent left open when it ended. */
+  /** Settles the calls that the agent left open when it ended, and waits for those that end. */
   async close(): Promise<void> {
     await this.#calls.close();
   }
@@ -97,11 +97,6 @@ export class AttemptModels {
     const signal = this.#options.signal();
     return abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
   }
-}
-
-/** Where a model is called. The agent's own stays at the agent's own endpoint. */
-function sourceOf(model: string, source: ModelSource): ModelSource {
-  return (model === source.name ? null : source.elsewhere?.(model)) ?? source;
 }
 
 /** Without a failure, the model was not called because others answer sooner. */

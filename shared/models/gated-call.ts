@@ -66,7 +66,7 @@ export class GatedCall {
     this.meter.read(part);
   }
 
-  /** The answer came to its end. */
+  /** The answer came to its end. Resolves once that is settled. */
   async succeed(): Promise<void> {
     await this.#settle({ usage: this.meter.usage, answer: goodAnswer(this.#headers), failure: null, isAborted: false });
   }

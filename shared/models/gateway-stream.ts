@@ -8,8 +8,8 @@ export interface StreamWatch {
   onBegin(): void;
   /** Reads a part before the caller gets it. */
   onPart(part: StreamPart): void;
-  /** The stream has ended; the caller learns it once this resolves. */
-  onEnd(): Promise<void>;
+  /** The stream has ended; the caller learns it next. */
+  onEnd(): void;
   /** The stream broke or the caller left it. Returns the error that the caller gets. */
   onFailure(error: unknown): Promise<unknown>;
 }
@@ -53,7 +53,7 @@ class PassingSource implements UnderlyingSource<StreamPart> {
       const part = this.#pending.shift() ?? (await this.#reader.read()).value;
       if (part !== undefined) controller.enqueue(await this.#pass(part));
       else {
-        await this.#watch.onEnd();
+        this.#watch.onEnd();
         controller.close();
       }
     } catch (error) {
@@ -61,11 +61,11 @@ class PassingSource implements UnderlyingSource<StreamPart> {
     }
   }
 
-  /** A call is settled before its caller sees the end, so that no attempt ends before its calls. */
+  /** What a call used counts before its caller sees the end. */
   async #pass(part: StreamPart): Promise<StreamPart> {
     if (part.type === 'error') return { type: 'error', error: await this.#watch.onFailure(streamError(part.error)) };
     this.#watch.onPart(part);
-    if (part.type === 'finish') await this.#watch.onEnd();
+    if (part.type === 'finish') this.#watch.onEnd();
     return part;
   }
 

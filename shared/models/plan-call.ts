@@ -1,5 +1,4 @@
 import type { Settings } from '../config/index.ts';
-import type { ProviderAccount } from '../providers/index.ts';
 import type { CallOptions, ModelSource } from './language-model.ts';
 import type { Latencies } from './latencies.ts';
 
@@ -8,15 +7,18 @@ interface PlanPorts {
   readonly latencies: Latencies;
 }
 
+/** Where a model is called. The agent's own stays at the agent's own endpoint. */
+export function sourceOf(model: string, source: ModelSource): ModelSource {
+  return (model === source.name ? null : source.elsewhere?.(model)) ?? source;
+}
+
 /** The models to call in turn: the requested one, then its fallbacks. Slow ones are left out while another is not slow. */
-export function candidatesFor(
-  { settings, latencies }: PlanPorts,
-  { name, account }: { name: string; account: Pick<ProviderAccount, 'name'> },
-): [string, ...string[]] {
+export function candidatesFor({ settings, latencies }: PlanPorts, source: ModelSource): [string, ...string[]] {
+  const { name } = source;
   const all = [name, ...(settings.models[name]?.fallback ?? [])];
   const fast = all.filter((model) => {
     const { maxP95Ms } = settings.models[model] ?? {};
-    const p95 = maxP95Ms === undefined ? null : latencies.p95(`${account.name} ${model}`);
+    const p95 = maxP95Ms === undefined ? null : latencies.p95(`${sourceOf(model, source).account.name} ${model}`);
     return p95 === null || maxP95Ms === undefined || p95 <= maxP95Ms;
   });
   const [first, ...others] = fast;

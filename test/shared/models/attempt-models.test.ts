@@ -98,6 +98,29 @@ describe('the model calls of an attempt', () => {
     expect(usages).toMatchObject([{ inputTokens: 100, outputTokens: 20 }]);
   });
 
+  it('answer before Redis has counted them, and have counted when the attempt ends', async () => {
+    const counted = Promise.withResolvers<null>();
+    const { spending } = openGate();
+    let isSettled = false;
+    const settle = async (): Promise<null> => {
+      await counted.promise;
+      isSettled = true;
+      return null;
+    };
+    respond['a'] = stream;
+    const { models, source } = open({}, { spending: { ...spending, settle } });
+    const model = models.wrap(source);
+    expect(await streamText({ model, prompt: 'hello', ...quiet }).text).toBe('Good ');
+    respond['a'] = answer;
+    expect((await generateText({ model, prompt: 'hello' })).text).toBe('Hi');
+    expect(usages).toHaveLength(2);
+    expect(isSettled).toBe(false);
+    const closing = models.close();
+    counted.resolve(null);
+    await closing;
+    expect(isSettled).toBe(true);
+  });
+
   it('estimate what a stream used that was cut', async () => {
     respond['a'] = (response) => (begin(response), setImmediate(() => response.destroy()));
     const { models, source } = open();
@@ -348,5 +371,20 @@ describe('a fallback', () => {
     expect(bodies().map(({ model }) => model)).toEqual(['b', 'a']);
     expect(slow.substituted).toEqual({ model: 'b', notes: ['a: its answers begin too late; b was called instead'] });
     expect(models.substituted).toEqual({});
+  });
+
+  it('is left out while its own endpoint begins its answers too late', async () => {
+    const models = { a: { fallback: ['b', 'c'], maxP95Ms: 100 }, b: { endpointOf: 'spare', maxP95Ms: 100 }, c: {} };
+    const { latencies } = openGate();
+    const { models: calls, source } = open({ models }, { latencies });
+    const operatorAgents = { spare: { kind: 'openai', model: 'x', baseUrl: 'https://spare.example/v1', apiKey: 'sk-spare' } } as const;
+    const options = { models, operatorAgents, openaiBaseUrl: undefined, openaiApiKey: undefined, readSecret: () => undefined };
+    const elsewhere = openElsewhere(options, () => fetch as unknown as GuardedFetch, '');
+    for (let call = 0; call < 20; call += 1) {
+      latencies.add(`${source.account.name} a`, 500);
+      latencies.add(`${elsewhere('b')?.account.name} b`, 500);
+    }
+    await generateText({ model: calls.wrap({ ...source, elsewhere }), prompt: 'hello' });
+    expect(bodies().map(({ model }) => model)).toEqual(['c']);
   });
 });
