@@ -3,6 +3,7 @@ import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import type { AgentFunction } from './define-config.ts';
 import { capabilitySchema, executionFields, nameSchema } from './fields.ts';
 import { ownLimitsSchema } from './settings/command-limits.ts';
+import { ownSameInputSchema } from './settings/money-settings.ts';
 
 const common = {
   /** One sentence for people: what the agent does. */
@@ -22,6 +23,8 @@ const common = {
   lane: z.string().max(64).optional(),
   /** Its tasks that run at once, per tenant; others wait in the order in which they were accepted. */
   maxRunning: z.number().int().min(1).max(100_000).optional(),
+  /** Instead of `runaways.sameInput`, each by itself: when equal inputs in a row are warned of and held; `false` for never. */
+  sameInput: ownSameInputSchema.optional(),
 };
 
 const directives = {

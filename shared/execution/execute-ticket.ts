@@ -150,10 +150,10 @@ function detach({ keeper }: ExecuteTicketParts, { attempt, log }: Execution): Ti
 }
 
 /** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
-async function countCost({ spend, usage, log }: Execution, end: AttemptEnd): Promise<void> {
-  await spend
-    .settle(usage.hasCalls ? null : end.usage)
-    .catch((error: unknown) => log.error({ err: error }, 'the cost of an attempt could not be counted'));
+async function countCost({ spend, tokens, usage, log }: Execution, end: AttemptEnd): Promise<void> {
+  await Promise.all([spend.settle(usage.hasCalls ? null : end.usage), tokens.settle(end.usage)]).catch((error: unknown) =>
+    log.error({ err: error }, 'the cost of an attempt could not be counted'),
+  );
 }
 
 /**

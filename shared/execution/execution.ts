@@ -10,6 +10,7 @@ import { AttemptLog } from './attempt/attempt-log.ts';
 import { AttemptOutput } from './attempt/attempt-output.ts';
 import { AttemptUsage } from './attempt/attempt-usage.ts';
 import { AttemptSpend, spendSubject } from './attempt/attempt-spend.ts';
+import { AttemptTokens } from './attempt/attempt-tokens.ts';
 import { RunningAttempt } from './attempt/running-attempt.ts';
 import { TaskLogWriter } from './attempt/task-log-writer.ts';
 
@@ -25,6 +26,7 @@ export interface Execution {
   /** Its agent's model calls pass through these. */
   readonly models: AttemptModels;
   readonly spend: AttemptSpend;
+  readonly tokens: AttemptTokens;
   readonly files: AttemptFiles;
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
@@ -68,7 +70,15 @@ export function openExecution(
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const spend = new AttemptSpend({ attempt, body });
-  const usage = new AttemptUsage({ ledger, attempt, body, log, onReport: (reported) => spend.report(reported) });
+  const tokens = new AttemptTokens({ ledger, attempt, body });
+  const usage = new AttemptUsage({
+    ledger,
+    attempt,
+    body,
+    log,
+    onReport: (reported) => spend.report(reported),
+    onUsed: (used) => tokens.report(used),
+  });
   const models = modelCalls.open({
     caller: {
       ref: attempt.ref,
@@ -83,7 +93,7 @@ export function openExecution(
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
   const files = new AttemptFiles({ ports: fileParts, attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog });
-  return { body, state, attempt, output, taskLog, usage, models, spend, files, log, claimedFrom };
+  return { body, state, attempt, output, taskLog, usage, models, spend, tokens, files, log, claimedFrom };
 }
 
 /** Of a tenant among others that wait for a provider. */

@@ -83,6 +83,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   await Promise.all([
     assertNoRunaway(ledger, execution),
     retryWhileAway(() => assertAgentStarts(ledger, body), { signal: attempt.signal }),
+    retryWhileAway(() => execution.tokens.assertSome(), { signal: attempt.signal }),
   ]);
   await execution.spend.open(spending, entry.definition);
   const { text, given, brought } = await gatherInput(ledger, execution);

@@ -4,7 +4,7 @@
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
 export { acceptMessage, acceptNewTasks } from './accept/accept-task.ts';
-export type { NewTask } from './accept/new-task.ts';
+export type { NewTask, RepeatRule } from './accept/new-task.ts';
 export { type OfferAnswer, offerMessage } from './accept/offer-message.ts';
 export { type PassedSla, breachSla, listPassedSlas } from './grants/breach-sla.ts';
 export {
@@ -17,7 +17,16 @@ export {
   expireDeadline,
   reopenTask,
 } from './change-task.ts';
-export { countDescendant, cutTree, liftCut, readCut, uncountDescendant } from './accept/task-tree.ts';
+export {
+  countDescendant,
+  countTokens,
+  cutTree,
+  liftCut,
+  readCut,
+  readTokens,
+  type TreeRoot,
+  uncountDescendant,
+} from './accept/task-tree.ts';
 export { explainFailures, forgetFailures, releaseAll } from './settle/agent-failures.ts';
 export { assertAgentStarts, readAgentHolds, releaseIfResumed, resumeAgent } from './settle/agent-starts.ts';
 export { explainPause, pauseAgent } from './settle/paused-agents.ts';
@@ -57,6 +66,7 @@ export {
   releaseFirstHeld,
 } from './grants/hold-task.ts';
 export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/release-held.ts';
+export { explainRepeats, releaseRepeats } from './grants/repeats.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
 export { idAt } from './read/id-at.ts';

@@ -2,7 +2,7 @@ import type { AgentCaps } from '../agents/index.ts';
 import { type BudgetDirectory, explainBudget } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
 import { explainDaemons } from '../daemons/index.ts';
-import { createLedger, explainFailures, explainPause, type IssuedTicket, type Ledger } from '../ledger/index.ts';
+import { createLedger, explainFailures, explainPause, explainRepeats, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
 import { explainCircuit } from '../models/index.ts';
@@ -49,6 +49,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       provider: (tenant, what, ahead) => explainProvider(ports, { tenant, what, ahead }),
       failures: (tenant, agent) => explainFailures(ports, tenant, agent),
       agent: (tenant, agent) => explainPause(ports, tenant, agent),
+      repeats: (tenant, what) => explainRepeats(ports, tenant, what),
       circuit: (tenant, name) => explainCircuit(ports, tenant, name),
       daemon: (tenant, what) => explainDaemons(ports, tenant, what),
     },

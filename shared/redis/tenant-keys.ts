@@ -21,7 +21,7 @@ function keysUnder(prefix: string) {
     runningUsage: `${prefix}running-usage`,
     /** Hash: agent, source and model -> what was used of it on one day since 1970. Kept: `usage.retentionDays`. Bound: `usage.maxRows`. */
     usageDay: (day: number) => `${prefix}usage:${day}`,
-    /** Hash: of a root task, how many descend from it, since when, and why they were cut. Kept: `tasks.retentionMs` after the last. Bound: roots. */
+    /** Hash: of a root task, how many descend from it, since when, their tokens by attempt, and why they were cut. Kept: `tasks.retentionMs` after the last. Bound: roots. */
     taskTree: (root: string) => `${prefix}tree:${root}`,
     /** Hash: root task -> tasks made below it within a minute, with all of them and the largest part. Kept: a minute. Bound: `runaways.maxMadePerMinute`. */
     delegated: `${prefix}delegated`,
@@ -29,6 +29,8 @@ function keysUnder(prefix: string) {
     failing: `${prefix}failing`,
     /** Hash: agent -> JSON of who paused it, when and why. Kept: until a person resumes it. Bound: agents. */
     pausedAgents: `${prefix}paused-agents`,
+    /** String: JSON of equal inputs in a row that a source had for an agent, and of those that are held. Kept: `runaways.sameInput.windowMs`. Bound: agents and sources. */
+    repeats: (source: string, agent: string) => `${prefix}repeats:${source}:${agent}`,
     /** Stream: the output of a task's attempts. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
     output: (id: string) => `${prefix}output:${id}`,
     /** Stream: JSON of what a task's agent reports. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */

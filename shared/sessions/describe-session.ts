@@ -90,6 +90,7 @@ const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   circuit: (until) => `waits for its endpoint, which keeps failing${until}`,
   failures: () => 'waits until somebody sees to its agent, which keeps failing',
   agent: () => 'waits until its agent, which is paused, is resumed',
+  repeats: () => 'waits until somebody sees to what sends the same input again and again',
   daemon: () => 'waits for a daemon that can run it',
   suspect: (until) => `was lost with its worker, and comes back isolated${until}`,
   time: (until) => `is not due${until}`,

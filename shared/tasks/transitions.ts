@@ -84,7 +84,7 @@ const FINAL_FAILURE = ends('task.permanently_failed', END_FROM_LANE, 'ungranted'
  * and events when they are loaded, and refuse every other pair. A test compares the effects with the scripts.
  */
 export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<Record<TaskStatus, Transition>>>>> = {
-  new: { pending: { event: 'task.created', always: ['listed'], sometimes: [...WAIT, 'due added', 'deadline added'] } },
+  new: { pending: { event: 'task.created', always: ['listed'], sometimes: [...WAIT, 'hold joined', 'due added', 'deadline added'] } },
   pending: {
     queued: { event: 'task.queued', always: ['granted', 'ticket added'], sometimes: GRANT },
     cancelled: ends('task.cancelled', END_FROM_WAIT),

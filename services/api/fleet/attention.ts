@@ -20,6 +20,8 @@ const CODES = [
   'queue.paused',
   'worker.dead',
   'daemon.missing',
+  'agent.held',
+  'input.held',
   'delivery.failed',
   'endpoint.disabled',
   'schedule.paused',
@@ -78,6 +80,7 @@ async function findAttention(ports: AttentionPorts, scheduling: ScheduleParts, c
   const { tenant } = call;
   const found = await Promise.all([
     ...(isFleetOwner(call) ? [findUnserved(ports), findPaused(ports), findDead(ports), findPressure(ports)] : []),
+    findWithoutDaemon(ports, tenant),
     findHeld(ports, tenant),
     findDeliveries(ports, tenant),
     findEndpoints(ports, tenant),
@@ -139,11 +142,26 @@ async function findPressure({ ledger }: AttentionPorts): Promise<Item[]> {
   return [{ code: `pressure.${level}`, level, text, count: 1, since: null, link: '/', subject: null }];
 }
 
-async function findHeld({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
+async function findWithoutDaemon({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
   const count = await countHeldByGate(ledger, tenant, 'daemon');
   if (count === 0) return [];
   const text = `${count} tasks wait for a daemon that is offline, full or missing.`;
   return [{ code: 'daemon.missing', level: 'warning', text, count, since: null, link: '/fleet', subject: null }];
+}
+
+/** What a person has to release. */
+async function findHeld({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
+  const [failing, repeated] = await Promise.all([countHeldByGate(ledger, tenant, 'failures'), countHeldByGate(ledger, tenant, 'repeats')]);
+  return [
+    ...heldItem('agent.held', failing, 'their agent failed too often in a row'),
+    ...heldItem('input.held', repeated, 'the same input came too often in a row'),
+  ];
+}
+
+function heldItem(code: 'agent.held' | 'input.held', count: number, because: string): Item[] {
+  if (count === 0) return [];
+  const text = `${count} tasks are held because ${because}; retry one of them when its cause is gone.`;
+  return [{ code, level: 'critical', text, count, since: null, link: '/tasks?status=pending,queued', subject: null }];
 }
 
 async function findDeliveries({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {

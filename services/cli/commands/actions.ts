@@ -50,7 +50,11 @@ export function addActionCommands(program: Command, contextOf: ContextOf): void 
       },
     );
   add('cancel', 'stop tasks and their sub-tasks, or all tasks of a filter', runCancel).option('--reason <text>', 'stored with the tasks');
-  add('retry', 'retry permanently failed tasks, or start tasks now that wait for their next attempt', runRetry);
+  add(
+    'retry',
+    'retry permanently failed tasks, start tasks now that wait for their next attempt, or release what is held with them',
+    runRetry,
+  );
   add('discard', 'remove the records of ended tasks, or of all permanently failed tasks of a filter', runDiscard);
   addActionList(program, contextOf);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { int, nameSchema } from '../fields.ts';
+import { SOURCES } from '../sources.ts';
 
 /** What a million tokens cost, in US dollars. */
 const usdPerMTok = z.number().min(0).max(1_000_000).optional();
@@ -51,6 +52,33 @@ export function endpointProblems(written: unknown): string[] {
   );
 }
 
+/** A schedule repeats its message on purpose. */
+const repeatedSources = z.array(z.enum(SOURCES.filter((source) => source !== 'schedule'))).max(SOURCES.length);
+
+/** What an agent may say of equal inputs in a row, where `runaways.sameInput` says something else. */
+export const ownSameInputSchema = z.union([
+  z.literal(false),
+  z.strictObject({
+    warn: z.number().int().min(0).optional(),
+    hold: z.number().int().min(0).optional(),
+    windowMs: z.number().int().min(1000).optional(),
+    sources: repeatedSources.optional(),
+  }),
+]);
+
+const sameInputSchema = z.strictObject({
+  /** The tenant is notified of so many equal inputs in a row, once a window; 0 for never. Defaults to 100. */
+  warn: int(100, 0),
+  /** After so many equal inputs in a row further ones are held; 0 for no bound. Defaults to 500. */
+  hold: int(500, 0),
+  /** Equal inputs count together within so long, and an input is held no more when none came for so long. In milliseconds. Defaults to an hour. */
+  windowMs: int(3_600_000, 1000),
+  /** Sources whose tasks are counted, each by itself. Defaults to `['webhook', 'delegation']`. */
+  sources: repeatedSources.default(['webhook', 'delegation']),
+  /** Tasks that one input holds; further ones are refused. Defaults to 1000. */
+  maxHeld: int(1000),
+});
+
 /** When work that does not end by itself is cut. */
 export const runawaySettingsSchema = z.strictObject({
   /** Delegations one after another, from a task to its last descendant. Defaults to 20. */
@@ -59,6 +87,8 @@ export const runawaySettingsSchema = z.strictObject({
   maxDescendants: int(1000),
   /** What a task and all that it leads to may cost, in millionths of a US dollar; 0 for no bound, which is the default. */
   maxCostMicroUsd: int(0, 0),
+  /** Tokens, in and out, that a task and all that it leads to may use; 0 for no bound, which is the default. */
+  maxTokens: int(0, 0),
   /** How long after a task's first descendant there may be others, in milliseconds. Defaults to 7 days. */
   maxTreeMs: int(604_800_000),
   /** Tasks that tasks of one tenant may make within a minute. Defaults to 3000. */
@@ -67,6 +97,11 @@ export const runawaySettingsSchema = z.strictObject({
   maxFailures: int(100, 0),
   /** A task that such failures hold is checked again after so long, in milliseconds. Defaults to 30 minutes. */
   maxHoldMs: int(1_800_000, 1000),
+  /** Equal inputs in a row to one agent of a tenant, by one source; `false` neither warns nor holds. */
+  sameInput: z
+    .union([z.literal(false), sameInputSchema])
+    .prefault({})
+    .transform((given) => (given === false ? sameInputSchema.parse({ warn: 0, hold: 0 }) : given)),
 });
 
 /** Names the budget that `runaways.maxCostMicroUsd` is. No other budget has such a name. */

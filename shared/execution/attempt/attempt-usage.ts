@@ -12,6 +12,8 @@ interface AttemptUsageOptions {
   readonly log: AgentLog;
   /** Receives all that the agent of an attempt without model calls reported, after each report. */
   readonly onReport?: (reported: TaskUsage) => Promise<void>;
+  /** Receives all that the attempt has used, after each report and call. */
+  readonly onUsed?: (used: TaskUsage) => Promise<void>;
 }
 
 const NOTHING: TaskUsage = { inputTokens: 0, outputTokens: 0, costMicroUsd: 0 };
@@ -75,13 +77,14 @@ export class AttemptUsage {
 
   /** Sends the latest, one call at a time. A report that cannot be sent is lost with its process only. */
   async #send(): Promise<void> {
-    const { ledger, attempt, log, onReport } = this.#options;
+    const { ledger, attempt, log, onReport, onUsed } = this.#options;
     this.#isSending = true;
     try {
       while (!this.#isSent && attempt.stopped?.kind !== 'lease-lost') {
         this.#isSent = true;
         await reportUsage(ledger, attempt.ref, this.#ifLost());
         if (this.#reported && !this.hasCalls) await onReport?.(this.#reported);
+        if (this.#used) await onUsed?.(this.#used);
       }
     } catch (error) {
       log.debug({ err: error }, 'a report of usage was lost');

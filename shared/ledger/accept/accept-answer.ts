@@ -25,6 +25,8 @@ export type AcceptAnswer =
   | { kind: 'duplicate' | 'conflict'; id: string }
   | { kind: 'rate'; retryAfterMs: number; scope: string }
   | { kind: 'waiting'; waiting: number }
+  /** The same input came too often in a row, and as many tasks of it are held as may be. */
+  | { kind: 'repeated'; reason: string }
   /** Its tenant accepts nothing. */
   | { kind: 'closed'; state: 'disabled' | 'ended' };
 
@@ -52,6 +54,7 @@ export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, dep
   if (kind === 'rate') return { kind, retryAfterMs: first as number, scope: second as string };
   if (kind === 'closed') return { kind, state: first as 'disabled' | 'ended' };
   if (kind === 'waiting') return { kind, waiting: first as number };
+  if (kind === 'repeated') return { kind, reason: first as string };
   return {
     kind: 'accepted',
     id,

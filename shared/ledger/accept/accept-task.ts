@@ -6,7 +6,7 @@ import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
-import { type NewTask, submissionLimits } from './new-task.ts';
+import { type NewTask, repeatText, submissionLimits } from './new-task.ts';
 import { offerMessage } from './offer-message.ts';
 import { arePlain, plainAnswers, plainCall } from './plain-tasks.ts';
 
@@ -90,10 +90,11 @@ function answersOf(tasks: readonly NewTask[], reply: unknown[] | Error | undefin
   return tasks.map(({ body }, position) => readAcceptReply(body.id, replies[position] ?? ['failed', 'no answer'], depth, tickets));
 }
 
-function keysOf(keys: TenantKeys, { idempotency, lane }: NewTask): string[] {
+function keysOf(keys: TenantKeys, { idempotency, lane, repeats, body }: NewTask): string[] {
   return [
     ...(idempotency ? [keys.idempotency(idempotency.key)] : []),
     ...(lane ? [keys.laneHeld(lane.name), keys.laneWait(lane.name)] : []),
+    ...(repeats ? [keys.repeats(body.source, body.agent)] : []),
   ];
 }
 
@@ -116,6 +117,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number
     body.sla ?? '',
     first.ranksFrom ?? '',
     task.sharedLanes.map(({ name, limit }) => `${limit} ${name}`).join('\n'),
+    repeatText(task),
     lookups.length,
     ...lookups,
   ];

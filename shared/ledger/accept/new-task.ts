@@ -26,6 +26,26 @@ export interface NewTask {
   slaLeadMs?: number;
   /** Why it is not to run; null when it is. */
   skip: string | null;
+  /** What counts it among equal inputs in a row; absent when nothing does. */
+  repeats?: RepeatRule;
+}
+
+/** When equal inputs in a row are warned of, and held. */
+export interface RepeatRule {
+  /** Of all that its agent gets to read. */
+  digest: string;
+  /** So many in a row; 0 for never. */
+  warn: number;
+  hold: number;
+  windowMs: number;
+  maxHeld: number;
+}
+
+/** The rule of a task's equal inputs, as the scripts that accept take it. */
+export function repeatText({ repeats, body: { source, agent } }: NewTask): string {
+  if (!repeats) return '';
+  const { digest, warn, hold, windowMs, maxHeld } = repeats;
+  return [digest, warn, hold, windowMs, maxHeld, source, agent].join(' ');
 }
 
 /** What a tenant may submit, for the scripts that accept tasks. */

@@ -5,7 +5,7 @@ import { costOf } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
-import { type NewTask, submissionLimits } from './new-task.ts';
+import { type NewTask, repeatText, submissionLimits } from './new-task.ts';
 
 export type OfferAnswer = AcceptAnswer | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
 
@@ -42,6 +42,7 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
     shard.due,
     shard.tenantStates,
     shard.slas,
+    keys.repeats(body.source, body.agent),
   ];
 }
 
@@ -57,6 +58,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
     scriptJson(first),
     rulesOf(ledger, body, target),
     scriptJson(lookupsOf(body)),
+    target === undefined ? repeatText(task) : '',
   ];
 }
 

@@ -10,13 +10,13 @@ import type { NewTask } from './new-task.ts';
 const IS_OUT = -1;
 const CAME_BEFORE = -2;
 
-/** Whether nothing can hold any of these tasks of one tenant back: no caps, rates or lanes, no caller's key and no time. */
+/** Whether nothing can hold any of these tasks of one tenant back: no caps, rates or lanes, no caller's key, time or count. */
 export function arePlain(ledger: Ledger, tasks: readonly NewTask[]): boolean {
   const tenant = tasks[0]?.body.tenant ?? '';
   if (capsOf(ledger, tenant) !== null) return false;
   const { rates = {}, runningByAgent = {} } = ledger.limitsOf(tenant) ?? {};
   if (Object.keys(rates).length > 0 || Object.keys(runningByAgent).length > 0) return false;
-  return tasks.every((task) => task.skip === null && task.idempotency === null && hasNoLaneOrTime(task));
+  return tasks.every((task) => !task.skip && !task.idempotency && !task.repeats && hasNoLaneOrTime(task));
 }
 
 /** Whether a task waits for nothing of its own. */

@@ -1,4 +1,5 @@
 import { RUNAWAY_BUDGET } from '../../config/index.ts';
+import type { AttemptRef } from '../claim/leases.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { readHeads } from '../read/read-states.ts';
@@ -57,12 +58,24 @@ export async function cutTree(ledger: Ledger, { tenant, root }: TreeRoot, reason
   return (await ledger.run('cut-tree', [taskTree(root), events], [options, root, reason, tasks.retentionMs])) === 1;
 }
 
+/** Counts the tokens that an attempt has used so far as its root's. Returns those of the root and all that descends from it. */
+export async function countTokens(ledger: Ledger, { tenant, root }: TreeRoot, attempt: AttemptRef, used: number): Promise<number> {
+  const { taskTree } = ledger.keys.tenant(tenant);
+  const keys = [taskTree(root)];
+  return (await ledger.run('count-tokens', keys, [`${attempt.id}:${attempt.token}`, used, ledger.settings.tasks.retentionMs])) as number;
+}
+
+/** The tokens of a root and all that descends from it, as far as they were counted. */
+export async function readTokens({ redis, keys }: Ledger, { tenant, root }: TreeRoot): Promise<number> {
+  return Number((await redis.hget(keys.tenant(tenant).taskTree(root), 'tokens')) ?? 0);
+}
+
 /** Why descendants of the root do not start any more; null when they do. */
 export async function readCut({ redis, keys }: Ledger, { tenant, root }: TreeRoot): Promise<string | null> {
   return await redis.hget(keys.tenant(tenant).taskTree(root), 'cut');
 }
 
-/** Lets the relatives of a task be accepted and start again, as many and at as much cost as from the beginning. */
+/** Lets the relatives of a task be accepted and start again, as many, with as many tokens and at as much cost as from the beginning. */
 export async function liftCut(ledger: Ledger, tenant: string, id: string): Promise<void> {
   const root = (await readHeads(ledger, tenant, [id])).get(id)?.rootTaskId ?? id;
   const { taskTree, spent } = ledger.keys.tenant(tenant);

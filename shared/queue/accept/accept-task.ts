@@ -115,6 +115,8 @@ export async function reportAcceptance(intake: Intake, task: NewTask, answer: Ac
       });
     case 'closed':
       throw tenantClosed(tenant, answer.state);
+    case 'repeated':
+      throw new MusterError('task.runaway', answer.reason, { details: { agent: task.body.agent, source: task.body.source } });
     case 'waiting':
       throw new MusterError('limit.waiting', `${answer.waiting} tasks of tenant ${publicTenantId(tenant)} wait already`, {
         details: { waiting: answer.waiting, helps: REFUSAL_HELPS.waiting },

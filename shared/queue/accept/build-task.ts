@@ -4,6 +4,7 @@ import { capClass, CLASS_OF, defaultPriority, estimatedMs, type PriorityHints, p
 import { checkRequest } from './check-request.ts';
 import { descentOf, type Parentage } from './join-tree.ts';
 import { type AcceptRequest, digestOf } from './request.ts';
+import { repeatRuleOf } from './repeat-rule.ts';
 import { newBody, resolveExecution } from './task-body.ts';
 import { lanesOf } from './task-lanes.ts';
 
@@ -19,6 +20,7 @@ export function buildTask(
   checkRequest(asked, settings);
   const request = withNeedsOf(definition, asked);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
+  const repeats = repeatRuleOf(request, definition, settings, source);
   const body = { ...newBody(request, source, resolveExecution(request, definition, settings, source)), ...descentOf(request, parentage) };
   return {
     body,
@@ -32,6 +34,7 @@ export function buildTask(
     yields: settings.retries[source].lane === 'yield',
     slaLeadMs: settings.dispatch.slaLeadMs,
     skip: request.skip?.reason ?? null,
+    ...(repeats === null ? {} : { repeats }),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   promoteDue,
   readState,
   releaseAll,
+  releaseRepeats,
   liftCut,
   type ReopenAnswer,
   reopenTask,
@@ -55,12 +56,16 @@ export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 /**
  * Opens a permanently failed task again, with a new set of attempts. A task that waits in a backoff or for its provider starts now,
  * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on; any retry releases the tasks
- * that its agent's failures hold. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
+ * that its agent's failures hold, and that of a task that its repeated input holds, all of this input. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
 export async function retryTask(parts: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
   const { ledger } = parts;
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'unknown' };
+  if (state.hold?.gate === 'repeats') {
+    await releaseRepeats(ledger, tenant, state.hold);
+    return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'pending' };
+  }
   const answer = await startAgain(parts, { tenant, id, state, action });
   if (answer.kind === 'reopened') await resumeAgent(ledger, tenant, state);
   return answer;

@@ -13,6 +13,7 @@ export const HELPS = {
   circuit: 'It starts when its endpoint answers again. Retry it to try now.',
   failures: 'It starts when a person retries it, or one of the tasks that failed. See to their cause first.',
   agent: 'It starts when somebody resumes its agent.',
+  repeats: 'All tasks of this input start when a person retries one of them. See to what sends it first, or cancel them.',
   daemon:
     'It starts when a daemon that meets its needs is connected and has a free slot. Connect one, or send the task again with other needs.',
   suspect: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',

@@ -10,8 +10,8 @@ export interface Standing {
   gate: WaitGate | null;
 }
 
-/** Gates without an estimate here: a lane has the pace of what runs in it, and no time is known for a queue without a worker. */
-const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker']);
+/** Gates without an estimate here: a lane has the pace of what runs in it, and others wait for a worker or a person. */
+const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker', 'repeats']);
 /** Gates whose wait ends with one more start: that of the task whose place becomes free. */
 const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap', 'turn']);
 

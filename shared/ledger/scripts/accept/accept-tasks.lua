@@ -15,7 +15,7 @@
 -- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[15] tenants: hash, tenants of the shard that are not active
 -- KEYS[16] slas: zset, slas of the shard's tasks, ms
--- KEYS[17...] per task: with a digest, the caller's key; with a lane, its holders and its line
+-- KEYS[17...] per task: with a digest, the caller's key; with a lane, its holders and its line; with repeats, its agent's by its source
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
 -- ARGV[2] remember: int, ms, how long a caller's key is kept
 -- ARGV[3...] per task: one request
@@ -32,11 +32,12 @@
 --   sla: int, ms, or empty
 --   ranks_from: int, ms, what it counts from with an sla, or empty
 --   shared: text, `<limit> <name>` of each of its shared lanes, separated by line feeds, or empty
+--   repeats: text, `<digest of its input> <warn> <hold> <window, ms> <most held> <source> <agent>`, or empty
 --   count: int, number of lookups
 --   lookups: text, so many, each an argument of its own
 -- RETURNS {tickets, outbox entry, depth, answer per task}; an answer is
 --   {'accepted', status, gate, tasks ahead, outcome, JSON, of a task that ended} | {'duplicate' | 'conflict', id}
---   | {'rate', ms, class} | {'waiting', count} | {'closed', state of its tenant} | {'failed', reason}
+--   | {'rate', ms, class} | {'waiting', count} | {'repeated', reason} | {'closed', state of its tenant} | {'failed', reason}
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -51,6 +52,7 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: repeats
 -- include: intake
 -- include: requests
 -- include: admit
@@ -75,15 +77,23 @@ local function parse_lanes(text)
 end
 
 local function read_request(id)
-  local digest, rate_class, has_lane, path, body, class, level, ticket, deadline, sla, ranks_from, shared, count = next_arg(13)
+  local digest, rate_class, has_lane, path, body, class, level, ticket, deadline, sla, ranks_from, shared, repeats, count = next_arg(14)
   local request = {
     id = id, digest = digest, rate_class = rate_class, has_lane = has_lane ~= '', path = path, body = body, class = class, level = level,
     ticket = ticket, deadline = deadline, sla = sla, ranks_from = tonumber(ranks_from), shared = parse_lanes(shared),
-    lookups = { next_arg(tonumber(count)) },
+    repeats = repeats, lookups = { next_arg(tonumber(count)) },
   }
   if request.digest ~= '' then request.known_key = next_key() end
   if request.has_lane then request.held, request.wait = next_key(), next_key() end
+  if repeats ~= '' then request.repeats_key = next_key() end
   return request
+end
+
+-- Admits a task that its repeated input holds.
+local function hold(request, reason)
+  local task = cjson.decode(first_of(request.body))
+  initialize_task(context, task)
+  return repetition.admit_held(context, intake, request.id, task, reason)
 end
 
 -- Admits a task that waits, or might have to, or ends at once.
@@ -112,7 +122,8 @@ local function accept(request)
   if closed then return { 'closed', closed } end
   local refusal = refuse_request(context, intake, request)
   if refusal then return refusal end
-  local answer = request.path == 'free' and admit_free(context, intake, request)
+  local reason, excess = repetition.note(context, intake, request)
+  local answer = excess or reason and hold(request, reason) or request.path == 'free' and admit_free(context, intake, request)
   return conclude_request(context, intake, request, answer or admit_any(request))
 end
 

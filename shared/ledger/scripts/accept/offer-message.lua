@@ -21,6 +21,7 @@
 -- KEYS[19] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[20] tenants: hash, tenants of the shard that are not active
 -- KEYS[21] slas: zset, slas of the shard's tasks, ms
+-- KEYS[22] repeats: string, equal inputs in a row to its agent by its source, JSON, any name when they are not counted
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
 -- ARGV[2] remember: int, ms, how long a caller's key is kept
 -- ARGV[3] id: text, the message's id
@@ -30,6 +31,7 @@
 -- ARGV[7] first: JSON, the state that it begins with
 -- ARGV[8] rules: JSON, grace (ms), carries, collect, cap, overflow, and target, the task that it is input for
 -- ARGV[9] lookups: JSON, array of texts
+-- ARGV[10] repeats: text, as in accept-tasks, or empty
 -- RETURNS {tickets, outbox entry, depth, answer}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -46,6 +48,7 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: repeats
 -- include: intake
 -- include: requests
 -- include: admit
@@ -57,7 +60,7 @@ local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local intake = open_intake(context, { rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[19], slas = KEYS[21] }, ARGV[2])
 local id, rules = ARGV[3], cjson.decode(ARGV[8])
-local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]) }
+local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]), repeats = ARGV[10], repeats_key = KEYS[22] }
 if request.digest ~= '' then request.known_key = KEYS[16] end
 -- Of this message, and of all others in its lane.
 local keys = {
@@ -147,8 +150,11 @@ local function admit_by_mode(task)
 end
 
 local function admit_message()
+  local reason, excess = repetition.note(context, intake, request)
+  if excess then return excess end
   local task = cjson.decode(ARGV[7])
   local is_due = initialize_task(context, task)
+  if reason then return repetition.admit_held(context, intake, id, task, reason) end
   local is_free = not rules.target and lane_is_free(context, task, keys.held, keys.wait)
   if is_due and not is_free then return admit_by_mode(task) end
   local may_run = is_due and shared_are_free(context, id, task) and has_room(context, task.class)

@@ -46,6 +46,14 @@ local function reissue(id, task)
   save_task(context, id, task)
 end
 
+-- A task that its repeated input held, and whose time is still to come, waits for that.
+local function wait_for_time(id, task)
+  end_hold(context, id, task)
+  task.gate = 'time'
+  schedule_due(context, KEYS[11], id, task.notBefore)
+  save_task(context, id, task)
+end
+
 -- Whether the task waits for a time or is held.
 local function is_parked(task)
   return task and not task.completedAt and task.status ~= 'running' and (task.notBefore or task.hold)
@@ -69,6 +77,10 @@ local function promote(name, keys)
   if ARGV[3] == '0' and (not task.notBefore or task.notBefore > context.now) then
     if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
     return { 'early', task.notBefore }
+  end
+  if releases and task.hold.gate == 'repeats' and task.notBefore and task.notBefore > context.now then
+    wait_for_time(id, task)
+    return { 'promoted' }
   end
   if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.granted then

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { useApi } from '../support/use-api.ts';
 
-const api = await useApi({ agents: { echo: { kind: 'echo' } } });
+const api = await useApi({ agents: { echo: { kind: 'echo', sameInput: { hold: 1, sources: ['api'] } } } });
+const REPEATED = { agent: 'echo', input: 'again' };
 
 interface Item {
   code: string;
@@ -18,6 +19,7 @@ async function attention(key = api.key): Promise<Item[]> {
 it('names what a person should look at, the worst first, and the fleet only for its owner', async () => {
   const key = await api.keyOf('acme', ['admin']);
   expect(await attention(key)).toEqual([]);
+  for (let count = 0; count < 3; count += 1) await api.call('POST', '/v1/tasks', { key, body: REPEATED });
   const { redis, keys } = api.parts;
   await redis.hset(keys.fleet.unservedQueues, 'chat', Date.now(), 'chat notified', Date.now());
   const schedule = { every: '1h', agent: 'echo', message: 'x', name: 'hourly' };
@@ -25,6 +27,7 @@ it('names what a person should look at, the worst first, and the fleet only for 
   await api.call('PATCH', `/v1/schedules/${made.body.id}`, { key, body: { status: 'paused' } });
   await api.call('PUT', '/v1/budgets/all', { key, body: { scope: 'tenant', per: 'total', softMicroUsd: 0, hardMicroUsd: 0 } });
   expect(await attention(key)).toMatchObject([
+    { code: 'input.held', level: 'critical', count: 2 },
     { code: 'budget.hard', level: 'critical', subject: 'all', link: '/usage' },
     { code: 'schedule.paused', level: 'warning', subject: made.body.id, text: expect.stringContaining('hourly') as string },
   ]);

@@ -104,6 +104,7 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   circuit: () => held('circuit'),
   failures: () => held('failures'),
   agent: () => held('agent'),
+  repeats: () => held('repeats'),
   daemon: () => held('daemon'),
   suspect: async () => {
     const id = await submit();

@@ -23,6 +23,7 @@ const GATE_TEXTS: Readonly<Record<string, string>> = {
   circuit: 'an endpoint that keeps failing',
   failures: 'somebody to see to its agent',
   agent: 'its agent, which is paused',
+  repeats: 'somebody to see to what sends the same input',
   daemon: 'a daemon that can run it',
 };
 

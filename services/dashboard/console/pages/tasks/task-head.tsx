@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { TaskRef } from '../../api/records.ts';
-import { cancelTask, changePriority, retryTask, type TaskRecord } from '../../api/tasks.ts';
+import { cancelTask, changePriority, retryTask, type TaskRecord, type Why } from '../../api/tasks.ts';
 import { CopyId, CopyMenu } from '../../parts/copy.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -18,13 +18,14 @@ import { useMaySubmit } from './use-task.ts';
 interface TaskHeadProps {
   taskRef: TaskRef;
   task: TaskRecord;
+  why: Why;
   /** Whether the stream is open. */
   isLive: boolean;
   onChanged: () => void;
 }
 
 /** A task's agent, status and progress, and its actions. */
-export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): ReactElement {
+export function TaskHead({ taskRef, task, why, isLive, onChanged }: TaskHeadProps): ReactElement {
   const maySubmit = useMaySubmit();
   return (
     <header className={classes['head']}>
@@ -38,7 +39,7 @@ export function TaskHead({ taskRef, task, isLive, onChanged }: TaskHeadProps): R
         </span>
         {isLive ? <span className={classes['live']}>live</span> : null}
         <div className={classes['actions']}>
-          {maySubmit ? <TaskActions taskRef={taskRef} task={task} onChanged={onChanged} /> : null}
+          {maySubmit ? <TaskActions taskRef={taskRef} task={task} why={why} onChanged={onChanged} /> : null}
           <CopyMenu items={copiesOf(task)} />
         </div>
       </div>
@@ -87,10 +88,21 @@ function copiesOf(task: TaskRecord): { text: string; value: string }[] {
   ];
 }
 
-function RetryButton({ taskRef, task, onChanged }: ActionProps): ReactElement | null {
+/** Gates at which a retry starts a task, or releases it with all others that are held with it. */
+const HOLDS: ReadonlySet<string> = new Set(['failures', 'repeats', 'budget', 'provider', 'circuit']);
+
+/** What a retry does to the task; null when there is none. */
+function retryTextOf({ status }: TaskRecord, gate: string | undefined): string | null {
+  if (status === 'permanently_failed') return 'Retry';
+  if (status === 'failed' || status === 'timeout') return 'Retry now';
+  if (status === 'running' || isTerminal(status) || gate === undefined || !HOLDS.has(gate)) return null;
+  return gate === 'failures' || gate === 'repeats' ? 'Release all' : 'Retry now';
+}
+
+function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactElement | null {
   const retry = useMutation({ mutationFn: () => retryTask(taskRef), onSettled: onChanged });
-  const waits = task.status === 'failed' || task.status === 'timeout';
-  if (!waits && task.status !== 'permanently_failed') return null;
+  const title = retryTextOf(task, why.reasons[0]?.gate);
+  if (title === null) return null;
   return (
     <>
       <Button
@@ -100,7 +112,7 @@ function RetryButton({ taskRef, task, onChanged }: ActionProps): ReactElement | 
         loading={retry.isPending}
         onClick={() => retry.mutate()}
       >
-        {waits ? 'Retry now' : 'Retry'}
+        {title}
       </Button>
       {retry.error === null ? null : <ProblemNote title="It was not tried again" error={retry.error} />}
     </>

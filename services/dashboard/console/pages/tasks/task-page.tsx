@@ -56,7 +56,7 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
   const { task, attempts, steps, log, artifacts, why } = parts;
   return (
     <>
-      <TaskHead taskRef={taskRef} task={task} isLive={isLive} onChanged={refresh} />
+      <TaskHead taskRef={taskRef} task={task} why={why} isLive={isLive} onChanged={refresh} />
       {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={refresh} />}
       {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
       {task.error ? <ErrorNote error={task.error} task={task} attempts={attempts} /> : null}

@@ -16,6 +16,9 @@ do
     if not context.waiting then return nil end
     local waiting = count(context, 'pending/') - freed
     if waiting < context.waiting then return nil end
+    -- What a person has to release fills no line for others.
+    waiting = waiting - count(context, 'hold=repeats:')
+    if waiting < context.waiting then return nil end
     return { 'waiting', waiting }
   end
 

@@ -5,7 +5,7 @@ local function open_intake(context, keys, remember_ms)
   return {
     queued_state = 'q ' .. stamp .. ' ' .. stamp, rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
     index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
-    deadline_times = {}, sla_times = {}, lane_room = {}, known_rates = {}, new_rates = {}, rules = {}, rank = time_rank(context.now),
+    deadline_times = {}, sla_times = {}, lane_room = {}, known_rates = {}, new_rates = {}, rules = {}, repeats = {}, repeated = {}, rank = time_rank(context.now),
   }
 end
 
@@ -58,5 +58,6 @@ local function close_intake(context, intake)
     local ids = intake.finished[event] or {}
     if #ids > 0 then emit(context, table.concat(ids, ','), event) end
   end
+  repetition.write(context, intake)
   return entry
 end

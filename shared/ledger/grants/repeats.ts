@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Source } from '../../config/index.ts';
+import type { TaskHold } from '../../errors/index.ts';
+import type { HoldReport, Ledger } from '../ledger.ts';
+import { releaseHeld } from './release-held.ts';
+
+/** As `repeats.lua` writes it. */
+const recordSchema = z.object({
+  held: z.record(
+    z.string(),
+    z.object({
+      /** Tasks that it held. */
+      count: z.int(),
+      /** Equal ones in a row that ran before. */
+      after: z.int(),
+      /** Since when it is held, and when the last one came, ms since the epoch. */
+      at: z.number(),
+      last: z.number(),
+    }),
+  ),
+});
+
+/** An input that came too often in a row, as the scripts name what it holds. */
+function readInput(what: string): { source: Source; agent: string; digest: string } {
+  const [source = '', agent = '', digest = ''] = what.split('/');
+  return { source: source as Source, agent, digest };
+}
+
+/** The input that holds a task, as the gate that holds it; null when further ones of it run again. */
+export async function explainRepeats(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  tenant: string,
+  what: string,
+): Promise<HoldReport | null> {
+  const { source, agent, digest } = readInput(what);
+  const text = await redis.get(keys.tenant(tenant).repeats(source, agent));
+  const held = text === null ? undefined : recordSchema.parse(JSON.parse(text)).held[digest];
+  if (!held) return null;
+  const { count, after } = held;
+  return {
+    detail: `the same input came ${after + count} times in a row to the agent ${agent} by ${source}; those after the first ${after} start when a person retries one of them`,
+    facts: { agent, source, inRow: after + count, heldSince: new Date(held.at).toISOString(), last: new Date(held.last).toISOString() },
+    until: null,
+  };
+}
+
+/** Releases all tasks of an input that came too often in a row, in their order. It counts from 0 again. */
+export async function releaseRepeats(ledger: Ledger, tenant: string, { what }: TaskHold): Promise<void> {
+  const { source, agent, digest } = readInput(what);
+  // First: what comes meanwhile is held no more.
+  await ledger.run('forget-repeats', [ledger.keys.tenant(tenant).repeats(source, agent)], [digest]);
+  await releaseHeld(ledger, tenant, { gate: 'repeats', what }, Infinity);
+}
