@@ -61,6 +61,8 @@ type Item = z.infer<typeof itemSchema>;
 const MAX_ITEMS = 100;
 /** Of each kind: deliveries, schedules. */
 const MAX_READ = 20;
+/** Schedules that are checked for paused ones: the newest, because people ask often. */
+const MAX_CHECKED = 2000;
 
 /** `GET /v1/attention`: what a person should look at now. */
 export function getAttention(ports: AttentionPorts, scheduling: ScheduleParts): Route {
@@ -186,7 +188,12 @@ async function findEndpoints({ ledger }: AttentionPorts, tenant: string): Promis
 }
 
 async function findSchedules(scheduling: ScheduleParts, tenant: string): Promise<Item[]> {
-  const { items } = await listSchedules(scheduling, tenant, { status: 'paused' }, { limit: MAX_READ, before: null });
+  const { items } = await listSchedules(
+    scheduling,
+    tenant,
+    { status: 'paused' },
+    { limit: MAX_READ, before: null, maxChecked: MAX_CHECKED },
+  );
   return items.map(({ id, name, pausedReason }) => ({
     code: 'schedule.paused',
     level: 'warning',

@@ -21,12 +21,14 @@ export interface SchedulePage {
 const MAX_READ = 2000;
 const BATCH = 100;
 /** Records that one call checks for texts: Redis answers no one else meanwhile. */
-const CHECKED_TOGETHER = 500;
+const CHECKED_TOGETHER = 250;
 
 interface PageOptions {
   limit: number;
   before: number | null;
   maxBytes?: number;
+  /** Records that this page may check, where that is fewer than the configuration says. */
+  maxChecked?: number;
 }
 
 /**
@@ -37,16 +39,17 @@ export async function listSchedules(
   parts: ListParts,
   tenant: string,
   filter: ScheduleFilter,
-  { limit, before, maxBytes = Infinity }: PageOptions,
+  { limit, before, maxBytes = Infinity, maxChecked = Infinity }: PageOptions,
 ): Promise<SchedulePage> {
   const filled = new FilledPage(limit, maxBytes);
   const { items } = filled;
   const unreadable: UnreadableRecord[] = [];
   const source = sourceOf(parts, tenant, filter);
   const endsAt = performance.now() + source.maxMs;
+  const max = Math.min(source.max, maxChecked);
   let next = before;
-  for (let checked = 0; checked < source.max;) {
-    const wanted = Math.min(source.together, source.max - checked);
+  for (let checked = 0; checked < max;) {
+    const wanted = Math.min(source.together, max - checked);
     const found = await source.read(next, wanted);
     const read = await readAll(parts, tenant, found.ids);
     unreadable.push(...read.unreadable);
