@@ -23,6 +23,7 @@ export class DaemonConnection {
   #daemon: Daemon;
   #limits: DaemonLimits;
   #isReady = false;
+  #changes = 0;
   #beat: Pick<DaemonMessage<'daemon.heartbeat'>, 'load' | 'memoryMb' | 'isDraining'> | null = null;
 
   constructor(options: DaemonConnectionOptions) {
@@ -43,6 +44,11 @@ export class DaemonConnection {
     return this.#limits;
   }
 
+  /** Counts what changes its part of the daemon's state. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   /** Whether the daemon has its welcome, and may get tasks. */
   get isReady(): boolean {
     return this.#isReady;
@@ -52,6 +58,7 @@ export class DaemonConnection {
   narrow(daemon: Daemon): void {
     this.#daemon = daemon;
     this.#limits = limitsOf(daemon, this.hello, this.#options.settings);
+    this.#changes += 1;
   }
 
   /** Whether it has sent a heartbeat. */
@@ -66,6 +73,7 @@ export class DaemonConnection {
 
   beat(message: DaemonMessage<'daemon.heartbeat'>): void {
     this.#beat = message;
+    this.#changes += 1;
   }
 
   welcome(message: Extract<HubMessageToSend, { type: 'hub.welcome' }>): void {

@@ -31,6 +31,7 @@ export class DaemonAttempts {
   readonly #unanswered: UnansweredStops;
   readonly #reattachment: Reattachment;
   #cpuIntensive = 0;
+  #changes = 0;
 
   constructor(options: DaemonAttemptsOptions) {
     const { tenant, daemon, executor, send, inSlot, countAdopted, onAnswered, settings } = options;
@@ -48,6 +49,11 @@ export class DaemonAttempts {
     this.#unanswered = new UnansweredStops({ resendMs: settings.resendMs, send, onAnswered });
     const [attempts, results] = [this.#attempts, this.#results];
     this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot, countAdopted });
+  }
+
+  /** Counts what changes the list of their tasks. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** The ids of their tasks. */
@@ -135,11 +141,13 @@ export class DaemonAttempts {
     if (!isConnected()) attempt.lose();
     const isIntensive = execution.body.requirements?.cpuIntensive === true ? 1 : 0;
     this.#cpuIntensive += isIntensive;
+    this.#changes += 1;
     try {
       return await attempt.run();
     } finally {
       this.#cpuIntensive -= isIntensive;
       this.#attempts.delete(key);
+      this.#changes += 1;
       const reason = attempt.unansweredStop;
       if (reason !== null && isConnected()) this.#unanswered.add({ taskId, token }, reason);
     }

@@ -28,6 +28,8 @@ export class HubDaemon implements LocalDaemon {
   readonly #options: HubDaemonOptions;
   #connection: DaemonConnection | null = null;
   #running = 0;
+  /** As it was made last, for as long as nothing in it changes: each new task compares the states of all daemons. */
+  #known: { state: DaemonState; of: readonly unknown[] } | undefined;
 
   constructor(options: HubDaemonOptions) {
     const { tenant, id, executor, settings, countAdopted } = options;
@@ -59,8 +61,13 @@ export class HubDaemon implements LocalDaemon {
   /** Throws without a connection: only a connected daemon is chosen from. */
   get state(): DaemonState {
     if (!this.#connection) throw new Error(`The daemon ${this.id} is not connected here`);
-    const { tasks, cpuIntensive, unanswered } = this.attempts;
-    return this.#connection.stateWith({ running: this.#running + unanswered, cpuIntensive, tasks: tasks.slice(0, MAX_LISTED) });
+    const { cpuIntensive, unanswered, changes } = this.attempts;
+    const running = this.#running + unanswered;
+    const of = [this.#connection, this.#connection.changes, changes, running];
+    if (this.#known?.of.every((each, at) => each === of[at]) !== true) {
+      this.#known = { state: this.#connection.stateWith({ running, cpuIntensive, tasks: this.attempts.tasks.slice(0, MAX_LISTED) }), of };
+    }
+    return this.#known.state;
   }
 
   async run(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {

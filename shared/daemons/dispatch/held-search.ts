@@ -126,7 +126,7 @@ export class HeldSearch {
       const holds = await this.#kinds.fitting(tenant, daemon);
       if (holds.length === 0) continue;
       // Before the tickets come out, so that the hub that gets one knows of the room.
-      await publishDaemonStates(ledger, [{ tenant: daemon.tenant, id: daemon.id, state: daemon.state }]);
+      await publishDaemonStates(ledger, [{ tenant: daemon.tenant, id: daemon.id, state: { ...daemon.state, beatAt: Date.now() } }]);
       const { ids, empty } = await releaseFirstHeld(ledger, tenant, holds, this.#roomOf(daemon));
       this.#kinds.remove(tenant, empty, additions);
       if (ids.length > 0) this.#expected.set(daemon.id, (this.#expected.get(daemon.id) ?? 0) + ids.length);

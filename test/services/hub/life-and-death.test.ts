@@ -104,7 +104,8 @@ describe('while a task runs on a daemon', () => {
   });
 
   it('a stop that the daemon does not answer keeps its slot, and is sent again until the answer', async () => {
-    const { id, name, daemon, daemonId } = await running({ execution: { timeoutMs: 300, maxAttempts: 1 } });
+    // Long enough for the daemon's acceptance to arrive before it.
+    const { id, name, daemon, daemonId } = await running({ execution: { timeoutMs: 1500, maxAttempts: 1 } });
     await until(id, 'permanently_failed');
     const runs = async (count: number): Promise<boolean> =>
       await waitFor(async () => (await readDaemonStates(parts, 'default')).find((each) => each.id === daemonId)?.state.running === count, {
