@@ -147,7 +147,7 @@ async function findPressure({ ledger }: AttentionPorts): Promise<Item[]> {
 async function findWithoutDaemon({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
   const count = await countHeldByGate(ledger, tenant, 'daemon');
   if (count === 0) return [];
-  const text = `${count} tasks wait for a daemon that is offline, full or missing.`;
+  const text = `${count === 1 ? '1 task waits' : `${count} tasks wait`} for a daemon that is offline, full or missing.`;
   return [{ code: 'daemon.missing', level: 'warning', text, count, since: null, link: '/fleet', subject: null }];
 }
 

@@ -1,6 +1,9 @@
 import type { ReactElement } from 'react';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import classes from './status-badge.module.css';
+import type { Tone } from './tone.ts';
+
+export type { Tone } from './tone.ts';
 
 /** A task's status as a coloured word. */
 export function StatusBadge({ status }: { status: TaskStatus }): ReactElement {
@@ -11,8 +14,6 @@ export function StatusBadge({ status }: { status: TaskStatus }): ReactElement {
 export function ToneBadge({ tone, children }: { tone: Tone; children: string }): ReactElement {
   return <span className={`${classes['badge']} ${classes[tone]}`}>{children}</span>;
 }
-
-export type Tone = 'idle' | 'busy' | 'good' | 'warn' | 'bad';
 
 /** The tone of each task status. */
 const STATUS_TONES: Readonly<Record<TaskStatus, Tone>> = {

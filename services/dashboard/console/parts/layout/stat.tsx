@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 import { PageLink } from '../../routing/navigation.tsx';
-import type { Tone } from '../status-badge.tsx';
+import type { Tone } from '../tone.ts';
 import classes from './layout.module.css';
 
 /** Numbers side by side. */

@@ -2,11 +2,13 @@ import { useEffect, useRef, type ReactElement } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shortCount } from '../numbers.tsx';
+import type { Tone } from '../tone.ts';
 import type { PlotProps } from './plot.tsx';
-import { themeColour, type PlotSeries } from './series.ts';
+import type { PlotSeries } from './plot-series.ts';
+import { themeColour } from './theme-colour.ts';
+import { timeTexts } from './time-texts.ts';
 
 const BAR_PART = 0.7;
-const FILL_ALPHA = '22';
 const AXIS_PX = 46;
 const MIN_WIDTH_PX = 120;
 
@@ -14,7 +16,7 @@ const MIN_WIDTH_PX = 120;
 export function DrawnPlot({ times, series, unit = '', kind = 'line', height = MIN_WIDTH_PX }: PlotProps): ReactElement {
   const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<UPlot | null>(null);
-  const data = [times, ...series.map(({ values }) => values)];
+  const data = [times, ...drawnValues(series, kind)];
   const latest = useRef({ data, series });
   useEffect(() => {
     latest.current = { data, series };
@@ -28,15 +30,28 @@ export function DrawnPlot({ times, series, unit = '', kind = 'line', height = MI
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- uPlot reads the lists only
     const plot = new UPlot(options, latest.current.data as UPlot.AlignedData, element);
     drawn.current = plot;
+    // The root element has the scheme, and no render says when it changes.
+    const scheme = new MutationObserver(() => plot.redraw(false));
+    scheme.observe(document.documentElement, { attributeFilter: ['data-mantine-color-scheme'] });
     const width = new ResizeObserver(() => plot.setSize({ width: widthOf(element), height }));
     width.observe(element);
     return () => {
+      scheme.disconnect();
       width.disconnect();
       plot.destroy();
       drawn.current = null;
     };
   }, [unit, kind, height]);
   return <div ref={box} aria-hidden="true" />;
+}
+
+/** In a stack each series with those after it, which are drawn over it. A bar of nothing would be a line. */
+function drawnValues(series: readonly PlotSeries[], kind: OptionsOf['kind']): (readonly (number | null)[])[] {
+  if (kind === 'line') return series.map(({ values }) => values);
+  const last = kind === 'bars' ? 1 : series.length;
+  return series.map(({ values }, place) =>
+    values.map((_, at) => series.slice(place, place + last).reduce((sum, each) => sum + (each.values[at] ?? 0), 0) || null),
+  );
 }
 
 function widthOf(element: HTMLElement): number {
@@ -46,47 +61,59 @@ function widthOf(element: HTMLElement): number {
 interface OptionsOf {
   series: readonly PlotSeries[];
   unit: string;
-  kind: 'line' | 'bars';
+  kind: 'line' | 'bars' | 'stack';
   height: number;
 }
 
 function plotOptions(element: HTMLElement, { series, unit, kind, height }: OptionsOf): UPlot.Options {
-  const grid = themeColour(element, 'line');
-  const text = themeColour(element, 'idle');
-  const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
-  const paths = kind === 'bars' ? UPlot.paths.bars?.({ size: [BAR_PART, Infinity] }) : undefined;
+  // Functions, because uPlot asks again whenever it draws: another scheme has other colours.
+  const colour = (name: Tone | 'grid') => (): string => themeColour(element, name);
+  const axis = { stroke: colour('idle'), grid: { stroke: colour('grid'), width: 1 }, ticks: { show: false } };
+  const paths = kind !== 'line' ? UPlot.paths.bars?.({ size: [BAR_PART, Infinity] }) : undefined;
   return {
     width: widthOf(element),
     height,
     legend: { show: false },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(1, greatest * 1.1)] } },
-    axes: [axis, { ...axis, size: AXIS_PX, values: (_plot, values) => values.map((value) => axisText(value, unit)) }],
+    scales: {
+      x: { range: (plot, first, last) => [first - marginOf(plot, kind), last + marginOf(plot, kind)] },
+      y: { range: (_plot, _least, greatest) => [0, Math.max(unit === '$' ? CENT : 1, greatest * 1.1)] },
+    },
+    axes: [
+      { ...axis, values: (_plot, splits, _axis, _space, step) => timeTexts(splits, step) },
+      { ...axis, size: AXIS_PX, values: (_plot, values) => values.map((value) => axisText(value, unit)) },
+    ],
     series: [
       {},
-      ...series.map(({ name, tone = 'busy' }) => {
-        const stroke = themeColour(element, tone);
-        return {
-          label: name,
-          stroke,
-          fill: withAlpha(stroke),
-          width: 1.5,
-          points: { show: false },
-          ...(paths === undefined ? {} : { paths }),
-        };
-      }),
+      ...series.map(({ name, tone = 'busy' }) => ({
+        label: name,
+        stroke: colour(tone),
+        fill: () => (kind === 'stack' ? colour(tone)() : withAlpha(themeColour(element, tone))),
+        width: 1.5,
+        points: { show: false },
+        ...(paths === undefined ? {} : { paths }),
+      })),
     ],
   };
+}
+
+const CENT = 0.01;
+
+/** Half of a bar's time, so that the first and the last are not cut. */
+function marginOf(plot: UPlot, kind: OptionsOf['kind']): number {
+  const [first = 0, second = first] = plot.data[0];
+  return kind === 'line' ? 0 : (second - first) / 2;
 }
 
 const TEN = 10;
 
 function axisText(value: number, unit: string): string {
+  if (unit === '$' && value !== 0 && value < TEN) return `$${value.toFixed(2)}`;
   const number = value !== 0 && value < TEN ? String(Math.round(value * TEN) / TEN) : shortCount(value);
   return unit === '$' ? `$${number}` : number;
 }
 
-/** `rgb(1, 2, 3)` with a little opacity. */
+/** A colour with a little opacity. */
 function withAlpha(colour: string): string {
-  return colour.startsWith('rgb(') ? `${colour.slice(0, -1).replace('rgb(', 'rgba(')}, 0.12)` : `${colour}${FILL_ALPHA}`;
+  return `color-mix(in srgb, ${colour} 12%, transparent)`;
 }

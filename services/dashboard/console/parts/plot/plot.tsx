@@ -1,8 +1,7 @@
-import { useComputedColorScheme } from '@mantine/core';
 import { lazy, Suspense, type ReactElement } from 'react';
 import { countText } from '../numbers.tsx';
 import classes from './plot.module.css';
-import { plotText, type PlotSeries } from './series.ts';
+import { plotText, type PlotSeries } from './plot-series.ts';
 
 export interface PlotProps {
   /** What is plotted, `Tasks a minute`. */
@@ -11,7 +10,8 @@ export interface PlotProps {
   times: readonly number[];
   series: readonly PlotSeries[];
   unit?: string;
-  kind?: 'line' | 'bars';
+  /** `stack`: bars of which each series stands on the one after it. */
+  kind?: 'line' | 'bars' | 'stack';
   /** In pixels. */
   height?: number;
 }
@@ -25,8 +25,7 @@ const DrawnPlot = lazy(async () => ({ default: (await import('./drawn-plot.tsx')
 /** A plot over time, with the same in words. */
 export function Plot({ height = HEIGHT, kind = 'line', unit = '', ...plot }: PlotProps): ReactElement {
   const { label, series } = plot;
-  // Another scheme has other colours, and other series another legend.
-  const scheme = useComputedColorScheme();
+  // Other series have another legend.
   const names = series.map(({ name, tone = 'busy' }) => `${name}:${tone}`).join('|');
   const format = (value: number): string => [countText(Math.round(value * DRAWN_DIGITS) / DRAWN_DIGITS), unit].filter(Boolean).join(' ');
   return (
@@ -42,7 +41,7 @@ export function Plot({ height = HEIGHT, kind = 'line', unit = '', ...plot }: Plo
           : null}
       </figcaption>
       <Suspense fallback={<div style={{ height }} />}>
-        <DrawnPlot key={`${scheme}/${names}`} {...plot} height={height} kind={kind} unit={unit} />
+        <DrawnPlot key={names} {...plot} height={height} kind={kind} unit={unit} />
       </Suspense>
       <p className="unseen">{plotText(series, format)}</p>
     </figure>

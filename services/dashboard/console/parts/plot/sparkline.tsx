@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import { countText } from '../numbers.tsx';
-import type { Tone } from '../status-badge.tsx';
+import type { Tone } from '../tone.ts';
 import classes from './plot.module.css';
-import { plotText } from './series.ts';
+import { plotText } from './plot-series.ts';
 
 interface SparklineProps {
   label: string;

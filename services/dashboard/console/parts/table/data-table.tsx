@@ -27,7 +27,7 @@ export interface DataTableProps<Row> {
   selection?: Selection;
   tone?: (row: Row) => 'bad' | 'warn' | null;
   more?: { hasMore: boolean; isLoading: boolean; load: () => void; text?: string };
-  /** Above the table, beside the menu of columns. */
+  /** Above the table. */
   toolbar?: ReactNode;
   /** The filter of the rows; the rows of another filter are shown at once. */
   of?: string;
@@ -45,16 +45,20 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
   useOpenOnClick(box);
   return (
     <div className={classes['frame']}>
-      <div className={classes['toolbar']}>
-        <div className={classes['tools']}>{toolbar}</div>
-        {steady.newCount > 0 ? (
-          <Button size="compact-xs" variant="light" onClick={steady.showNew}>
-            {steady.newCount} new
-          </Button>
-        ) : null}
-        <ColumnMenu columns={columns} visibility={visibility} onChoose={choose} />
-      </div>
+      {toolbar === undefined && steady.newCount === 0 ? null : (
+        <div className={classes['toolbar']}>
+          <div className={classes['tools']}>{toolbar}</div>
+          {steady.newCount > 0 ? (
+            <Button size="compact-xs" variant="light" onClick={steady.showNew}>
+              {steady.newCount} new
+            </Button>
+          ) : null}
+        </div>
+      )}
       <div ref={setBox} className={classes['box']}>
+        <div className={classes['corner']}>
+          <ColumnMenu columns={columns} visibility={visibility} onChoose={choose} />
+        </div>
         <table className={classes['table']} aria-label={label} aria-rowcount={rows.length + 1}>
           <TableHead table={table} columns={shown} rows={steady.rows} rowId={rowId} selection={props.selection} />
           <TableBody {...props} table={table} columns={shown} box={box} />

@@ -12,14 +12,17 @@ interface TableHeadProps<Row> {
   selection: Selection | undefined;
 }
 
+/** The menu of columns is in the head of the last one. */
+const MENU_PX = 28;
+
 /** The names of the columns; those that can be sorted are buttons. */
 export function TableHead<Row>({ table, columns, rows, rowId, selection }: TableHeadProps<Row>): ReactElement {
   return (
     <>
       <colgroup>
         {selection === undefined ? null : <col className={classes['pickColumn']} />}
-        {columns.map(({ id, width }) => (
-          <col key={id} style={width === undefined ? {} : { width }} />
+        {columns.map(({ id, width }, place) => (
+          <col key={id} style={width === undefined ? {} : { width: place === columns.length - 1 ? width + MENU_PX : width }} />
         ))}
       </colgroup>
       <thead>

@@ -16,6 +16,9 @@ interface TableRowProps<Row> {
   selection: Selection | undefined;
 }
 
+/** Columns of buttons, which name themselves. */
+const ACTIONS: ReadonlySet<string> = new Set(['action', 'actions']);
+
 /** A row; its first column is its link. */
 function PlainRow<Row>({ index, measure, row, id, columns, href, tone, isActive, selection }: TableRowProps<Row>): ReactElement {
   const element = useRef<HTMLTableRowElement>(null);
@@ -52,8 +55,8 @@ function PlainRow<Row>({ index, measure, row, id, columns, href, tone, isActive,
           />
         </td>
       )}
-      {columns.map(({ id: column, align, onNarrow, cell }, place) => (
-        <td key={column} data-align={align} data-narrow={onNarrow}>
+      {columns.map(({ id: column, title, align, onNarrow, cell }, place) => (
+        <td key={column} data-align={align} data-narrow={onNarrow} data-title={align === 'end' && !ACTIONS.has(column) ? title : undefined}>
           {place === 0 && href !== null ? <PageLink href={href}>{cell(row)}</PageLink> : cell(row)}
         </td>
       ))}

@@ -1,20 +1,10 @@
-import type { Tone } from '../status-badge.tsx';
+import type { Tone } from '../tone.ts';
 
 export interface PlotSeries {
   readonly name: string;
   /** One per time; null where nothing was measured. */
   readonly values: readonly (number | null)[];
   readonly tone?: Tone;
-}
-
-/** A colour of the theme, as the page's style sheet has it in the current scheme. */
-export function themeColour(element: Element, name: Tone | 'line'): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(--${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
 }
 
 /** A sentence for people who do not see the plot. */

@@ -1,0 +1,15 @@
+const DAY_S = 86_400;
+const MINUTE_S = 60;
+const MS = 1000;
+
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** The texts of an axis of time, in this browser's zone: clock times with the day below the first of each, or days. */
+export function timeTexts(times: readonly number[], stepSeconds: number): string[] {
+  if (stepSeconds >= DAY_S) return times.map((at) => day.format(at * MS));
+  const clock = stepSeconds < MINUTE_S ? seconds : minutes;
+  const days = times.map((at) => day.format(at * MS));
+  return times.map((at, place) => `${clock.format(at * MS)}${days[place] === days[place - 1] ? '' : `\n${days[place] ?? ''}`}`);
+}
