@@ -34,6 +34,8 @@ export default defineConfig({
   build: {
     outDir: '../dist',
     emptyOutDir: true,
+    // Names what each page loads, for the test that bounds it.
+    manifest: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     // These browsers know light-dark(). For older browsers Vite would replace it by variables that ignore our switch.
