@@ -41,6 +41,7 @@ const LIST = [
   { name: 'deliveries', path: '/deliveries', text: 'Deliveries', group: 'connections', needs: 'read' },
   { name: 'usage', path: '/usage', text: 'Usage', group: 'administration', needs: 'read' },
   { name: 'tenants', path: '/tenants', text: 'Tenants and keys', group: 'administration', needs: 'admin' },
+  { name: 'people', path: '/people', text: 'People', group: 'administration', needs: 'admin' },
   {
     name: 'tenant',
     path: '/tenants/:id',

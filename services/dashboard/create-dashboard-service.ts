@@ -25,7 +25,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   const router = Router();
   router.use('/dashboard', express.static(ASSETS, { index: false }));
   router.use(signInRoutes(parts, signIns));
-  router.use(consoleRoutes(signedIn, built));
+  router.use(consoleRoutes(signedIn, { built, provider: parts.config.settings.signIn.oidc?.label ?? null }));
   router.post('/console/tenant', ...pageHeaders('page'), requireSameOrigin, signedIn, form, changeTenant(signIns));
   router.use('/board', ...pageHeaders('board'), signedIn, boardRoutes(parts));
   router.use(sendBoardError(parts.log));
@@ -35,10 +35,10 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
 }
 
 /** The console's files, which browsers cache, and its page, which they do not. */
-function consoleRoutes(signedIn: RequestHandler, built: string): Router {
+function consoleRoutes(signedIn: RequestHandler, { built, provider }: { built: string; provider: string | null }): Router {
   const router = Router();
   router.use('/console/assets', ...compressedFiles(join(built, 'assets')));
-  router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson());
+  router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson(provider));
   // The console reads from the address which page to show.
   const show = [...pageHeaders('console'), signedIn, sendConsole(built)];
   for (const { path } of CONSOLE_PAGES) router.get(path, show);

@@ -43,6 +43,8 @@ function accessKeys(prefix: string) {
     peopleSeen: `${prefix}people-seen`,
     /** Hash: `<person>/<tenant, or *>` where an administrator disabled the person -> since when, ms. Kept: until enabled. Bound: one per person and tenant. */
     peopleDisabled: `${prefix}people-disabled`,
+    /** Hash: id of a person -> random mark that the person's sign-ins have, changed when all of them end. Kept: as `people`. Bound: as `people`. */
+    peopleMarks: `${prefix}people-marks`,
     /** String: JSON of a link that signs a browser in once, by the SHA-256 of its token. Kept: until it is used, or `signIn.linkMs`. Bound: one per link. */
     signInLink: (digest: string) => `${prefix}sign-in-link:${digest}`,
     /** String: JSON of a visitor's token, by its SHA-256. Kept: until it expires. Bound: `sessions.maxVisitors` per tenant. */

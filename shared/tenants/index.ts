@@ -27,6 +27,7 @@ export { type SignInLink, SignInLinks, signInLinkPath } from './sign-in-links.ts
 export {
   areDisabled,
   disablePerson,
+  endSignIns,
   EVERYWHERE,
   iteratePeople,
   type PeopleBounds,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Keys, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
 import { type ApiKey, SCOPES } from './key-store.ts';
@@ -48,11 +48,14 @@ export function personId({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>
 /** Records a sign-in with the roles that it brought, and forgets people beyond the bounds. */
 export async function savePerson({ redis, keys }: PersonPorts, person: SignedInPerson, bounds: PeopleBounds): Promise<Person> {
   const id = personId(person);
-  const { people, peopleSeen } = keys.fleet;
+  const { people, peopleSeen, peopleMarks } = keys.fleet;
   const stored = await redis.hget(people, id);
   const before = stored === null ? undefined : readRecords([[id, stored]], readPerson).items[0];
   const saved: Person = { ...person, id, firstAt: before?.firstAt ?? person.lastAt };
-  await redis.multi().hset(people, id, JSON.stringify(saved)).zadd(peopleSeen, String(person.lastAt), id).exec();
+  const saving = redis.multi().hset(people, id, JSON.stringify(saved)).zadd(peopleSeen, String(person.lastAt), id);
+  // Sign-ins of a person who was forgotten do not come back with the person.
+  if (before === undefined) saving.hset(peopleMarks, id, randomUUID());
+  await saving.exec();
   const old = await redis.zrangebyscore(peopleSeen, '-inf', String(person.lastAt - bounds.peopleRetentionMs), 'LIMIT', 0, PAGE);
   const surplus = (await redis.zcard(peopleSeen)) - bounds.maxPeople;
   const oldest = surplus > 0 ? await redis.zrange(peopleSeen, '0', String(Math.min(surplus, PAGE) - 1)) : [];
@@ -62,15 +65,28 @@ export async function savePerson({ redis, keys }: PersonPorts, person: SignedInP
       .multi()
       .hdel(people, ...gone)
       .zrem(peopleSeen, ...gone)
+      .hdel(peopleMarks, ...gone)
       .exec();
   return saved;
 }
 
-/** What a person may do now, acting in `tenant` where there is a role for it; null when the person is gone, disabled or without a role. */
-export async function findPersonKey({ redis, keys }: PersonPorts, id: string, tenant: string): Promise<ApiKey | null> {
-  const { people, peopleDisabled } = keys.fleet;
-  const places = [people, peopleDisabled, keys.shard(0).tenantStates];
-  const reply = await runTenantScript<[stored: string, ...tenants: string[]] | null>(redis, 'find-person', places, [id]);
+/** A sign-in of a person. */
+export interface PersonSignIn {
+  readonly person: string;
+  /** The tenant that the person chose to act in. */
+  readonly tenant: string;
+  /** The mark that the person's sign-ins had when it was made. */
+  readonly mark: string;
+}
+
+/**
+ * What a person may do now, acting in the chosen tenant where there is a role for it; null when the sign-in has ended, or the
+ * person is gone, disabled or without a role.
+ */
+export async function findPersonKey({ redis, keys }: PersonPorts, { person: id, tenant, mark }: PersonSignIn): Promise<ApiKey | null> {
+  const { people, peopleDisabled, peopleMarks } = keys.fleet;
+  const places = [people, peopleDisabled, keys.shard(0).tenantStates, peopleMarks];
+  const reply = await runTenantScript<[stored: string, ...tenants: string[]] | null>(redis, 'find-person', places, [id, mark]);
   if (reply === null) return null;
   const [stored, ...unusable] = reply;
   const { roles, name, email, firstAt } = readRecord(id, stored, readPerson);
@@ -78,6 +94,16 @@ export async function findPersonKey({ redis, keys }: PersonPorts, id: string, te
   const role = usable.find((each) => each.tenant === tenant) ?? usable[0];
   if (role === undefined) return null;
   return { id, name, createdAt: firstAt, tenant: role.tenant, scopes: role.scopes, person: { email, roles: usable } };
+}
+
+/** The mark of a person's sign-ins; empty for people of earlier releases. */
+export async function readSignInMark({ redis, keys }: PersonPorts, id: string): Promise<string> {
+  return (await redis.hget(keys.fleet.peopleMarks, id)) ?? '';
+}
+
+/** Ends all sign-ins that a person has; the person may sign in again. */
+export async function endSignIns({ redis, keys }: PersonPorts, id: string): Promise<void> {
+  await redis.hset(keys.fleet.peopleMarks, id, randomUUID());
 }
 
 /** People by their last sign-in, newest first; `before`: the last one of the page before. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { type ApiKey, findKeyByDigest } from './key-store.ts';
-import { findPersonKey } from './person-store.ts';
+import { findPersonKey, readSignInMark } from './person-store.ts';
 import { openSealed, sealText } from './sealed-text.ts';
 
 export interface SignInStoreOptions {
@@ -13,7 +13,13 @@ export interface SignInStoreOptions {
 }
 
 /** What a browser is signed in with: the key of a digest, or a person of a provider, acting in a tenant. */
-export type SignInSubject = { key: string } | { person: string; tenant: string; idToken: string | null };
+export type SignInSubject = { key: string } | PersonSubject;
+
+interface PersonSubject {
+  person: string;
+  tenant: string;
+  idToken: string | null;
+}
 
 const ID_BYTES = 32;
 const signInSchema = z.union([
@@ -21,6 +27,8 @@ const signInSchema = z.union([
   z.object({
     person: z.string(),
     tenant: z.string(),
+    /** Of the person's sign-ins; sign-ins of earlier releases have none. */
+    mark: z.string().default(''),
     /** Under the id of the sign-in, which only the browser has. */
     sealedIdToken: z.string().nullable(),
   }),
@@ -29,7 +37,8 @@ type StoredSignIn = z.infer<typeof signInSchema>;
 
 /**
  * SignInStore is responsible for which browsers are signed in. Redis holds the digests of a sign-in's id and of its key, so neither can be
- * taken from there, and a sign-in ends with its key, or when its person is disabled or forgotten.
+ * taken from there, and a sign-in ends with its key, when its person is
+ * disabled or forgotten, or when all sign-ins of the person are ended.
  */
 export class SignInStore {
   readonly #options: SignInStoreOptions;
@@ -40,9 +49,10 @@ export class SignInStore {
 
   /** Signs a browser in with what the caller has checked, and returns the id that its cookie carries. */
   async open(subject: SignInSubject): Promise<string> {
-    const { redis, lifetimeMs } = this.#options;
+    const { redis, keys, lifetimeMs } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
-    await redis.set(this.#nameOf(id), JSON.stringify(toStored(subject, id)), 'PX', lifetimeMs);
+    const stored = 'key' in subject ? subject : sealSubject(subject, id, await readSignInMark({ redis, keys }, subject.person));
+    await redis.set(this.#nameOf(id), JSON.stringify(stored), 'PX', lifetimeMs);
     return id;
   }
 
@@ -52,7 +62,7 @@ export class SignInStore {
     const stored = await this.#read(id);
     if (stored === null) return null;
     if ('key' in stored) return await findKeyByDigest({ redis, keys }, stored.key);
-    return await findPersonKey({ redis, keys }, stored.person, stored.tenant);
+    return await findPersonKey({ redis, keys }, stored);
   }
 
   /** Lets a person act in another tenant from now on; the sign-in ends when it would have. */
@@ -80,8 +90,6 @@ export class SignInStore {
   }
 }
 
-function toStored(subject: SignInSubject, id: string): StoredSignIn {
-  if ('key' in subject) return subject;
-  const { person, tenant, idToken } = subject;
-  return { person, tenant, sealedIdToken: idToken === null ? null : sealText(idToken, id) };
+function sealSubject({ person, tenant, idToken }: PersonSubject, id: string, mark: string): StoredSignIn {
+  return { person, tenant, mark, sealedIdToken: idToken === null ? null : sealText(idToken, id) };
 }

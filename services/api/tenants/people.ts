@@ -6,6 +6,7 @@ import {
   areDisabled,
   DEFAULT_TENANT,
   disablePerson,
+  endSignIns,
   EVERYWHERE,
   iteratePeople,
   type Person,
@@ -14,6 +15,7 @@ import {
   readPersonById,
   SCOPES,
 } from '#shared/tenants/index.ts';
+import { fleetRoute } from '../fleet/fleet-owner.ts';
 import { answerList, cursorSchema, nextCursorSchema } from '../lists.ts';
 
 export interface PeoplePorts {
@@ -23,7 +25,7 @@ export interface PeoplePorts {
 
 /** `/v1/people`: who signed in at the identity provider. */
 export function peopleRoutes(ports: PeoplePorts): Route[] {
-  return [getPeople(ports), patchPerson(ports)];
+  return [getPeople(ports), patchPerson(ports), deletePersonSignIns(ports)];
 }
 
 const EXAMPLE = {
@@ -124,6 +126,15 @@ function isVisible({ roles }: Person, call: Call): boolean {
   return seesAll(call) || roles.some(({ tenant }) => tenant === call.tenant);
 }
 
+const pathSchema = z.object({ id: z.string().max(100).meta({ description: "The person's id." }) });
+
+/** Errors: `person.not-found`, also for people whom the caller does not see. */
+async function findPerson(ports: PeoplePorts, call: Call, id: string): Promise<Person> {
+  const person = await readPersonById(ports, id);
+  if (person !== null && isVisible(person, call)) return person;
+  throw new MusterError('person.not-found', 'There is no such person', { details: { person: id } });
+}
+
 /** `PATCH /v1/people/:id`. */
 function patchPerson(ports: PeoplePorts): Route {
   return route({
@@ -134,21 +145,39 @@ function patchPerson(ports: PeoplePorts): Route {
     description: 'Open sign-ins of the person follow at once: for keys of `default` in all tenants, else in your own.',
     scope: 'admin',
     request: {
-      params: z.object({ id: z.string().max(100).meta({ description: "The person's id." }) }),
+      params: pathSchema,
       body: z
         .strictObject({ disabled: z.boolean().meta({ description: 'True takes the roles, false gives them back.' }) })
         .meta({ id: 'PersonPatch', examples: [{ disabled: true }] }),
     },
     responses: { 200: personSchema },
     handle: async ({ params: { id }, body: { disabled } }, call) => {
-      const person = await readPersonById(ports, id);
-      if (person === null || !isVisible(person, call))
-        throw new MusterError('person.not-found', 'There is no such person', { details: { person: id } });
+      const person = await findPerson(ports, call, id);
       if (id === call.key?.id && disabled) throw new MusterError('request.invalid', 'You cannot disable yourself');
       await disablePerson(ports, id, { tenant: seesAll(call) ? EVERYWHERE : call.tenant, isDisabled: disabled });
       call.log.info({ event: 'person.changed', person: id, disabled, by: call.key?.id }, 'A person was disabled or enabled');
       const [isDisabled] = await areDisabled(ports, [id], call.tenant);
       return { status: 200, body: viewPerson(person, call, isDisabled === true) };
+    },
+  });
+}
+
+/** `DELETE /v1/people/:id/sign-ins`. */
+function deletePersonSignIns(ports: PeoplePorts): Route {
+  return fleetRoute({
+    method: 'delete',
+    path: '/v1/people/:id/sign-ins',
+    operationId: 'endSignIns',
+    summary: 'Sign a person out of all browsers',
+    description: 'The roles stay: the person may sign in again.',
+    scope: 'admin',
+    request: { params: pathSchema },
+    responses: { 204: z.null() },
+    handle: async ({ params: { id } }, call) => {
+      await findPerson(ports, call, id);
+      await endSignIns(ports, id);
+      call.log.info({ event: 'person.signed-out', person: id, by: call.key?.id }, 'The sign-ins of a person were ended');
+      return { status: 204 };
     },
   });
 }

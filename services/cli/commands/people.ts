@@ -18,12 +18,24 @@ export function addPeopleCommands(program: Command, contextOf: ContextOf): void 
   const people = addPaging(program.command('people').description('list people who signed in at the identity provider'), '50').action(
     (options: ListOptions, command: Command) => runPeople(options, contextOf(command)),
   );
+  addSignOut(people, contextOf);
   for (const action of ['disable', 'enable'] as const) {
     people
       .command(`${action} <id>`)
       .description(action === 'disable' ? 'take all roles of a person at once' : 'give a person the roles back')
       .action((id: string, _options: unknown, command: Command) => runChange(id, action, contextOf(command)));
   }
+}
+
+function addSignOut(people: Command, contextOf: ContextOf): void {
+  people
+    .command('sign-out <id>')
+    .description('end all sign-ins of a person, who may sign in again')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const context = contextOf(command);
+      await context.connect().delete(`/v1/people/${encodeURIComponent(id)}/sign-ins`);
+      context.terminal.line('The person is signed out of all browsers.');
+    });
 }
 
 function runPeople({ json, ...query }: ListOptions, context: CommandContext): Promise<void> {

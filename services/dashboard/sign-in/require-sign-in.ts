@@ -59,12 +59,13 @@ export function isApiCall(request: Request): boolean {
   return request.originalUrl.startsWith('/board/api/') || request.accepts(['html', 'json']) !== 'html';
 }
 
-/** `GET /console/person`: the person who is signed in. */
-export function sendPerson(): RequestHandler {
+/** `GET /console/person`: the person who is signed in, and what people call the identity provider; null without one. */
+export function sendPerson(provider: string | null): RequestHandler {
   return (request, response) => {
     const { tenant, name, scopes, person } = personOf(request);
     const tenants = person?.roles.map((role) => publicTenantId(role.tenant)) ?? [publicTenantId(tenant)];
-    response.json({ tenant: publicTenantId(tenant), name, scopes, kind: person ? 'person' : 'key', email: person?.email ?? null, tenants });
+    const kind = person ? 'person' : 'key';
+    response.json({ tenant: publicTenantId(tenant), name, scopes, kind, email: person?.email ?? null, tenants, provider });
   };
 }
 

@@ -37,7 +37,7 @@ export async function callApi<Answer>(schema: z.ZodType<Answer>, path: string, c
   if (answer.status === 401) redirectToSignIn();
   const text = await answer.text();
   const json: unknown = text === '' ? null : parseJson(text);
-  if (!answer.ok) throw toProblem(json, answer.status);
+  if (!answer.ok) throw problemOf(json, answer.status);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new ApiProblem({
@@ -61,7 +61,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function toProblem(json: unknown, status: number): ApiProblem {
+/** The error that an answer of the API describes. */
+export function problemOf(json: unknown, status: number): ApiProblem {
   const known = problemSchema.safeParse(json);
   return new ApiProblem(known.success ? known.data : { code: 'answer.unreadable', status, detail: `The server answered with ${status}.` });
 }
@@ -80,7 +81,14 @@ export function createQueryClient(): QueryClient {
   });
 }
 
-export const personSchema = z.object({ tenant: z.string(), name: z.string(), scopes: z.array(z.string()), tenants: z.array(z.string()) });
+export const personSchema = z.object({
+  tenant: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  tenants: z.array(z.string()),
+  /** What people call the identity provider; null without one. */
+  provider: z.string().nullish(),
+});
 type Person = z.infer<typeof personSchema>;
 
 /** The person who is signed in. */

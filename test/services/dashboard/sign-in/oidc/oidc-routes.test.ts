@@ -56,6 +56,7 @@ describe('signing in at a provider', () => {
       name: 'Ann Example',
       email: null,
       scopes: ['admin'],
+      provider: 'Example SSO',
     });
     const make = (headers: Record<string, string>): Promise<Response> =>
       call('POST', '/v1/tasks', { cookie, json: { agent: 'echo', input: 'hi' }, headers: { ...JSON_CALL, ...headers } });
@@ -252,6 +253,31 @@ describe('people', () => {
     expect(await personOf(cookie)).toMatchObject({ tenants: ['default'] });
     await change(acme, false);
     expect(await personOf(cookie)).toMatchObject({ tenants: ['default', 'acme'] });
+  });
+
+  it('are signed out of all browsers by administrators of the installation, and sign in again', async () => {
+    const [one, other] = [await signInPerson(dashboard), await signInPerson(dashboard)];
+    const [fleet, acme] = [await bearer('default'), await bearer('acme')];
+    const [{ id } = { id: '' }] = (await list(fleet)).items;
+    const end = (headers: Record<string, string>, person = id): Promise<Response> =>
+      call('DELETE', `/v1/people/${person}/sign-ins`, { headers });
+    expect(await codeOf(await end(acme))).toBe('auth.forbidden');
+    expect(await codeOf(await end(fleet, 'person_0000000000000000'))).toBe('person.not-found');
+    expect(await personOf(other.cookie)).toMatchObject({ name: 'Ann Example' });
+    expect((await end(fleet)).status).toBe(204);
+    for (const { cookie } of [one, other]) expect((await call('GET', '/v1/tasks', { cookie, headers: JSON_CALL })).status).toBe(401);
+    const again = await signInPerson(dashboard);
+    expect(await personOf(again.cookie)).toMatchObject({ tenants: ['default', 'acme'] });
+  });
+
+  it('who come back after they were forgotten do not get their earlier sign-ins back', async () => {
+    const { cookie } = await signInPerson(dashboard);
+    const { people, peopleSeen, peopleMarks } = parts.keys.fleet;
+    const [{ id } = { id: '' }] = (await list(await bearer('default'))).items;
+    // As `savePerson` forgets the person with one more than the bound.
+    await parts.redis.multi().hdel(people, id).zrem(peopleSeen, id).hdel(peopleMarks, id).exec();
+    expect((await signInPerson(dashboard)).answer.status).toBe(303);
+    expect((await call('GET', '/v1/tasks', { cookie, headers: JSON_CALL })).status).toBe(401);
   });
 
   it('of other tenants cannot be seen or disabled, and nobody disables themselves', async () => {
