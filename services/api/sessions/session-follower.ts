@@ -1,14 +1,13 @@
 import type { EventStream } from '#shared/http/index.ts';
 import { readStates, readTask, readTasks, idAt, type Ledger, readLaneIds, readLookup, sessionLookup } from '#shared/ledger/index.ts';
 import { isTerminal, type Task, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
-import type { StreamPorts } from '../tasks/stream-task.ts';
 import { writeOutput } from '../tasks/stream-output.ts';
-import { outcomeOf, readHistory, turnOf } from './session-turns.ts';
-import type { SessionWatch } from './stream-session.ts';
+import { artifactsOf, outcomeOf, readHistory, turnOf } from './session-turns.ts';
+import type { SessionStreamPorts, SessionWatch } from './stream-session.ts';
 import { sessionLane } from '#shared/queue/index.ts';
 
 interface FollowerOptions {
-  parts: StreamPorts;
+  parts: SessionStreamPorts;
   tenant: string;
   session: string;
   watch: Pick<SessionWatch, 'add' | 'remove'>;
@@ -41,7 +40,7 @@ export class SessionFollower {
   async begin(): Promise<void> {
     const { parts, tenant, session, stream } = this.#options;
     const ids = await listSessionTasks(parts.ledger, { tenant, session, since: 0, limit: MAX_NEW });
-    const { ended, live } = await readHistory(parts.ledger, tenant, ids);
+    const { ended, live } = await readHistory(parts, tenant, ids);
     const running = new Set(live.map(({ body }) => body.id));
     for (const id of ids) if (!running.has(id)) this.#sent.add(id);
     await stream.send('history', { items: ended.slice(-MAX_HISTORY) });
@@ -72,8 +71,8 @@ export class SessionFollower {
   }
 
   async #follow(task: Task): Promise<void> {
-    const { taskId, text, user, agent, status, createdAt } = turnOf(task);
-    await this.#options.stream.send('message', { taskId, text, user, agent, status, createdAt });
+    const { taskId, text, user, agent, status, createdAt, attachments } = turnOf(task);
+    await this.#options.stream.send('message', { taskId, text, user, agent, status, createdAt, attachments });
     this.#live.set(taskId, { status, after: this.#options.after });
     this.#options.watch.add(taskId);
     if (isTerminal(status)) await this.#end(taskId);
@@ -98,7 +97,8 @@ export class SessionFollower {
       const { status, outcome, output, error } = turnOf(task);
       if (task.state.attempt > 0) await this.#writeOutput(taskId);
       await stream.send('status', { taskId, status, outcome });
-      await stream.send('end', { taskId, status, output, outcome, error });
+      const artifacts = await artifactsOf(parts, tenant, task);
+      await stream.send('end', { taskId, status, output, outcome, error, artifacts });
     }
     this.#forget(taskId);
   }

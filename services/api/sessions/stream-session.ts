@@ -4,18 +4,21 @@ import { parseOutputPlace } from '../tasks/stream-output.ts';
 import type { StreamPorts } from '../tasks/stream-task.ts';
 import { sessionPathSchema } from './sessions.ts';
 import { SessionFollower } from './session-follower.ts';
+import type { TurnPorts } from './session-turns.ts';
 import type { EventFeed } from '#shared/events/index.ts';
 import { wait } from '#shared/time/index.ts';
 
+export type SessionStreamPorts = StreamPorts & TurnPorts;
+
 /** `GET /v1/sessions/:id/stream`: the events of a session, for a chat's page. It stays open. */
-export function streamSession(parts: StreamPorts): Route {
+export function streamSession(parts: SessionStreamPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id/stream',
     operationId: 'streamSession',
     summary: 'Events of a session while they happen',
     description:
-      'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt}`; `output` of a stopped message is its output so far, while that is kept. Then, for each message without an outcome and each new message: `message {taskId, text, user, agent, status, createdAt}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error}`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
+      'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt, attachments, artifacts}`, the files each `{name, mediaType, bytes}`; `output` of a stopped message is its output so far, while that is kept. Then, for each message without an outcome and each new message: `message {taskId, text, user, agent, status, createdAt, attachments}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error, artifacts}`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
     scope: 'read',
     forVisitors: true,
     media: 'text/event-stream',
@@ -46,7 +49,7 @@ interface SessionEventsOptions {
 }
 
 /** Writes the events of a session until the reader is gone or its token expired. */
-export async function writeSessionEvents(parts: StreamPorts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
+export async function writeSessionEvents(parts: SessionStreamPorts, options: SessionEventsOptions, stream: EventStream): Promise<void> {
   const { tenant, session, after, until } = options;
   const watch = watchSession(parts.events, tenant, session, stream.signal);
   const follower = new SessionFollower({ parts, tenant, session, watch, stream, after });

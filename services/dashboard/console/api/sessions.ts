@@ -48,8 +48,14 @@ export async function readSession(session: string, signal: AbortSignal): Promise
   return await callApi(sessionSchema, pathOf(session), { signal });
 }
 
+export interface NewMessage {
+  readonly text: string;
+  readonly agent?: string;
+  readonly attachments?: readonly { readonly uploadId: string }[];
+}
+
 /** Sends a message. The same key again means the same message. */
-export async function sendMessage(session: string, message: { text: string; agent?: string }, key: string): Promise<Sent> {
+export async function sendMessage(session: string, message: NewMessage, key: string): Promise<Sent> {
   return await callApi(sentSchema, `${pathOf(session)}/messages`, { method: 'POST', body: message, headers: { 'Idempotency-Key': key } });
 }
 

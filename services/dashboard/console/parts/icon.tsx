@@ -2,6 +2,8 @@ import type { ReactElement } from 'react';
 
 /** SVG paths on a grid of 24. */
 const SHAPES = {
+  attach: 'M20 11.5l-8.3 8.3a5 5 0 0 1-7-7l8.6-8.7a3.4 3.4 0 0 1 4.8 4.8L9.6 17.4a1.7 1.7 0 0 1-2.4-2.4l7.9-7.9',
+  file: 'M6 3h8l4 4v14H6zM14 3v4h4',
   chat: 'M4 5h16v11H9l-5 4z',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2',

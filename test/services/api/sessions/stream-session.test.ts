@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { leaseMember } from '#shared/ledger/claim/leases.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -58,7 +60,7 @@ describe('the stream of a session', () => {
     expect(sent[0]).toEqual(['history', { items: [] }]);
     expect(sent[1]).toEqual([
       'message',
-      { taskId: first, text: 'hello', user: 'ada', agent: 'echo', status: 'queued', createdAt: expect.any(String) },
+      { taskId: first, text: 'hello', user: 'ada', agent: 'echo', status: 'queued', createdAt: expect.any(String), attachments: [] },
     ]);
     const ofFirst = sent.filter(([name, { taskId }]) => taskId === first && name !== 'message');
     expect(ofFirst).toEqual([
@@ -66,11 +68,47 @@ describe('the stream of a session', () => {
       ['output', { taskId: first, attempt: 1, seq: 1, text: 'one ' }],
       ['output', { taskId: first, attempt: 1, seq: 2, text: 'two' }],
       ['status', { taskId: first, status: 'completed', outcome: expect.objectContaining({ kind: 'ran' }) }],
-      ['end', { taskId: first, status: 'completed', output: 'one two', outcome: expect.objectContaining({ kind: 'ran' }), error: null }],
+      [
+        'end',
+        {
+          taskId: first,
+          status: 'completed',
+          output: 'one two',
+          outcome: expect.objectContaining({ kind: 'ran' }),
+          error: null,
+          artifacts: [],
+        },
+      ],
     ]);
     expect(sent.filter(([name]) => name === 'end').map(([, { taskId }]) => taskId)).toEqual([first, second]);
     expect(sent.filter(([name]) => name === 'message')).toHaveLength(2);
     await reader.leave();
+  });
+
+  it('names the files of a message and those that its task made, at once and in the history', async () => {
+    const upload = await api.parts.files.upload(
+      'default',
+      { name: 'photo.png', mediaType: 'image/png' },
+      Readable.from([Buffer.from('12345')]),
+    );
+    const reader = await read('files');
+    await reader.waitUntilSent('history', {});
+    const id = await say('files', 'look', { attachments: [{ uploadId: upload.file }] });
+    const attempt = await drive.start(id);
+    const by = { tenant: 'default', task: id, attempt: 1, lease: leaseMember(attempt) };
+    await api.parts.files.add(by, 'out/report.txt', { name: 'report.txt', mediaType: 'text/plain' }, Readable.from([Buffer.from('fine')]));
+    await drive.end(attempt, 'done');
+    const attachments = [{ name: 'photo.png', mediaType: 'image/png', bytes: 5 }];
+    const artifacts = [{ name: 'report.txt', mediaType: 'text/plain', bytes: 4 }];
+    await reader.waitUntilSent('end', { taskId: id });
+    const dataOf = (name: string): unknown => reader.sent().find(([event]) => event === name)?.[1];
+    expect(dataOf('message')).toMatchObject({ taskId: id, attachments });
+    expect(dataOf('end')).toMatchObject({ taskId: id, artifacts });
+    await reader.leave();
+    const again = await read('files');
+    await again.waitUntilSent('history', {});
+    expect(again.sent()[0]).toMatchObject(['history', { items: [{ taskId: id, attachments, artifacts }] }]);
+    await again.leave();
   });
 
   it('begins with what was said, and goes on with what is not over', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
@@ -11,6 +12,10 @@ import { expectAccessiblePage, hasBrowser, type Scheme } from '../test-browser.t
 
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
 
+const MAX_FILE_BYTES = 100_000;
+/** One pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -21,8 +26,9 @@ let release: () => void;
 let released: Promise<void>;
 
 /** Starts its answer at once and ends it when the test releases it. */
-const gate: AgentFunction = async (task, { write, signal }) => {
+const gate: AgentFunction = async (task, { write, signal, attach, attachments }) => {
   write(`I heard **${task.input}**`);
+  for (const { name, bytes } of attachments) await attach(`about-${name}.txt`, `${name} has ${bytes} bytes`, 'text/plain');
   const stopped = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
@@ -33,7 +39,11 @@ const gate: AgentFunction = async (task, { write, signal }) => {
 beforeAll(async () => {
   if (!hasBrowser) return;
   web = await startConsole({
-    settings: { agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } }, routing: { agent: 'gate' } },
+    settings: {
+      agents: { gate: { kind: 'function', run: gate }, echo: { kind: 'echo' } },
+      routing: { agent: 'gate' },
+      files: { maxFileBytes: MAX_FILE_BYTES },
+    },
     more: (parts) => [createSchedulerService(parts)],
   });
   ({ dashboard, page } = web);
@@ -135,6 +145,52 @@ test.skipIf(!hasBrowser)('the picked mode decides the outcome of a message, whic
   await say('/help');
   expect(await page.getByText('/status').innerText()).toContain('/stop');
 });
+
+test.skipIf(!hasBrowser)(
+  'files are attached by picker, paste and drop, and those of the message and of the answer are shown and saved',
+  async () => {
+    await page.goto(`${dashboard.url}/chat`);
+    const attached = page.getByRole('list', { name: 'Files of this message' }).getByRole('listitem');
+    const send = page.getByRole('button', { name: 'Send' });
+    const picker = page.getByLabel('Files to attach');
+    await picker.setInputFiles({ name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(2 * MAX_FILE_BYTES) });
+    await attached.filter({ hasText: 'large.bin' }).getByText('It is too large: 195.3 KB, and a file may have 97.7 KB.').waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await expectAccessible('a file that is too large', ['light']);
+    await page.getByRole('button', { name: 'Remove large.bin' }).click();
+    await picker.setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
+    // Pasting and dropping, as the browser reports them.
+    await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(['pasted'], 'pasted.txt', { type: 'text/plain' }));
+    document.querySelector('textarea').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['dropped'], 'dropped.txt', { type: 'text/plain' }));
+    document.querySelector('[aria-label=Messages]').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  })()`);
+    for (const name of ['dot.png', 'pasted.txt', 'dropped.txt']) await attached.filter({ hasText: name }).getByText(/ B$/).waitFor();
+    release();
+    await send.click();
+    const sent = page.getByRole('list', { name: 'Files of the message' });
+    const made = page.getByRole('list', { name: 'Files of the answer' });
+    await made.getByRole('link', { name: 'about-dropped.txt.txt' }).waitFor();
+    await page.getByText('I heard dot.png, pasted.txt, dropped.txt and am done.').waitFor();
+    await page.reload();
+    await made.getByRole('link').nth(2).waitFor();
+    expect(await sent.getByRole('link').allInnerTexts()).toEqual(
+      [/dot\.png/, /pasted\.txt/, /dropped\.txt/].map((name) => expect.stringMatching(name)),
+    );
+    await waitFor(async () => (await sent.getByRole('img').evaluate((image: { naturalWidth: number }) => image.naturalWidth)) === 1, {
+      deadlineMs: 10_000,
+      what: 'the image of one pixel',
+    });
+    const saving = page.waitForEvent('download');
+    await made.getByRole('link', { name: 'about-pasted.txt.txt' }).click();
+    const saved = await (await saving).path();
+    expect(await readFile(saved, 'utf8')).toBe('pasted.txt has 6 bytes');
+    await expectAccessible('a chat with files', ['dark']);
+  },
+);
 
 test.skipIf(!hasBrowser)('an agent’s text runs no script, loads no image, and its links send no referrer', async () => {
   await page.goto(`${dashboard.url}/chat`);
@@ -431,4 +487,7 @@ test.skipIf(!hasBrowser)('the first page follows also without its stream, and of
   await web.signIn(['read']);
   await panel('Running').getByText('I heard **without a stream**').waitFor();
   for (const name of ['Cancel', 'Retry']) expect(await page.getByRole('button', { name }).count()).toBe(0);
+  await page.goto(`${dashboard.url}/sessions/from-telegram`);
+  await page.getByText('This key may read the conversation.').waitFor();
+  for (const name of ['Send', 'Attach files', 'Stop', 'Try again']) expect(await page.getByRole('button', { name }).count()).toBe(0);
 });

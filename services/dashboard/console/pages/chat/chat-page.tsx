@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
-import { useState, type ReactElement, type ReactNode } from 'react';
+import { useState, type DragEvent, type ReactElement, type ReactNode } from 'react';
 import { randomKey, usePerson } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -8,10 +8,12 @@ import { navigate } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { sessionPath } from '../../routing/paths.ts';
 import classes from './chat-page.module.css';
-import { AgentPicker, Composer, ModePicker } from './composer.tsx';
+import { AgentPicker, Composer, type ComposerProps } from './composer.tsx';
+import { ModePicker } from './mode-picker.tsx';
 import { isOpen } from './conversation.ts';
 import { MessageList } from './message-list.tsx';
 import { addRecentChat, readRecentChats, SessionList } from './session-list.tsx';
+import { useAttachments } from './use-attachments.ts';
 import { useConversation } from './use-conversation.ts';
 
 /** A conversation beside the list of conversations, which a narrow page keeps in a drawer. Without an id it is a new conversation. */
@@ -86,48 +88,92 @@ function ConversationView({ id, title, isNew, menu, onStarted }: ConversationVie
   const [agent, setAgent] = useState<string | null>(null);
   const { conversation, session, connection, problem, send, stop, setMode } = useConversation(id);
   const maySubmit = useMay('submit');
+  const attachments = useAttachments();
+  const { isOver, ...dropping } = useDropping(maySubmit ? attachments.add : null);
   const open = conversation.messages.filter(isOpen);
-  const onSend = async (text: string): Promise<boolean> => {
-    const isAccepted = await send(text, agent);
+  const onSend: ComposerProps['onSend'] = async (text, files) => {
+    const isAccepted = await send({ text, agent, files });
     if (isAccepted && isNew) onStarted(text);
     return isAccepted;
   };
   return (
-    <section className={classes['conversation']} aria-label="Conversation">
-      <header className={classes['head']}>
-        {menu}
-        <Title order={1} size="h5" className={classes['title']}>
-          {isNew ? 'New chat' : title}
-        </Title>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<Icon name="stop" size={14} />}
-          disabled={open.length === 0}
-          onClick={() => void stop()}
-        >
-          Stop
-        </Button>
-      </header>
+    <section className={classes['conversation']} aria-label="Conversation" data-dropping={isOver || undefined} {...dropping}>
+      <Head title={isNew ? 'New chat' : title} menu={menu} onStop={maySubmit ? () => void stop() : null} isBusy={open.length > 0} />
       {connection === 'cut' ? <output className={classes['cut']}>The connection is cut. Trying again …</output> : null}
       <MessageList
         conversation={conversation}
         session={session}
-        onRetry={maySubmit ? (text, failedAgent) => void send(text, failedAgent) : null}
+        onRetry={maySubmit ? (text, failedAgent) => void send({ text, agent: failedAgent, files: [] }) : null}
       />
       {problem === null ? null : (
         <div className={classes['problem']}>
           <ProblemNote title="That did not work" error={problem} />
         </div>
       )}
-      <Composer onSend={onSend}>
-        <AgentPicker agent={agent} onPick={setAgent} />
-        <ModePicker
-          mode={session?.modeSource === 'session' ? session.mode : 'default'}
-          effective={session?.mode ?? null}
-          onPick={(mode) => void setMode(mode)}
-        />
-      </Composer>
+      {maySubmit ? (
+        <Composer onSend={onSend} attachments={attachments}>
+          <AgentPicker agent={agent} onPick={setAgent} />
+          <ModePicker session={session} onPick={(mode) => void setMode(mode)} />
+        </Composer>
+      ) : (
+        <p className={`faint ${classes['reader']}`}>This key may read the conversation. Writing needs the scope submit.</p>
+      )}
     </section>
   );
+}
+
+interface HeadProps {
+  title: string;
+  menu: ReactNode;
+  /** Null for people who may not stop it. */
+  onStop: (() => void) | null;
+  /** Whether there is anything to stop. */
+  isBusy: boolean;
+}
+
+function Head({ title, menu, onStop, isBusy }: HeadProps): ReactElement {
+  return (
+    <header className={classes['head']}>
+      {menu}
+      <Title order={1} size="h5" className={classes['title']}>
+        {title}
+      </Title>
+      {onStop === null ? null : (
+        <Button variant="default" size="xs" leftSection={<Icon name="stop" size={14} />} disabled={!isBusy} onClick={onStop}>
+          Stop
+        </Button>
+      )}
+    </header>
+  );
+}
+
+interface Dropping {
+  /** Whether files are held over the place. */
+  isOver: boolean;
+  onDragOver: (event: DragEvent) => void;
+  onDragLeave: (event: DragEvent) => void;
+  onDrop: (event: DragEvent) => void;
+}
+
+/** Takes files that are dropped on a place; without `add` the browser does what it does. */
+function useDropping(add: ((files: Iterable<File>) => void) | null): Dropping {
+  const [isOver, setOver] = useState(false);
+  const hasFiles = (event: DragEvent): boolean => add !== null && event.dataTransfer.types.includes('Files');
+  return {
+    isOver,
+    onDragOver: (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(true);
+    },
+    onDragLeave: ({ currentTarget, relatedTarget }) => {
+      if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setOver(false);
+    },
+    onDrop: (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(false);
+      add?.(event.dataTransfer.files);
+    },
+  };
 }

@@ -1,32 +1,51 @@
-import { ActionIcon, Button, Menu, NativeSelect, Textarea } from '@mantine/core';
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement, type ReactNode, type SubmitEvent } from 'react';
-import { QUEUE_MODES, type QueueMode } from '#shared/config/sources.ts';
+import { ActionIcon, NativeSelect, Textarea } from '@mantine/core';
+import {
+  useEffect,
+  useRef,
+  useState,
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type ReactElement,
+  type ReactNode,
+  type SubmitEvent,
+} from 'react';
+import type { Upload } from '../../api/uploads.ts';
 import { useAgentNames } from '../../api/call-api.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { AttachmentList } from './attachment-list.tsx';
 import classes from './composer.module.css';
+import type { Attachments } from './use-attachments.ts';
 
-interface ComposerProps {
-  /** Sends the text; resolves to false when sending failed and the text must stay. */
-  onSend: (text: string) => Promise<boolean>;
+export interface ComposerProps {
+  /** Sends the message; resolves to false when sending failed and the text and files must stay. */
+  onSend: (text: string, files: readonly Upload[]) => Promise<boolean>;
+  attachments: Attachments;
   /** The options below the box. */
   children: ReactNode;
 }
 
 /** The box for a message. Enter sends and Shift+Enter breaks the line; a composing input method keeps its Enter. */
-export function Composer({ onSend, children }: ComposerProps): ReactElement {
+export function Composer({ onSend, attachments, children }: ComposerProps): ReactElement {
   const [text, setText] = useState('');
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     // On a touch screen the keyboard would cover the conversation.
     if (window.matchMedia('(pointer: fine)').matches) box.current?.focus();
   }, []);
+  const isReady = attachments.items.every(({ state }) => state === 'ready');
+  const isEmpty = text.trim() === '' && attachments.items.length === 0;
   const send = async (): Promise<void> => {
-    const sent = text.trim();
-    if (sent === '') return;
+    if (isEmpty || !isReady) return;
     // The box empties at once, so that the person can type the next message meanwhile.
+    const taken = attachments.take();
+    const files = taken.flatMap(({ upload }) => upload ?? []);
+    // A message has a text, so files alone are named in it.
+    const sent = text.trim() || files.map(({ name }) => name).join(', ');
     setText('');
     box.current?.focus();
-    if (!(await onSend(sent))) setText((typed) => (typed === '' ? sent : `${sent}\n${typed}`));
+    if (await onSend(sent, files)) return;
+    setText((typed) => (typed === '' ? sent : `${sent}\n${typed}`));
+    attachments.restore(taken);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -39,7 +58,9 @@ export function Composer({ onSend, children }: ComposerProps): ReactElement {
   };
   return (
     <form className={classes['composer']} onSubmit={onSubmit}>
+      <AttachmentList items={attachments.items} onRemove={attachments.remove} />
       <div className={classes['row']}>
+        <AttachButton onPick={attachments.add} />
         <Textarea
           ref={box}
           className={classes['box']}
@@ -52,8 +73,9 @@ export function Composer({ onSend, children }: ComposerProps): ReactElement {
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
+          onPaste={(event) => addPasted(event, attachments)}
         />
-        <ActionIcon type="submit" size="xl" radius="xl" aria-label="Send" disabled={text.trim() === ''}>
+        <ActionIcon type="submit" size="xl" radius="xl" aria-label="Send" disabled={isEmpty || !isReady}>
           <Icon name="send" />
         </ActionIcon>
       </div>
@@ -67,17 +89,45 @@ export function Composer({ onSend, children }: ComposerProps): ReactElement {
   );
 }
 
-/** The effect of each mode on a message that meets a running answer, for people. */
-const MODE_TEXTS: Readonly<Record<QueueMode, string>> = {
-  queue: 'Joins the running answer if its agent takes more, else waits its turn',
-  interrupt: 'Stops the running answer and replaces what waits',
-  collect: 'Waits, and becomes one turn together with what else waits',
-  steer: 'Goes into the running answer, past what waits, if its agent takes more',
-  latest: 'Replaces what waits; the running answer goes on',
-  reject: 'Is refused while an answer is running',
-};
+/** Attaches what the clipboard has as files. Programs that copy text often add a picture of it, which is left out. */
+function addPasted(event: ClipboardEvent, attachments: Attachments): void {
+  const { files, types } = event.clipboardData;
+  if (files.length === 0 || types.includes('text/plain')) return;
+  event.preventDefault();
+  attachments.add(files);
+}
 
-const MODES: readonly QueueMode[] = QUEUE_MODES;
+/** Picks files with the browser's own dialog. */
+function AttachButton({ onPick }: { onPick: (files: Iterable<File>) => void }): ReactElement {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="xl"
+        radius="xl"
+        aria-label="Attach files"
+        title="Attach files; pasting and dropping them works too"
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="attach" />
+      </ActionIcon>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={({ currentTarget }) => {
+          onPick([...(currentTarget.files ?? [])]);
+          // The same file can then be picked again.
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
 
 interface AgentPickerProps {
   /** Null for the agent that the configuration names. */
@@ -97,47 +147,4 @@ export function AgentPicker({ agent, onPick }: AgentPickerProps): ReactElement {
       data={[{ value: '', label: 'Usual agent' }, ...names.map((name) => ({ value: name, label: name }))]}
     />
   );
-}
-
-type ModeChoice = QueueMode | 'default';
-
-interface ModePickerProps {
-  /** The session's own mode; `default` for the mode of its surface. */
-  mode: ModeChoice;
-  /** The mode in effect; null until it is loaded. */
-  effective: QueueMode | null;
-  onPick: (mode: ModeChoice) => void;
-}
-
-const CHOICES: readonly { mode: ModeChoice; text: string }[] = [
-  { mode: 'default', text: 'What the configuration says' },
-  ...MODES.map((mode) => ({ mode, text: MODE_TEXTS[mode] })),
-];
-
-/** Picks the mode for messages that are sent while an answer is running. */
-export function ModePicker({ mode, effective, onPick }: ModePickerProps): ReactElement {
-  return (
-    <Menu position="top-start" width="min(22rem, 92vw)" withinPortal>
-      <Menu.Target>
-        <Button variant="default" size="xs" rightSection={<Icon name="down" size={12} />}>
-          Mode: {mode === 'default' && effective !== null ? `${effective} (default)` : mode}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>A message sent while an answer is running</Menu.Label>
-        <Menu.RadioGroup value={mode} onChange={(picked) => onPick(choiceOf(picked))}>
-          {CHOICES.map((choice) => (
-            <Menu.RadioItem key={choice.mode} value={choice.mode} closeMenuOnClick className={classes['choice']}>
-              <strong>{choice.mode}</strong>
-              <span className="faint">{choice.text}</span>
-            </Menu.RadioItem>
-          ))}
-        </Menu.RadioGroup>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function choiceOf(name: string): ModeChoice {
-  return CHOICES.find(({ mode }) => mode === name)?.mode ?? 'default';
 }

@@ -2,6 +2,14 @@ import { z } from 'zod';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { outcomeSchema, taskStatusSchema, type Outcome } from '../../api/records.ts';
 
+/** A file of a message or of its answer. */
+export interface MessageFile {
+  readonly name: string;
+  readonly mediaType: string;
+  /** Null for one that is fetched from an address. */
+  readonly bytes: number | null;
+}
+
 /** A person's message with its answer. */
 export interface ChatMessage {
   /** The id of its task; ids sort in the order of acceptance. */
@@ -18,6 +26,10 @@ export interface ChatMessage {
   /** The attempt that wrote the answer, and the number of the last piece of output. */
   attempt: number;
   seq: number;
+  /** The files that the person sent. */
+  attachments: readonly MessageFile[];
+  /** The files that the agent made; known when the task has ended. */
+  artifacts: readonly MessageFile[];
 }
 
 /** The answer of a command. */
@@ -49,6 +61,8 @@ interface StatusChange {
   outcome: Outcome | null;
   answer: string | null;
   error: string | null;
+  /** Null until the end. */
+  artifacts: readonly MessageFile[] | null;
 }
 
 export type ConversationChange =
@@ -105,7 +119,7 @@ function withOutput(message: ChatMessage, { taskId, attempt, seq, text }: Output
   return seq <= message.seq ? message : { ...message, seq, answer: message.answer + text };
 }
 
-function withStatus(message: ChatMessage, { taskId, status, outcome, answer, error }: StatusChange): ChatMessage {
+function withStatus(message: ChatMessage, { taskId, status, outcome, answer, error, artifacts }: StatusChange): ChatMessage {
   if (message.id !== taskId) return message;
   return {
     ...message,
@@ -113,6 +127,7 @@ function withStatus(message: ChatMessage, { taskId, status, outcome, answer, err
     outcome: outcome ?? message.outcome,
     answer: answer ?? message.answer,
     error: error ?? message.error,
+    artifacts: artifacts ?? message.artifacts,
   };
 }
 
@@ -120,6 +135,8 @@ function withStatus(message: ChatMessage, { taskId, status, outcome, answer, err
 export const LIVE_EVENTS = ['history', 'message', 'output', 'status', 'end'] as const;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
+
+const filesSchema = z.array(z.object({ name: z.string(), mediaType: z.string(), bytes: z.number().nullable() })).nullish();
 
 const messageSchema = z
   .object({
@@ -130,8 +147,10 @@ const messageSchema = z
     outcome: outcomeSchema.nullish(),
     output: z.string().nullish(),
     error: errorSchema.nullish(),
+    attachments: filesSchema,
+    artifacts: filesSchema,
   })
-  .transform(({ taskId, text, agent, status, outcome, output, error }): ChatMessage => ({
+  .transform(({ taskId, text, agent, status, outcome, output, error, attachments, artifacts }): ChatMessage => ({
     id: taskId,
     text,
     agent,
@@ -141,6 +160,8 @@ const messageSchema = z
     answer: output ?? '',
     attempt: 0,
     seq: 0,
+    attachments: attachments ?? [],
+    artifacts: artifacts ?? [],
   }));
 const historySchema = z.object({ items: z.array(messageSchema) }).transform(({ items }) => ({ kind: 'history' as const, messages: items }));
 const arrivalSchema = messageSchema.transform((message) => ({ kind: 'message' as const, message }));
@@ -154,14 +175,16 @@ const statusSchema = z
     outcome: outcomeSchema.nullish(),
     output: z.string().nullish(),
     error: errorSchema.nullish(),
+    artifacts: filesSchema,
   })
-  .transform(({ taskId, status, outcome, output, error }) => ({
+  .transform(({ taskId, status, outcome, output, error, artifacts }) => ({
     kind: 'status' as const,
     taskId,
     status,
     outcome: outcome ?? null,
     answer: output ?? null,
     error: error?.message ?? null,
+    artifacts: artifacts ?? null,
   }));
 
 const SCHEMAS: Readonly<Record<string, z.ZodType<ConversationChange>>> = {

@@ -6,6 +6,7 @@ import { useStickToEnd } from '../../parts/scroll-box.tsx';
 import { Markdown } from '../../parts/text/markdown.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import type { ChatMessage, Conversation, SystemLine } from './conversation.ts';
+import { MessageFiles } from './message-files.tsx';
 import classes from './message-list.module.css';
 import { outcomeText, waitTexts } from './message-texts.ts';
 
@@ -31,7 +32,8 @@ export function MessageList({ conversation, session, onRetry }: MessageListProps
           {messages.map((message) => (
             <Fragment key={message.id}>
               <MessageView message={message} wait={waits.get(message.id) ?? null} />
-              {message.status === 'permanently_failed' && onRetry !== null ? (
+              {/* A message with files is retried on its task's page, because an upload belongs to one task. */}
+              {message.status === 'permanently_failed' && message.attachments.length === 0 && onRetry !== null ? (
                 <Button
                   className={classes['retry'] ?? ''}
                   size="compact-xs"
@@ -91,6 +93,11 @@ const MessageView = memo(function MessageView({ message, wait }: MessageViewProp
   return (
     <article className={classes['message']} aria-label="Message">
       <div className={classes['said']}>{message.text}</div>
+      {message.attachments.length === 0 ? null : (
+        <div className={classes['sent']}>
+          <MessageFiles task={message.id} kind="attachments" files={message.attachments} />
+        </div>
+      )}
       <Outcome message={message} wait={wait} />
       <Answer message={message} />
     </article>
@@ -119,11 +126,12 @@ function Answer({ message }: { message: ChatMessage }): ReactElement | null {
   // Each piece lays out the long answer again, so typing takes precedence.
   const text = useDeferredValue(message.answer);
   const isWriting = message.status === 'running';
-  if (text === '' && !isWriting) return null;
+  if (text === '' && !isWriting && message.artifacts.length === 0) return null;
   return (
     <div className={classes['answer']} aria-busy={isWriting} data-writing={isWriting || undefined}>
       {message.agent === null ? null : <div className={classes['agent']}>{message.agent}</div>}
       {text === '' ? null : <Markdown text={text} />}
+      <MessageFiles task={message.id} kind="artifacts" files={message.artifacts} />
       {isWriting ? (
         <span className={classes['cursor']}>
           <span className="unseen">The answer is being written</span>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useReducer, useRef, useState, type RefObject } from 'react';
 import { randomKey } from '../../api/call-api.ts';
 import type { Session } from '../../api/records.ts';
+import type { Upload } from '../../api/uploads.ts';
 import {
   readSession,
   sendMessage,
@@ -24,6 +25,14 @@ import {
 /** The time between two polls of the waiting messages; the stream reports everything else at once. */
 const POLL_MS = 2000;
 
+/** What a person sends. */
+export interface SentMessage {
+  readonly text: string;
+  /** Null for the agent that the configuration names. */
+  readonly agent: string | null;
+  readonly files: readonly Upload[];
+}
+
 interface OpenConversation {
   conversation: Conversation;
   /** The running and the waiting tasks with their reasons; undefined until loaded. */
@@ -32,7 +41,7 @@ interface OpenConversation {
   /** The error of the last action; null after a success. */
   problem: unknown;
   /** Resolves to whether the message was accepted. */
-  send: (text: string, agent: string | null) => Promise<boolean>;
+  send: (message: SentMessage) => Promise<boolean>;
   stop: () => Promise<boolean>;
   setMode: (mode: string) => Promise<boolean>;
 }
@@ -79,7 +88,7 @@ export function useConversation(id: string): OpenConversation {
     session,
     connection,
     problem,
-    send: (text, agent) => sendInTurn(text, () => perform(() => post(text, agent))),
+    send: (message) => sendInTurn(message.text, () => perform(() => post(message))),
     stop: () => perform(() => stopSession(id)),
     setMode: (mode) => perform(() => setSessionMode(id, mode)),
   };
@@ -87,19 +96,19 @@ export function useConversation(id: string): OpenConversation {
 
 /** A message whose request failed, so that it may have been accepted or not. */
 interface UnconfirmedMessage {
-  text: string;
+  message: string;
   key: string;
 }
 
 interface Sending {
   /** Sends a message and adds the answer to the conversation. Throws when the message may not have been accepted. */
-  post: (text: string, agent: string | null) => Promise<void>;
+  post: (message: SentMessage) => Promise<void>;
   /** Sends after the messages before it, because the order of parallel requests is undefined. */
   sendInTurn: (text: string, send: () => Promise<boolean>) => Promise<boolean>;
 }
 
 /** The fields of a message that has just been sent. */
-const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0 } as const;
+const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0, artifacts: [] } as const;
 
 /** Sends messages to a session: each once, in the order of typing. */
 function useSending(session: string, change: (change: ConversationChange) => void): Sending {
@@ -107,16 +116,17 @@ function useSending(session: string, change: (change: ConversationChange) => voi
   const unconfirmed = useRef<UnconfirmedMessage | null>(null);
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   return {
-    post: async (text, agent) => {
-      const message = { text, ...(agent === null ? {} : { agent }) };
-      const sent = await sendOnce(unconfirmed, text, (key) => sendMessage(session, message, key));
+    post: async ({ text, agent, files }) => {
+      const attachments = files.length === 0 ? {} : { attachments: files.map(({ id }) => ({ uploadId: id })) };
+      const message = { text, ...(agent === null ? {} : { agent }), ...attachments };
+      const sent = await sendOnce(unconfirmed, JSON.stringify(message), (key) => sendMessage(session, message, key));
       if ('command' in sent) {
         lines.current += 1;
         change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
         return;
       }
       const { id, status, outcome } = sent;
-      change({ kind: 'sent', message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null } });
+      change({ kind: 'sent', message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null, attachments: files } });
     },
     sendInTurn: (text, send) => {
       // A command does not wait, because it may have to stop a message that hangs.
@@ -129,17 +139,21 @@ function useSending(session: string, change: (change: ConversationChange) => voi
 }
 
 /**
- * Sends a text under the same key as before when the request before failed, because it may have been accepted. After an
- * answer the same text is a new message.
+ * Sends a message under the same key as before when the request before failed, because it may have been accepted. After an
+ * answer the same message is a new one.
  */
-async function sendOnce<T>(unconfirmed: RefObject<UnconfirmedMessage | null>, text: string, call: (key: string) => Promise<T>): Promise<T> {
-  const key = unconfirmed.current?.text === text ? unconfirmed.current.key : randomKey();
+async function sendOnce<T>(
+  unconfirmed: RefObject<UnconfirmedMessage | null>,
+  message: string,
+  call: (key: string) => Promise<T>,
+): Promise<T> {
+  const key = unconfirmed.current?.message === message ? unconfirmed.current.key : randomKey();
   try {
     const sent = await call(key);
     if (unconfirmed.current?.key === key) unconfirmed.current = null;
     return sent;
   } catch (error) {
-    unconfirmed.current = { text, key };
+    unconfirmed.current = { message, key };
     throw error;
   }
 }

@@ -22,6 +22,8 @@ const message = (id: string, more: Partial<ChatMessage> = {}): ChatMessage => ({
   answer: '',
   attempt: 0,
   seq: 0,
+  attachments: [],
+  artifacts: [],
   ...more,
 });
 const arrival = (id: string, more?: Partial<ChatMessage>): ConversationChange => ({ kind: 'message', message: message(id, more) });
@@ -36,6 +38,7 @@ const end = (taskId: string, answer: string | null): ConversationChange => ({
   outcome: { kind: 'ran' },
   answer,
   error: null,
+  artifacts: null,
 });
 const after = (...changes: ConversationChange[]): Conversation => changes.reduce(changeConversation, EMPTY_CONVERSATION);
 const answerAfter = (...changes: ConversationChange[]): string | undefined => after(arrival(FIRST), ...changes).messages[0]?.answer;
