@@ -51,6 +51,23 @@ const failureSchema = z
 const failureListSchema = z
   .strictObject({
     items: z.array(failureSchema).meta({ description: 'The largest group first.' }),
+    times: z
+      .array(
+        z.strictObject({
+          at: z.iso.datetime().meta({ description: 'When the five minutes began.' }),
+          code: z.string().meta({ description: 'The code of the failures.' }),
+          count: z.int().meta({ description: 'How many of them failed so in that time.' }),
+        }),
+      )
+      .meta({ description: 'When the newest 1,000 of the tasks failed, oldest first; times without a failure are left out.' }),
+    workers: z
+      .array(
+        z.strictObject({
+          worker: z.string().meta({ description: 'The worker that ran the last attempt.' }),
+          count: z.int().meta({ description: 'How many of them failed there.' }),
+        }),
+      )
+      .meta({ description: 'Where these tasks failed, at most 50 workers, the most failures first.' }),
     nextCursor: nextCursorSchema,
   })
   .meta({ id: 'FailureList' });
@@ -68,8 +85,16 @@ export function getFailures({ ledger }: { readonly ledger: Ledger }): Route {
     request: { query: querySchema },
     responses: { 200: failureListSchema },
     handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
-      const { items, next } = await listFailures(ledger, tenant, filterOf(filter), { limit, before: cursor });
-      return { status: 200, body: { items: items.map(viewFailure), nextCursor: next } };
+      const { items, times, workers, next } = await listFailures(ledger, tenant, filterOf(filter), { limit, before: cursor });
+      return {
+        status: 200,
+        body: {
+          items: items.map(viewFailure),
+          times: times.map(({ at, code, count }) => ({ at: toIso(at), code, count })),
+          workers,
+          nextCursor: next,
+        },
+      };
     },
   });
 }

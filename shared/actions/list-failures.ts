@@ -1,9 +1,10 @@
 import type { Ledger } from '../ledger/index.ts';
 import { countFailures } from './count-failures.ts';
+import { countNewest, FailureCounts, type FailureTimes } from './failure-counts.ts';
 import { addGroup, type FailureFilter, type FailureGroup, groupOfTask, largestFirst } from './failure-groups.ts';
 import { scanTasks, type TaskSelection } from './scan-tasks.ts';
 
-export interface FailurePage {
+export interface FailurePage extends FailureTimes {
   /** The largest group first. */
   items: FailureGroup[];
   /** Hand it in as `before` for older tasks, whose groups may be among these too; null at the end. */
@@ -28,20 +29,23 @@ export async function listFailures(
   { limit, before }: PageOptions,
 ): Promise<FailurePage> {
   const counted = before === undefined ? await countFailures(ledger, tenant, filter, limit) : null;
-  if (counted !== null) return { items: counted, next: null };
-  const endMs = performance.now() + ledger.settings.search.maxMs;
   const selection: TaskSelection = { ...filter, statuses: ['permanently_failed'] };
+  if (counted !== null) return { items: counted, ...(await countNewest(ledger, tenant, selection)), next: null };
+  const endMs = performance.now() + ledger.settings.search.maxMs;
   const groups = new Map<string, FailureGroup>();
+  const counts = new FailureCounts();
+  const page = (next: string | null): FailurePage => ({ items: largestFirst(groups), ...counts.list(), next });
   let read = 0;
   let last = before ?? null;
   for await (const batch of scanTasks(ledger, tenant, selection, { cursor: last })) {
     for (const task of batch.tasks) {
-      if (!addGroup(groups, groupOfTask(task), limit)) return { items: largestFirst(groups), next: last };
+      if (!addGroup(groups, groupOfTask(task), limit)) return page(last);
+      counts.add(task);
       last = task.id;
     }
     last = batch.next;
     read += batch.read;
     if (read >= ledger.settings.actions.maxRead || performance.now() >= endMs) break;
   }
-  return { items: largestFirst(groups), next: last };
+  return page(last);
 }

@@ -51,6 +51,14 @@ describe('GET /v1/failures', () => {
     ]);
     const [{ firstAt, lastAt, example }] = answer.body.items;
     expect(example).toEqual({ taskId: ids[2], message: `NETWORK_ERROR in ${ids[2]}` });
+    // The five minutes in which a test runs may end meanwhile.
+    const totals = new Map<string, number>();
+    for (const { at, code, count } of answer.body.times) {
+      expect(Date.parse(at) % 300_000).toBe(0);
+      totals.set(code, (totals.get(code) ?? 0) + count);
+    }
+    expect(Object.fromEntries(totals)).toEqual({ NETWORK_ERROR: 2, INVALID_INPUT: 2 });
+    expect(answer.body.workers.map(({ count }: { count: number }) => count)).toEqual([4]);
     const endOf = async (id: string | undefined): Promise<string> => (await call('GET', `/v1/tasks/${id}`)).body.completedAt;
     expect([firstAt, lastAt]).toEqual([await endOf(ids[0]), await endOf(ids[2])]);
   });

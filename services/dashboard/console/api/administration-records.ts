@@ -40,5 +40,9 @@ export const failureGroupSchema = z.object({
 });
 export type FailureGroup = z.infer<typeof failureGroupSchema>;
 
+export const failureTimeSchema = z.object({ at: z.string(), code: z.string(), count: z.number() });
+/** The failures of one code in five minutes. */
+export type FailureTime = z.infer<typeof failureTimeSchema>;
+
 /** Limits by name; a rate is one limit of three figures, null is none. */
 export type LimitsPatch = Readonly<Record<string, unknown>>;

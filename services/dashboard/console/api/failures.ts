@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { callApi } from './call-api.ts';
-import { failureGroupSchema } from './administration-records.ts';
+import { failureGroupSchema, failureTimeSchema } from './administration-records.ts';
 import { listOf } from './records.ts';
 
-const pageSchema = listOf(failureGroupSchema).extend({ nextCursor: z.string().nullable() });
+const workerCountSchema = z.object({ worker: z.string(), count: z.number() });
+export type FailureWorker = z.infer<typeof workerCountSchema>;
+
+const pageSchema = listOf(failureGroupSchema).extend({
+  times: z.array(failureTimeSchema).default([]),
+  workers: z.array(workerCountSchema).default([]),
+  nextCursor: z.string().nullable(),
+});
 export type FailurePage = z.infer<typeof pageSchema>;
 
 const LIMIT = 200;

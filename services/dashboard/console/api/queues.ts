@@ -22,6 +22,9 @@ const workerSchema = z.object({
   queues: z.array(z.string()),
   slots: z.number().nullable(),
   running: z.number().nullable(),
+  /** Of Muster. */
+  version: z.string().nullish(),
+  startedAt: z.string().nullish(),
 });
 export type QueueWorker = z.infer<typeof workerSchema>;
 

@@ -14,6 +14,7 @@ import { Count } from '../../parts/numbers.tsx';
 import { Age } from '../../parts/time.tsx';
 import { useFilters } from '../../routing/use-filters.ts';
 import { FailureCard } from './failure-card.tsx';
+import { FailureOverview } from './failure-overview.tsx';
 import { groupKey, mergeGroups } from './failure-groups.ts';
 import classes from './failures.module.css';
 
@@ -58,6 +59,7 @@ export function Page(): ReactElement {
       <QueryView query={query} title="The failures could not be read">
         {({ pages }) => (
           <>
+            <FailureOverview pages={pages} search={search} readAt={query.dataUpdatedAt} />
             <Groups groups={mergeGroups(pages.map(({ items }) => items))} selected={selected} isComplete={!query.hasNextPage} />
             {query.hasNextPage ? (
               <Button size="xs" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>

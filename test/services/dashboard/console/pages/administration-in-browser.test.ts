@@ -1,8 +1,9 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { CONSOLE_PAGES, type ConsolePage } from '../../../../../services/dashboard/console-pages.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { hasBrowser } from '../../test-browser.ts';
-import { oidcSettings, startProvider, type Provider } from '../../sign-in/oidc/provider.ts';
+import { oidcSettings, signInPerson, startProvider, type Provider } from '../../sign-in/oidc/provider.ts';
 import { startConsole, type RunningConsole } from '../../start-console.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
@@ -139,6 +140,8 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   await group.getByText('2 tasks').waitFor();
   await button('Show examples', group).click();
   await group.getByRole('link', { name: 'invoice 1' }).waitFor();
+  await web.page.getByRole('figure').filter({ hasText: 'Failed tasks in 5 minutes' }).getByText('INVALID_INPUT').waitFor();
+  await web.page.getByRole('list', { name: 'Failures by release' }).getByRole('link', { name: '3' }).waitFor();
   await web.expectPage('failures');
   await button('Discard all', group).click();
   await button('Discard 2 tasks', dialog()).click();
@@ -214,13 +217,33 @@ test.skipIf(!hasBrowser)('a key that may only read sees no actions, and no page 
     expect(await button(/^(Register|Drain|Actions|New|Change|Remove|Retry|Discard)/).count()).toBe(0);
   }
   const navigation = web.page.getByRole('navigation', { name: 'Main' });
-  expect(await navigation.getByRole('link', { name: /Tenants|health/ }).count()).toBe(0);
-  await web.signIn(['admin'], 'acme');
-  await web.open('/tenants');
-  await web.page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
-  expect(await button('New tenant').count()).toBe(0);
-  await web.page.getByRole('table', { name: 'Keys' }).getByRole('row').nth(1).waitFor();
+  expect(await navigation.getByRole('link', { name: /Tenants|People|health/ }).count()).toBe(0);
 });
+
+test.skipIf(!hasBrowser)(
+  'an administrator of another tenant reads every page of the navigation, and nothing of the first tenant',
+  async () => {
+    await web.signIn(['admin'], 'acme');
+    const own = CONSOLE_PAGES.filter((page: ConsolePage) => page.inNavigation !== false && page.ofInstallation !== true);
+    const links = web.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    await links.filter({ hasText: 'Audit log' }).waitFor();
+    const names = await links.allInnerTexts();
+    expect(names.slice(0, own.length)).toEqual(own.map(({ text }) => text));
+    for (const { path } of own) {
+      await web.open(path);
+      await web.page.locator('main [aria-busy=true], main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+      const text = await web.page.locator('main').innerText();
+      expect({ path, text: text.match(/could not be read|needs a key|seen by readers|invoice|a secret|globex/)?.[0] ?? '' }).toEqual({
+        path,
+        text: '',
+      });
+    }
+    await web.open('/tenants');
+    await web.page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(await button('New tenant').count()).toBe(0);
+    await web.page.getByRole('table', { name: 'Keys' }).getByRole('row').nth(1).waitFor();
+  },
+);
 
 test.skipIf(!hasBrowser)('a person signs in at the provider, a browser by a link, and the audit log shows both', async () => {
   const { page, dashboard, browser } = web;
@@ -245,3 +268,39 @@ test.skipIf(!hasBrowser)('a person signs in at the provider, a browser by a link
   await web.expectPage('audit log');
   await web.signIn(['admin']);
 });
+
+test.skipIf(!hasBrowser)(
+  'people are listed with their roles, signed out, disabled and enabled; without a provider the page says how to set one up',
+  async () => {
+    const { page, dashboard } = web;
+    provider.claims = { sub: 'ann', name: 'Ann Example', email: 'ann@example.com', groups: ['ops'] };
+    const { cookie } = await signInPerson(dashboard);
+    const isSignedIn = async (): Promise<boolean> => (await dashboard.call('GET', '/console/person', { cookie })).status === 200;
+    expect(await isSignedIn()).toBe(true);
+    await web.open('/people');
+    const ann = page.getByRole('table', { name: 'People' }).getByRole('row').filter({ hasText: 'Ann Example' });
+    await ann.getByText('admin in default').waitFor();
+    await ann.getByText('ann@example.com').waitFor();
+    await web.expectPage('people');
+    await button('Sign out', ann).click();
+    await button('Sign out', dialog()).click();
+    await page.getByText('Ann Example is signed out of all browsers').waitFor();
+    expect(await isSignedIn()).toBe(false);
+    await button('Disable', ann).click();
+    await button('Disable', dialog()).click();
+    await ann.getByText('disabled').waitFor();
+    expect((await signInPerson(dashboard)).answer.status).toBe(403);
+    await button('Enable', ann).click();
+    await ann.getByText('active').waitFor();
+    expect((await signInPerson(dashboard)).answer.status).toBe(303);
+
+    await page.route('**/console/person', async (call) => {
+      const answer = await call.fetch();
+      await call.fulfill({ response: answer, json: { ...((await answer.json()) as object), provider: null } });
+    });
+    await web.open('/people');
+    await page.getByText(`${dashboard.url}/sign-in/oidc/callback`).waitFor();
+    await web.expectPage('people without a provider');
+    await page.unroute('**/console/person');
+  },
+);

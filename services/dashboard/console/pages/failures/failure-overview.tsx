@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, type ReactElement } from 'react';
+import type { FailurePage, FailureWorker } from '../../api/failures.ts';
+import { useIsInstallation } from '../../api/person.ts';
+import { readWorkers, type QueueWorker } from '../../api/queues.ts';
+import { Panel } from '../../parts/layout/panel.tsx';
+import { countText } from '../../parts/numbers.tsx';
+import { Plot } from '../../parts/plot/plot.tsx';
+import { Age } from '../../parts/time.tsx';
+import { PageLink } from '../../routing/navigation.tsx';
+import { plotFailures } from './failure-times.ts';
+import classes from './failures.module.css';
+
+interface FailureOverviewProps {
+  pages: readonly FailurePage[];
+  /** The page's filters, as a query of the page of tasks. */
+  search: string;
+  /** When the newest of the pages was read, ms since the epoch. */
+  readAt: number;
+}
+
+/** When the tasks failed, by error, and on which workers. */
+export function FailureOverview({ pages, search, readAt }: FailureOverviewProps): ReactElement | null {
+  const plot = useMemo(
+    () =>
+      plotFailures(
+        pages.flatMap(({ times }) => times),
+        readAt,
+      ),
+    [pages, readAt],
+  );
+  const workers = useMemo(() => mergeWorkers(pages.flatMap((page) => page.workers)), [pages]);
+  if (plot === null) return null;
+  return (
+    <div className={classes['overview']}>
+      <Panel title="Over time" actions={<span className="faint">of the newest 1,000</span>}>
+        <Plot label={`Failed tasks in ${stepText(plot.stepMinutes)}`} times={plot.times} series={plot.series} kind="stack" unit="tasks" />
+      </Panel>
+      {workers.length === 0 ? null : <WorkersPanel workers={workers} search={search} />}
+    </div>
+  );
+}
+
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 1440;
+
+function stepText(minutes: number): string {
+  if (minutes < HOUR_MINUTES) return `${minutes} minutes`;
+  if (minutes === HOUR_MINUTES) return 'an hour';
+  return minutes === DAY_MINUTES ? 'a day' : `${minutes / HOUR_MINUTES} hours`;
+}
+
+function mergeWorkers(counts: readonly FailureWorker[]): FailureWorker[] {
+  const totals = new Map<string, number>();
+  for (const { worker, count } of counts) totals.set(worker, (totals.get(worker) ?? 0) + count);
+  return [...totals].map(([worker, count]) => ({ worker, count })).toSorted((one, other) => other.count - one.count);
+}
+
+const SHOWN = 8;
+
+/** Each start of a worker is one release of its agents: failures of the newest only came with it. */
+function WorkersPanel({ workers, search }: { workers: readonly FailureWorker[]; search: string }): ReactElement {
+  // Other tenants do not see the fleet's workers.
+  const { data } = useQuery({
+    queryKey: ['failures', 'workers'],
+    queryFn: ({ signal }) => readWorkers(signal),
+    enabled: useIsInstallation(),
+  });
+  const known = data === undefined ? null : new Map(data.map((worker) => [worker.id, worker]));
+  return (
+    <Panel title="By release">
+      <ul className={classes['workers']} aria-label="Failures by release">
+        {workers.slice(0, SHOWN).map(({ worker, count }) => (
+          <li key={worker}>
+            <PageLink
+              href={`/tasks?${new URLSearchParams([...new URLSearchParams(search), ['status', 'permanently_failed'], ['worker', worker]])}`}
+            >
+              {countText(count)}
+            </PageLink>
+            <span className={classes['worker']} title={worker}>
+              {known === null ? null : <Release worker={known.get(worker)} />} <code className="faint">{worker}</code>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p className="faint">Each start of a worker loads its agents anew.</p>
+      {workers.length > SHOWN ? <p className="faint">and {workers.length - SHOWN} more</p> : null}
+    </Panel>
+  );
+}
+
+/** When the process started that failed, which is when it loaded its agents. */
+function Release({ worker }: { worker: QueueWorker | undefined }): ReactElement {
+  if (worker === undefined) return <>a worker that is gone</>;
+  return (
+    <>
+      {worker.version ?? 'unknown release'}
+      {worker.startedAt ? (
+        <>
+          , started <Age at={worker.startedAt} of="started" />
+        </>
+      ) : null}
+    </>
+  );
+}
