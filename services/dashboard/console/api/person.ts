@@ -13,6 +13,12 @@ export function useMay(needed: Scope): boolean {
   return includesScope(data?.scopes ?? [], needed);
 }
 
+/** Tells whether the person's key has a scope; none until that is known. */
+export function useMayFor(): (needed: Scope) => boolean {
+  const { data } = usePerson();
+  return (needed) => includesScope(data?.scopes ?? [], needed);
+}
+
 /** Whether the person's key is of the tenant `default`, which also looks after the fleet. */
 export function useIsInstallation(): boolean {
   return usePerson().data?.tenant === INSTALLATION;

@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, type ReactElement, type ReactNode } from 'react';
 import { PaletteButton } from '../palette/palette-button.tsx';
 import { ConfirmDialog } from '../parts/actions/confirm.tsx';
 import { Jobs } from '../parts/actions/jobs.tsx';
@@ -7,6 +7,7 @@ import { KeyList } from '../parts/keys/key-list.tsx';
 import { NewTaskDialog } from '../parts/new-task/new-task.tsx';
 import { useKeptScroll } from '../routing/kept-scroll.ts';
 import { PageLink } from '../routing/navigation.tsx';
+import { useIsTourOn } from '../tour/tour-state.ts';
 import { LiveMark } from './live-mark.tsx';
 import { MainNavigation, NavigationMenu } from './navigation.tsx';
 import { PersonMenu } from './person-menu.tsx';
@@ -19,6 +20,9 @@ interface ShellProps {
   title: string;
   children: ReactNode;
 }
+
+/** Loaded only while the tour is on. */
+const TourBar = lazy(async () => ({ default: (await import('../tour/tour-bar.tsx')).TourBar }));
 
 /** The frame of every page: navigation, colour scheme, and the person who is signed in. */
 export function Shell({ path, title, children }: ShellProps): ReactElement {
@@ -53,6 +57,11 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
           <PersonMenu />
         </div>
       </header>
+      {useIsTourOn() ? (
+        <Suspense fallback={null}>
+          <TourBar />
+        </Suspense>
+      ) : null}
       <div className={classes['body']}>
         <MainNavigation path={path} />
         <main id="content" ref={main} tabIndex={-1} className={classes['main']}>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callApi } from '../../api/call-api.ts';
+import type { TourThing } from '../../api/tour.ts';
 import { createTask } from '../../api/task-list.ts';
 import { taskPath } from '../../routing/paths.ts';
 
@@ -10,13 +11,25 @@ export interface ExampleCall {
 }
 
 export interface Example {
+  /** What it makes. */
+  readonly thing: TourThing;
   readonly title: string;
   readonly text: string;
   readonly button: string;
+  /** What the page shows that it leads to. */
+  readonly seen: string;
   readonly needs: 'submit' | 'operate';
   readonly call: (agent: string) => ExampleCall;
   /** Makes it, and resolves to the page that shows it. */
   readonly make: (agent: string) => Promise<string>;
+}
+
+/** The agent of a new installation, which needs no model. */
+const FIRST_AGENT = 'echo';
+
+/** The agent that runs the examples. */
+export function exampleAgent(agents: readonly string[]): string {
+  return agents.includes(FIRST_AGENT) ? FIRST_AGENT : (agents[0] ?? FIRST_AGENT);
 }
 
 const idSchema = z.object({ id: z.string() });
@@ -32,9 +45,11 @@ const hookCall = (agent: string): ExampleCall => ({ path: '/v1/hooks', body: { p
 /** One of each thing that makes work. */
 export const EXAMPLES: readonly Example[] = [
   {
+    thing: 'task',
     title: 'Run a task',
     text: 'An agent gets a text, and its page shows the answer while it is written.',
     button: 'Run an example task',
+    seen: 'A task’s page has its answer, each attempt, and where its time went. All of them are at Tasks.',
     needs: 'submit',
     call: taskCall,
     make: async (agent) => {
@@ -43,9 +58,11 @@ export const EXAMPLES: readonly Example[] = [
     },
   },
   {
+    thing: 'schedule',
     title: 'Let one run at fixed times',
     text: 'A schedule makes a task every hour; this one also runs at once.',
     button: 'Make an example schedule',
+    seen: 'Workflows lists the schedules with their last runs and the next one; each run is a task.',
     needs: 'submit',
     call: scheduleCall,
     make: async (agent) => {
@@ -56,9 +73,11 @@ export const EXAMPLES: readonly Example[] = [
     },
   },
   {
+    thing: 'hook',
     title: 'Let a webhook start one',
     text: 'Another system posts to an address of its own. This one takes unsigned events, and gets one at once.',
     button: 'Make an example hook',
+    seen: 'The event became this task. Hooks shows every delivery, also the refused ones.',
     needs: 'operate',
     call: hookCall,
     make: async (agent) => {

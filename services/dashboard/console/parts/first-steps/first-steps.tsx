@@ -2,29 +2,28 @@ import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
+import { switchTour, useExamplesShown, useMade } from '../../tour/tour-state.ts';
 import { navigate } from '../../routing/navigation.tsx';
-import { notify } from '../actions/notices.tsx';
 import { CopyButton } from '../copy.tsx';
 import { curlOf } from '../curl.ts';
 import { ProblemNote } from '../problem-note.tsx';
-import { EXAMPLES, type Example } from './example-records.ts';
+import { EXAMPLES, exampleAgent, type Example } from './example-records.ts';
+import { ToneBadge } from '../status-badge.tsx';
 import classes from './first-steps.module.css';
-
-/** The agent of a new installation, which needs no model. */
-const FIRST_AGENT = 'echo';
 
 /** What to do on an installation without tasks: examples to press, with the same as commands. */
 export function FirstSteps(): ReactElement {
-  const agents = useAgentNames();
-  const agent = agents.includes(FIRST_AGENT) ? FIRST_AGENT : (agents[0] ?? FIRST_AGENT);
+  const agent = exampleAgent(useAgentNames());
+  const made = useMade(true);
+  useExamplesShown();
   return (
     <section aria-labelledby="first-steps">
       <h2 id="first-steps" className={classes['title']}>
-        Begin with one of these
+        Three steps, two minutes
       </h2>
       <div className={classes['cards']}>
         {EXAMPLES.map((example) => (
-          <ExampleCard key={example.title} example={example} agent={agent} />
+          <ExampleCard key={example.thing} example={example} agent={agent} isDone={made?.has(example.thing) ?? false} />
         ))}
       </div>
       <p className="faint">
@@ -35,7 +34,14 @@ export function FirstSteps(): ReactElement {
   );
 }
 
-function ExampleCard({ example, agent }: { example: Example; agent: string }): ReactElement {
+interface ExampleCardProps {
+  example: Example;
+  agent: string;
+  /** Whether the tenant has such a thing. */
+  isDone: boolean;
+}
+
+function ExampleCard({ example, agent, isDone }: ExampleCardProps): ReactElement {
   const { title, text, button, needs, call, make } = example;
   const may = useMay(needs);
   const [isBusy, setBusy] = useState(false);
@@ -44,8 +50,10 @@ function ExampleCard({ example, agent }: { example: Example; agent: string }): R
   const start = async (): Promise<void> => {
     setBusy(true);
     try {
-      navigate(await make(agent));
-      notify({ text: 'Made. The other examples are at “First steps” in Ctrl-K.' });
+      const page = await make(agent);
+      // The tour goes on above every page.
+      switchTour(true);
+      navigate(page);
     } catch (error) {
       setProblem(error);
       setBusy(false);
@@ -53,10 +61,12 @@ function ExampleCard({ example, agent }: { example: Example; agent: string }): R
   };
   return (
     <section className={`card ${classes['card']}`} aria-label={title}>
-      <h3>{title}</h3>
+      <h3>
+        {title} {isDone ? <ToneBadge tone="good">done</ToneBadge> : null}
+      </h3>
       <p>{text}</p>
       {may ? (
-        <Button loading={isBusy} onClick={() => void start()}>
+        <Button loading={isBusy} variant={isDone ? 'default' : 'filled'} onClick={() => void start()}>
           {button}
         </Button>
       ) : (

@@ -50,25 +50,31 @@ const table = (): ReturnType<RunningConsole['page']['locator']> => console.page.
 const row = (text: string): ReturnType<RunningConsole['page']['locator']> => table().getByRole('row').filter({ hasText: text });
 
 test.skipIf(!hasBrowser)(
-  'a fleet without tasks offers examples to press, which make a task, a schedule and an event of a hook',
+  'a fleet without tasks offers examples, and a tour that makes a task, a schedule and a hook, goes on after a reload and ends',
   async () => {
     const { page } = console;
-    const wanted = [
-      ['Run an example task', '**/tasks/*'],
-      ['Make an example schedule', '**/schedules'],
-      ['Make an example hook', '**/tasks?source=webhook'],
-    ] as const;
+    const tour = page.getByRole('region', { name: 'Tour' });
     await console.open('/tasks');
-    await page.getByRole('button', { name: wanted[0][0] }).waitFor();
+    await page.getByRole('button', { name: 'Run an example task' }).waitFor();
     await console.expectPage('first steps');
-    for (const [place, [button, address]] of wanted.entries()) {
-      await console.signIn(['admin'], `newcomer-${place}`);
-      await console.open(place === 0 ? '/start' : '/tasks');
-      await page.getByRole('button', { name: button }).click();
-      await page.waitForURL(address);
-    }
+    await console.signIn(['admin'], 'newcomer');
+    await console.open('/start');
+    await page.getByRole('button', { name: 'Run an example task' }).click();
+    await page.waitForURL('**/tasks/*');
+    await tour.getByText('Run a task, done').waitFor();
+    await console.expectPage('a task in the tour');
+    await tour.getByRole('button', { name: 'Make an example schedule' }).click();
+    await page.waitForURL('**/schedules');
+    await page.reload();
+    await tour.getByRole('button', { name: 'Make an example hook' }).click();
+    await page.waitForURL('**/tasks?source=webhook');
     await row('Something happened elsewhere').waitFor();
     expect(await table().getByRole('row').count()).toBe(2);
+    await tour.getByRole('button', { name: 'Done' }).click();
+    await tour.waitFor({ state: 'detached' });
+    await page.reload();
+    await row('Something happened elsewhere').waitFor();
+    expect(await tour.count()).toBe(0);
   },
 );
 
