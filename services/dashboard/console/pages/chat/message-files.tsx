@@ -20,7 +20,7 @@ export function MessageFiles({ task, kind, files }: MessageFilesProps): ReactEle
   if (files.length === 0) return null;
   const path = `${taskApiPath({ id: task, tenant: null })}/${kind}`;
   return (
-    <ul className={classes['files']} aria-label={kind === 'attachments' ? 'Files of the message' : 'Files of the answer'}>
+    <ul className={classes['files']} data-kind={kind} aria-label={kind === 'attachments' ? 'Files of the message' : 'Files of the answer'}>
       {files.map(({ name, mediaType, bytes }) => {
         const href = `${path}/${encodeURIComponent(name)}`;
         return (

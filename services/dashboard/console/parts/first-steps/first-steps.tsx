@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
@@ -44,6 +45,7 @@ interface ExampleCardProps {
 function ExampleCard({ example, agent, isDone }: ExampleCardProps): ReactElement {
   const { title, text, button, needs, call, make } = example;
   const may = useMay(needs);
+  const queries = useQueryClient();
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const command = curlOf({ method: 'POST', ...call(agent) });
@@ -51,7 +53,8 @@ function ExampleCard({ example, agent, isDone }: ExampleCardProps): ReactElement
     setBusy(true);
     try {
       const page = await make(agent);
-      // The tour goes on above every page.
+      // The tour goes on above every page, with the step that comes now.
+      await queries.invalidateQueries({ queryKey: ['tour'] });
       switchTour(true);
       navigate(page);
     } catch (error) {
