@@ -61,7 +61,7 @@ function PeopleTable({ isEmptyShown }: { isEmptyShown: boolean }): ReactElement 
 
 const COLUMNS: readonly Column<KnownPerson>[] = [
   { id: 'name', title: 'Person', width: 200, onNarrow: 'first', cell: ({ name }) => <strong>{name}</strong> },
-  { id: 'email', title: 'Email', width: 220, onNarrow: 'line', cell: ({ email }) => email ?? '–' },
+  { id: 'email', title: 'Email', width: 220, onNarrow: 'line', cell: ({ email }) => <span title={email ?? ''}>{email ?? '–'}</span> },
   { id: 'roles', title: 'May', onNarrow: 'line', cell: ({ roles }) => <Roles roles={roles} /> },
   {
     id: 'state',
@@ -78,7 +78,8 @@ const COLUMNS: readonly Column<KnownPerson>[] = [
 
 function Roles({ roles }: Pick<KnownPerson, 'roles'>): ReactElement {
   if (roles.length === 0) return <span className="faint">nothing</span>;
-  return <>{roles.map(({ tenant, scopes }) => `${scopes.join(', ')} in ${tenant}`).join('; ')}</>;
+  const text = roles.map(({ tenant, scopes }) => `${scopes.join(', ')} in ${tenant}`).join('; ');
+  return <span title={text}>{text}</span>;
 }
 
 function PersonActions({ person: { id, name, disabled } }: { person: KnownPerson }): ReactElement {
