@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { useAgentNames } from '../api/call-api.ts';
 import { useMayFor } from '../api/person.ts';
-import type { TourThing } from '../api/tour.ts';
+import type { TourThing } from './read-made.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAction } from '../parts/actions/use-action.ts';
 import { EXAMPLES, exampleAgent, type Example } from '../parts/first-steps/example-records.ts';

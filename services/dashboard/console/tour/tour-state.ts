@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
-import { readMade, type TourThing } from '../api/tour.ts';
+import { readMade, type TourThing } from './read-made.ts';
 import { createStore } from '../parts/actions/store.ts';
 
 const KEY = 'muster-tour';

@@ -9,7 +9,7 @@ import {
   type ReactNode,
   type SubmitEvent,
 } from 'react';
-import type { Upload } from '../../api/uploads.ts';
+import type { Upload } from './upload-file.ts';
 import { useAgentNames } from '../../api/call-api.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { AttachmentList } from './attachment-list.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { problemText } from '../../api/records.ts';
-import { uploadFile, type Upload } from '../../api/uploads.ts';
+import { uploadFile, type Upload } from './upload-file.ts';
 
 /** A file that a person picked for the next message. */
 export interface Attached {

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useReducer, useRef, useState, type RefObject } from 'react';
 import { randomKey } from '../../api/call-api.ts';
 import type { Session } from '../../api/records.ts';
-import type { Upload } from '../../api/uploads.ts';
+import type { Upload } from './upload-file.ts';
 import {
   readSession,
   sendMessage,

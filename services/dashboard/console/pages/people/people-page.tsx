@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { usePerson } from '../../api/call-api.ts';
-import { changePerson, endSignIns, type KnownPerson, readPeople } from '../../api/people.ts';
+import { changePerson, endSignIns, type KnownPerson, readPeople } from './people-calls.ts';
 import { useIsInstallation } from '../../api/person.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { CopyId } from '../../parts/copy.tsx';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { callApi } from '../../api/call-api.ts';
-import type { TourThing } from '../../api/tour.ts';
+import type { TourThing } from '../../tour/read-made.ts';
 import { createTask } from '../../api/task-list.ts';
 import { taskPath } from '../../routing/paths.ts';
 

@@ -80,7 +80,7 @@ function plotOptions(element: HTMLElement, { series, unit, kind, height }: Optio
       y: { range: (_plot, _least, greatest) => [0, Math.max(unit === '$' ? CENT : 1, greatest * 1.1)] },
     },
     axes: [
-      { ...axis, values: (_plot, splits, _axis, _space, step) => timeTexts(splits, step) },
+      { ...axis, values: (_plot, splits) => timeTexts(splits) },
       { ...axis, size: AXIS_PX, values: (_plot, values) => values.map((value) => axisText(value, unit)) },
     ],
     series: [

@@ -1,4 +1,5 @@
-const DAY_S = 86_400;
+/** A day in which clocks are put forward. */
+const SHORTEST_DAY_S = 82_800;
 const MINUTE_S = 60;
 const MS = 1000;
 
@@ -7,8 +8,10 @@ const minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-d
 const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 /** The texts of an axis of time, in this browser's zone: clock times with the day below the first of each, or days. */
-export function timeTexts(times: readonly number[], stepSeconds: number): string[] {
-  if (stepSeconds >= DAY_S) return times.map((at) => day.format(at * MS));
+export function timeTexts(times: readonly number[]): string[] {
+  const [first = 0, second = first + MINUTE_S] = times;
+  const stepSeconds = second - first;
+  if (stepSeconds >= SHORTEST_DAY_S) return times.map((at) => day.format(at * MS));
   const clock = stepSeconds < MINUTE_S ? seconds : minutes;
   const days = times.map((at) => day.format(at * MS));
   return times.map((at, place) => `${clock.format(at * MS)}${days[place] === days[place - 1] ? '' : `\n${days[place] ?? ''}`}`);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { callApi } from './call-api.ts';
-import { listOf } from './records.ts';
+import { callApi } from '../api/call-api.ts';
+import { listOf } from '../api/records.ts';
 
 /** What a tenant has, as the steps of the tour make it. */
 export const TOUR_THINGS = ['task', 'schedule', 'hook'] as const;

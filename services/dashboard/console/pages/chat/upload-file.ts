@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bytesText } from '../parts/numbers.tsx';
-import { problemOf } from './call-api.ts';
-import { ApiProblem } from './records.ts';
+import { bytesText } from '../../parts/numbers.tsx';
+import { problemOf } from '../../api/call-api.ts';
+import { ApiProblem } from '../../api/records.ts';
 
 const uploadSchema = z.object({ id: z.string(), name: z.string(), mediaType: z.string(), bytes: z.number() });
 /** A file that waits for its message. */

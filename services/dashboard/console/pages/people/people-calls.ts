@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { callApi } from './call-api.ts';
-import { listOf } from './records.ts';
+import { callApi } from '../../api/call-api.ts';
+import { listOf } from '../../api/records.ts';
 
 const personSchema = z.object({
   id: z.string(),
