@@ -44,6 +44,8 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
   const { page } = browser;
   await page.setViewportSize(LARGE);
   const signIn: RunningConsole['signIn'] = async (scopes, tenant) => {
+    // A page that is left open would go to the sign-in by itself once a call finds it signed out.
+    await page.goto('about:blank');
     await page.context().clearCookies();
     await page.goto(`${dashboard.url}/sign-in`);
     await page.fill('#key', await dashboard.newSecret(scopes, tenant));

@@ -2,6 +2,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { CONSOLE_PAGES, type ConsolePage } from '../../../../../services/dashboard/console-pages.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
+import { createWebhooksService } from '../../../../../services/webhooks/create-webhooks-service.ts';
 import { hasBrowser } from '../../test-browser.ts';
 import { oidcSettings, signInPerson, startProvider, type Provider } from '../../sign-in/oidc/provider.ts';
 import { startConsole, type RunningConsole } from '../../start-console.ts';
@@ -26,6 +27,7 @@ beforeAll(async () => {
       agents: { echo: { kind: 'echo' }, writer: { kind: 'function', run: writer }, desk: { kind: 'daemon' } },
       limits: { maxConcurrent: 50 },
     },
+    more: (parts) => [createWebhooksService(parts)],
   });
   const { redis, keys } = web.dashboard.parts;
   await redis.zadd(keys.fleet.deadWorkers, Date.now() - 60_000, DEAD_WORKER);
@@ -140,7 +142,7 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   await group.getByText('2 tasks').waitFor();
   await button('Show examples', group).click();
   await group.getByRole('link', { name: 'invoice 1' }).waitFor();
-  await web.page.getByRole('figure').filter({ hasText: 'Failed tasks in 5 minutes' }).getByText('INVALID_INPUT').waitFor();
+  await web.page.getByRole('figure').filter({ hasText: 'Failed tasks in 5 minutes' }).getByText('INVALID_INPUT').first().waitFor();
   await web.page.getByRole('list', { name: 'Failures by release' }).getByRole('link', { name: '3' }).waitFor();
   await web.expectPage('failures');
   await button('Discard all', group).click();
@@ -226,7 +228,8 @@ test.skipIf(!hasBrowser)(
     await web.signIn(['admin'], 'acme');
     const own = CONSOLE_PAGES.filter((page: ConsolePage) => page.inNavigation !== false && page.ofInstallation !== true);
     const links = web.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
-    await links.filter({ hasText: 'Audit log' }).waitFor();
+    // Until the key is known, all pages are there.
+    await links.filter({ hasText: 'Queues' }).waitFor({ state: 'detached' });
     const names = await links.allInnerTexts();
     expect(names.slice(0, own.length)).toEqual(own.map(({ text }) => text));
     for (const { path } of own) {
@@ -300,7 +303,6 @@ test.skipIf(!hasBrowser)(
     });
     await web.open('/people');
     await page.getByText(`${dashboard.url}/sign-in/oidc/callback`).waitFor();
-    await web.expectPage('people without a provider');
     await page.unroute('**/console/person');
   },
 );
