@@ -40,9 +40,9 @@ export interface ListSessionsOptions {
   sort?: 'id' | 'activity';
 }
 
-/** Bound of the sessions that one page of active ones reads: a quiet tenant may have many. */
-const MAX_SCANNED = 2000;
+/** Sessions, or tasks in the order of activity, that are read together at first, and then. */
 const BATCH = 100;
+const MAX_BATCH = 500;
 /** Waiting tasks that each session of a list shows; its own record shows more. */
 const SHOWN = 10;
 
@@ -64,17 +64,20 @@ async function findSessions(
 ): Promise<{ found: Found[]; next: string | null }> {
   const { limit, after, sort } = options;
   const found: Found[] = [];
-  const [read, batch] = sort === 'activity' ? [recentSessions, BATCH] : [sessionsById, batchOf(options)];
-  let cursor = after ?? null;
-  for (let scanned = 0; scanned < MAX_SCANNED; scanned += batch) {
+  const [read, first] = sort === 'activity' ? [recentSessions, BATCH] : [sessionsById, batchOf(options)];
+  const { maxScanned, maxMs } = ledger.settings.search;
+  const endMs = performance.now() + maxMs;
+  let [cursor, scanned, batch] = [after ?? null, 0, first];
+  do {
     const { places, next } = await read(ledger, tenant, cursor, batch);
     const fitting = await readFitting(ledger, tenant, places, options);
     const taken = fitting.slice(0, limit - found.length);
     found.push(...taken);
     if (taken.length < fitting.length) return { found, next: taken.at(-1)?.cursor ?? null };
     cursor = next;
-    if (cursor === null || found.length === limit) break;
-  }
+    scanned += batch;
+    batch = MAX_BATCH;
+  } while (cursor !== null && found.length < limit && scanned < maxScanned && performance.now() < endMs);
   return { found, next: cursor };
 }
 

@@ -9,6 +9,7 @@ import { type IdSource, MergedIds } from './merged-ids.ts';
 import { narrowIds } from './narrow-ids.ts';
 import { factsFit, readFacts, type TaskFacts } from './read-facts.ts';
 import { hasTexts, hasTextFilter, type TaskFilter } from './task-filter.ts';
+import { TimeBox } from './time-box.ts';
 
 /** Properties whose values are counted. */
 export const FACETS = ['status', 'agent', 'source', 'code'] as const;
@@ -37,6 +38,7 @@ interface Counted {
 /** Properties that no group of ended tasks knows. */
 const RARE = ['parent', 'correlation', 'session', 'schedule', 'sourceId', 'worker', 'q', 'metadata'] as const;
 /** Tasks that are checked together, and those whose texts are read together: the time of a count is looked at in between. */
+const FIRST_PAGE = 100;
 const PAGE = 1000;
 const TEXT_PAGE = 200;
 
@@ -82,22 +84,24 @@ async function countScanned(ledger: Ledger, tenant: string, filter: TaskFilter):
 
 async function countStates(ledger: Ledger, tenant: string, source: IdSource, wanted: TaskFilter): Promise<Counted> {
   const { maxScanned, maxRead, maxMs } = ledger.settings.search;
-  const endMs = performance.now() + maxMs;
+  const time = new TimeBox(maxMs);
   const groups = new Map<string, Group>();
   const isText = hasTextFilter(wanted);
   const rare = Object.fromEntries(RARE.flatMap((name) => (wanted[name] === undefined ? [] : [[name, wanted[name]]]))) as TaskFilter;
   let [scanned, read] = [0, 0];
   for (;;) {
-    const ids = await source.next(Math.min(isText ? TEXT_PAGE : PAGE, maxScanned - scanned));
+    const size = time.nextSize(FIRST_PAGE, isText ? TEXT_PAGE : PAGE);
+    const ids = await source.next(Math.min(size, maxScanned - scanned));
     if (ids.length === 0) return { groups: [...groups.values()], isLowerBound: false };
     scanned += ids.length;
+    time.add(ids.length);
     const candidates = await narrowIds(ledger, tenant, ids, rare);
     read += isText ? candidates.length : 0;
     const facts = isText
       ? await factsWithTexts(ledger, tenant, candidates, rare)
       : await readFacts(ledger, tenant, candidates, { withAgent: true });
     addFitting(groups, facts, rare);
-    if (Math.max(scanned / maxScanned, read / maxRead) >= 1 || performance.now() >= endMs) {
+    if (Math.max(scanned / maxScanned, read / maxRead) >= 1 || time.isOver()) {
       return { groups: [...groups.values()], isLowerBound: (await source.next(1)).length > 0 };
     }
   }

@@ -7,6 +7,7 @@ import { chooseIds } from './choose-lookups.ts';
 import type { IdSpan } from './ended-groups.ts';
 import { narrowIds } from './narrow-ids.ts';
 import { fits, hasTextFilter, type TaskFilter } from './task-filter.ts';
+import { TimeBox } from './time-box.ts';
 
 export interface PageOptions {
   limit: number;
@@ -47,8 +48,7 @@ interface OpenPage {
   characters: number;
   /** The last task that was checked. */
   last: string | null;
-  /** When it checks no more, by the monotonic clock. */
-  endMs: number;
+  time: TimeBox;
 }
 
 /**
@@ -56,8 +56,8 @@ interface OpenPage {
  * when matches are rare, or long.
  */
 export async function listTasks(ledger: Ledger, tenant: string, filter: TaskFilter, { limit, before }: PageOptions): Promise<TaskPage> {
-  const endMs = performance.now() + ledger.settings.search.maxMs;
-  const page: OpenPage = { items: [], unreadable: [], scanned: 0, read: 0, characters: 0, last: before ?? null, endMs };
+  const time = new TimeBox(ledger.settings.search.maxMs);
+  const page: OpenPage = { items: [], unreadable: [], scanned: 0, read: 0, characters: 0, last: before ?? null, time };
   const named = before === undefined ? await readNamed(ledger, tenant, filter) : [];
   page.items.push(...named);
   const isEnd = await fillPage(ledger, tenant, filter, { page, limit });
@@ -95,11 +95,12 @@ async function fillPage(ledger: Ledger, tenant: string, filter: TaskFilter, { pa
   let size = Math.min(BATCH, limit + 1);
   for (;;) {
     const left = ledger.settings.search.maxScanned - page.scanned;
-    const isDone = isFull(ledger, page, limit) || left <= 0 || (page.scanned > 0 && performance.now() >= page.endMs);
+    const isDone = isFull(ledger, page, limit) || left <= 0 || (page.scanned > 0 && page.time.isOver());
     const ids = await source.next(isDone ? 1 : Math.min(size, left));
     if (ids.length === 0) return true;
     if (isDone || !(await addFitting(ledger, tenant, filter, { page, ids, limit }))) return false;
-    size = MAX_BATCH;
+    page.time.add(ids.length);
+    size = page.time.nextSize(BATCH, MAX_BATCH);
   }
 }
 

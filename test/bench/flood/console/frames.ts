@@ -37,8 +37,9 @@ const STEPS: [name: string, act: (page: Page) => Promise<unknown>, watchMs: numb
   ['now', (page) => follow(page, 'Now'), 10_000],
   ['failures', (page) => follow(page, 'Failures'), 5000],
   ['sessions', (page) => follow(page, 'Sessions'), 5000],
-  ['sessions: sort', (page) => page.locator('thead button').first().click({ timeout: SHORT_MS }), 2000],
   ['sessions: scroll', scroll, 0],
+  ['queues', (page) => follow(page, 'Queues'), 2000],
+  ['queues: sort', (page) => page.locator('thead button').first().click({ timeout: SHORT_MS }), 2000],
   ['usage', (page) => follow(page, 'Usage'), 2000],
 ];
 

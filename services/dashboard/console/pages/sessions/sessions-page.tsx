@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { readSessionPage } from '../../api/sessions.ts';
+import { useFollowedPages } from '../../live/use-followed-pages.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -19,19 +20,28 @@ const FIELDS = [
   { name: 'active', kind: 'flag', label: 'Runs or waits' },
 ] as const;
 const POLL_MS = 5000;
+/** Rows for which further pages are read by themselves: the newest tasks may have no session. */
+const WANTED_ROWS = 20;
+const MAX_FOLLOWED_PAGES = 100;
+/** A list of more pages does not follow events. */
+const MAX_LIVE_PAGES = 3;
 
 /** The conversations of a tenant; the conversation with the newest message comes first. */
 export function Page(): ReactElement {
   const filters = useFilters(FILTERS);
   const queryKey = ['sessions', 'pages', filters.search];
-  useLiveRefresh(queryKey, ['task.*']);
+  const everyMs = usePollInterval(POLL_MS);
   const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) => readSessionPage(filters.search, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    refetchInterval: usePollInterval(POLL_MS),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > MAX_LIVE_PAGES ? false : everyMs),
   });
+  const loaded = query.data?.pages ?? [];
+  const rows = loaded.reduce((sum, { items }) => sum + items.length, 0);
+  useLiveRefresh(queryKey, loaded.length > MAX_LIVE_PAGES ? [] : ['task.*']);
+  useFollowedPages(query, rows < WANTED_ROWS && loaded.length < MAX_FOLLOWED_PAGES);
   return (
     <PageFrame
       title="Sessions"

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { readTaskList, type ListedTask, type TaskListPart } from '../../api/task-list.ts';
+import { useFollowedPages } from '../../live/use-followed-pages.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { countText } from '../../parts/numbers.tsx';
 import { durationText } from '../../parts/time.tsx';
@@ -29,10 +29,7 @@ export function useTaskPages(search: string): { query: UseInfiniteQueryResult<In
   const pages = query.data?.pages;
   useLiveRefresh(queryKey, isLive(pages) ? KINDS : []);
   const isSearching = !query.isPlaceholderData && !query.isError && mayFollow(pages);
-  const { isFetching, fetchNextPage } = query;
-  useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage();
-  }, [isSearching, isFetching, fetchNextPage]);
+  useFollowedPages(query, isSearching);
   return { query, isSearching };
 }
 
