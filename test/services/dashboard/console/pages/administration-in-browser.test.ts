@@ -276,6 +276,7 @@ test.skipIf(!hasBrowser)(
   'people are listed with their roles, signed out, disabled and enabled; without a provider the page says how to set one up',
   async () => {
     const { page, dashboard } = web;
+    await web.signIn(['admin']);
     provider.claims = { sub: 'ann', name: 'Ann Example', email: 'ann@example.com', groups: ['ops'] };
     const { cookie } = await signInPerson(dashboard);
     const isSignedIn = async (): Promise<boolean> => (await dashboard.call('GET', '/console/person', { cookie })).status === 200;
