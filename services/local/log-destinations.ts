@@ -52,6 +52,8 @@ const lineSchema = z.looseObject({
   event: z.string().optional(),
   task: z.string().optional(),
   taskId: z.string().optional(),
+  /** Ids of tasks that have a line in common, separated by commas. */
+  tasks: z.string().optional().catch(undefined),
   agent: z.string().optional(),
   code: z.string().optional(),
   reason: z.string().optional(),
@@ -109,16 +111,22 @@ function readable(line: string, hasColors: boolean, hidden: ReadonlySet<string>)
 }
 
 function partsOf({ level, time, msg, event = '', agent, ...line }: z.infer<typeof lineSchema>): string[] {
-  const task = line.task ?? line.taskId;
+  const tasks = tasksOf(line);
   return [
     clockOf(time),
     level === 'info' ? '' : level.toUpperCase(),
     // The name of some events is their message.
     msg || event,
     reasonOf(line, msg),
-    task ? `task ${task}` : '',
-    task && agent ? `agent ${agent}` : '',
+    tasks,
+    tasks && agent ? `agent ${agent}` : '',
   ];
+}
+
+function tasksOf({ task, taskId, tasks }: Pick<z.infer<typeof lineSchema>, 'task' | 'taskId' | 'tasks'>): string {
+  const id = task ?? taskId;
+  if (id) return `task ${id}`;
+  return tasks ? `${tasks.split(',').length} tasks` : '';
 }
 
 function reasonOf({ code, reason, err }: Pick<z.infer<typeof lineSchema>, 'code' | 'reason' | 'err'>, msg: string): string {

@@ -99,11 +99,60 @@ export const pageLimitSchema = z.coerce.number().int().min(1).max(200).default(5
  * is needed stays needed, and elements of lists stay where they are.
  */
 export function withoutNulls<T>(schema: z.ZodType<T>, data: unknown): z.ZodSafeParseResult<T> {
+  const members = membersOf(schema);
+  const simple = members && parseMembers(members, data);
+  if (simple) return { success: true, data: simple as T };
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed;
   const refused = new Place();
   for (const { path } of parsed.error.issues) if (isNullMember(data, path)) refused.add(path);
   return refused.inner.size === 0 ? parsed : schema.safeParse(without(data, refused));
+}
+
+/** The members of an object's schema that is made of nothing else. */
+interface Members {
+  readonly byName: ReadonlyMap<string, z.core.$ZodType>;
+  /** Those that an object has to have, and those that become a value where they are absent. */
+  readonly needed: readonly string[];
+}
+
+const knownMembers = new WeakMap<z.ZodType, Members | null>();
+
+function membersOf(schema: z.ZodType): Members | null {
+  const known = knownMembers.get(schema);
+  if (known !== undefined) return known;
+  const members = isMadeOfMembers(schema) ? readMembers(schema) : null;
+  knownMembers.set(schema, members);
+  return members;
+}
+
+function isMadeOfMembers(schema: z.ZodType): schema is z.ZodObject {
+  if (!(schema instanceof z.ZodObject) || (schema.def.checks ?? []).length > 0) return false;
+  return schema.def.catchall instanceof z.ZodNever;
+}
+
+function readMembers({ shape }: z.ZodObject): Members {
+  const byName = new Map(Object.entries(shape));
+  const needed = [...byName].flatMap(([name, member]) => (isOptional(member) ? [] : [name]));
+  return { byName, needed };
+}
+
+function isOptional(member: z.core.$ZodType): boolean {
+  const absent = z.safeParse(member, undefined);
+  return absent.success && absent.data === undefined;
+}
+
+/** What the schema makes of an object that has few of many members: it would look at each. Null for what is not that simple, or is wrong. */
+function parseMembers({ byName, needed }: Members, data: unknown): Record<string, unknown> | null {
+  if (!isOwner(data) || Array.isArray(data) || !needed.every((name) => Object.hasOwn(data, name))) return null;
+  const parsed: Record<string, unknown> = {};
+  for (const name of Object.keys(data)) {
+    const member = byName.get(name);
+    const result = member && z.safeParse(member, data[name]);
+    if (result?.success !== true) return null;
+    parsed[name] = result.data;
+  }
+  return parsed;
 }
 
 /** What was refused in a value, by the names that lead there; one without inner places was refused itself. */

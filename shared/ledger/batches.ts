@@ -99,6 +99,10 @@ export async function runByTenant<Item, Answer>(
   tenantOf: (item: Item) => string,
   run: (parts: readonly (readonly Item[])[]) => Promise<readonly (readonly (Answer | Error)[])[]>,
 ): Promise<(Answer | Error)[]> {
+  const [first] = items;
+  if (first === undefined) return [];
+  const tenant = tenantOf(first);
+  if (items.every((item) => tenantOf(item) === tenant)) return [...((await run([items]))[0] ?? [])];
   const parts = [...Map.groupBy(items.entries(), ([, item]) => tenantOf(item)).values()];
   const answers = await run(parts.map((part) => part.map(([, item]) => item)));
   const ordered: (Answer | Error)[] = [];

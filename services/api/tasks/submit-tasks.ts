@@ -4,7 +4,7 @@ import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
 import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
-import { taskRequestSchema } from '#shared/tasks/index.ts';
+import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
 import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, keyOf, viewAccepted } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
 
@@ -116,9 +116,10 @@ function readItem(call: Call, item: unknown, keyOfPlace: string | undefined): Ac
   try {
     const parsed = withoutNulls(itemSchema, item);
     if (!parsed.success) return invalidRequest(problemsOf(parsed.error, 'item'));
-    const { idempotencyKey = keyOfPlace, ...request } = parsed.data;
+    const request: TaskRequest = parsed.data;
     assertCallersSource(request);
-    return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...keyOf(call), ...idempotencyOf(idempotencyKey) };
+    const key = idempotencyOf(parsed.data.idempotencyKey ?? keyOfPlace);
+    return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...keyOf(call), ...key };
   } catch (error) {
     return toMusterError(error);
   }

@@ -1,4 +1,4 @@
-import { bodyText, firstState } from '../codec/body.ts';
+import { bodyFrame, firstState, haveOneFrame, ownText } from '../codec/body.ts';
 import { capsOf, contextKeys, shardKeys, type TenantCall } from '../context.ts';
 import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
@@ -30,31 +30,40 @@ export function plainCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall
   return {
     tenant,
     keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).tenantStates],
-    args: kindsOf(ledger, tasks).flatMap(({ shared, own }) => shared.concat(own.length / 2, own)),
+    args: kindsOf(ledger, tasks).flatMap(({ shared, own }) => [...shared, own.length / 2, ...own]),
   };
 }
 
-/** Tasks in a row whose arguments differ by their id and body only. */
+/** Tasks in a row that differ by their ids and what is their own. */
 interface Kind {
+  readonly task: NewTask;
+  readonly costMs: number | undefined;
   readonly shared: readonly (string | number)[];
   readonly own: string[];
 }
 
 function kindsOf(ledger: Ledger, tasks: readonly NewTask[]): Kind[] {
   const kinds: Kind[] = [];
-  let last = '';
+  let kind: Kind | undefined;
   for (const task of tasks) {
     const costMs = costOf(ledger, task);
-    const { agent, execution } = task.body;
-    const lookups = lookupsOf(task.body);
-    const ticket = ticketTail({ costMs, maxAttempts: execution.maxAttempts, agent, lane: null });
-    const shared = [task.class, levelName(task.queue, task.priority), ticket, lookups.length, ...lookups];
-    const name = shared.join('\n');
-    if (name !== last) kinds.push({ shared, own: [] });
-    last = name;
-    kinds.at(-1)?.own.push(task.body.id, bodyText(task, firstState(task, costMs)));
+    if (!kind || costMs !== kind.costMs || !areOfOneKind(task, kind.task)) kinds.push((kind = kindOf(task, costMs)));
+    kind.own.push(task.body.id, ownText(task));
   }
   return kinds;
+}
+
+function areOfOneKind(one: NewTask, other: NewTask): boolean {
+  return haveOneFrame(one, other) && one.body.correlationId === other.body.correlationId && one.body.sourceId === other.body.sourceId;
+}
+
+function kindOf(task: NewTask, costMs: number | undefined): Kind {
+  const { agent, execution } = task.body;
+  const lookups = lookupsOf(task.body);
+  const ticket = ticketTail({ costMs, maxAttempts: execution.maxAttempts, agent, lane: null });
+  const { before, between, after } = bodyFrame(task, firstState(task, costMs));
+  const shared = [task.class, levelName(task.queue, task.priority), ticket, before, between, after, lookups.length, ...lookups];
+  return { task, costMs, shared, own: [] };
 }
 
 /** Reads the reply for one tenant. */

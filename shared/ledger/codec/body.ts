@@ -43,11 +43,21 @@ export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input"
  * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender
  * wrote may be long, and deeper than they can read.
  */
-export function bodyText({ body }: NewTask, first: FirstState): string {
-  // Written out, because an object that is built name by name costs more than its JSON. What is undefined is left out of that.
-  const stored = {
-    first,
-    id: body.id,
+export function bodyText(task: NewTask, first: FirstState): string {
+  const { before, between, after } = bodyFrame(task, first);
+  return `${before}${task.body.id}${between}${ownText(task)}${after}`;
+}
+
+/** What tasks that are alike have in common in their bodies: the id of each stands between the first two texts, and `ownText` between the others. */
+export interface BodyFrame {
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+/** What is undefined is left out of these texts. They are written out, because an object that is built name by name costs more than its JSON. */
+export function bodyFrame({ body }: NewTask, first: FirstState): BodyFrame {
+  const head = {
     agent: body.agent,
     source: body.source,
     session: given(body.session),
@@ -56,8 +66,18 @@ export function bodyText({ body }: NewTask, first: FirstState): string {
     rootTaskId: given(body.rootTaskId),
     depth: given(body.depth),
     keyId: given(body.keyId),
+  } satisfies Partial<Record<keyof TaskBody, unknown>>;
+  return {
+    before: `${BODY_LAYOUT.first}${scriptJson(first)}${BODY_LAYOUT.id}`,
+    between: `",${scriptJson(head).slice(1, -1)}${BODY_LAYOUT.input}`,
+    after: `,${scriptJson({ tenant: body.tenant, execution: body.execution }).slice(1)}`,
+  };
+}
+
+/** What is a task's own in its body, from its input on. */
+export function ownText({ body }: NewTask): string {
+  const own = {
     input: body.input,
-    tenant: body.tenant,
     system: given(body.system),
     channel: given(body.channel),
     user: given(body.user),
@@ -72,12 +92,11 @@ export function bodyText({ body }: NewTask, first: FirstState): string {
     sla: given(body.sla),
     scheduledFor: given(body.scheduledFor),
     requirements: given(body.requirements),
-    execution: body.execution,
     callbackUrl: given(body.callbackUrl),
     attachments: given(body.attachments),
     traceparent: body.traceparent,
-  } satisfies Record<keyof StoredBody, unknown>;
-  return scriptJson(stored);
+  } satisfies Partial<Record<keyof TaskBody, unknown>>;
+  return scriptJson(own).slice('{"input":'.length, -1);
 }
 
 function given<Value>(value: Value | null): Value | undefined {
@@ -112,6 +131,27 @@ export function firstState(task: NewTask, costMs?: number): FirstState {
   };
 }
 
+/** Whether the bodies of two tasks of one tenant have the same frame. They have no lanes, times or outcomes, and their costs are equal. */
+export function haveOneFrame(one: NewTask, other: NewTask): boolean {
+  const isOfOneRank = one.class === other.class && one.queue === other.queue && one.priority === other.priority;
+  const behaveAlike = one.mode === other.mode && one.takesInput === other.takesInput && one.yields === other.yields;
+  return isOfOneRank && behaveAlike && areOfOneOrigin(one.body, other.body) && runAlike(one.body.execution, other.body.execution);
+}
+
+function areOfOneOrigin(one: TaskBody, other: TaskBody): boolean {
+  if (one.agent !== other.agent || one.source !== other.source || one.session !== other.session) return false;
+  if (one.scheduleId !== other.scheduleId || one.keyId !== other.keyId || one.user !== other.user || one.visitor !== other.visitor)
+    return false;
+  if (one.parentTaskId !== other.parentTaskId || one.rootTaskId !== other.rootTaskId || one.depth !== other.depth) return false;
+  return SUBSCRIBERS.every((kind) => isSubscribed(one, kind) === isSubscribed(other, kind));
+}
+
+function runAlike(one: TaskBody['execution'], other: TaskBody['execution']): boolean {
+  const isRetriedAlike = one.retryDelayMs === other.retryDelayMs && one.retryBackoff === other.retryBackoff;
+  const isBoundAlike = one.timeoutMs === other.timeoutMs && one.deadlineAborts === other.deadlineAborts;
+  return isRetriedAlike && isBoundAlike && one.maxAttempts === other.maxAttempts;
+}
+
 /** How it behaves towards others of its lane, and the subscribers of its end. What is absent is left out: states are read often. */
 function behaviorOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<FirstState> {
   const tell = subscribersOf(body);
@@ -127,7 +167,11 @@ function behaviorOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<
   };
 }
 
-function subscribersOf({ reply, callbackUrl, scheduleId }: TaskBody): Subscriber[] {
-  const addresses: Record<Subscriber, unknown> = { reply, callback: callbackUrl, run: scheduleId };
-  return SUBSCRIBERS.filter((kind) => addresses[kind] !== null);
+function subscribersOf(body: TaskBody): Subscriber[] {
+  return SUBSCRIBERS.filter((kind) => isSubscribed(body, kind));
+}
+
+function isSubscribed({ reply, callbackUrl, scheduleId }: TaskBody, kind: Subscriber): boolean {
+  if (kind === 'reply') return reply !== null;
+  return kind === 'callback' ? callbackUrl !== null : scheduleId !== null;
 }

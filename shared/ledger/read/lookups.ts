@@ -144,13 +144,14 @@ export function endLookup(status: TaskStatus, { agent, source, error }: EndFacts
 
 /** What a task is found by, besides its state. The same list takes it out of the index again. */
 export function lookupsOf(body: TaskBody): string[] {
-  const optional = {
-    session: body.session,
-    schedule: body.scheduleId,
-    correlation: body.correlationId,
-    parent: body.parentTaskId,
-    sourceId: body.sourceId,
+  const lookups = [lookupName('agent', body.agent), lookupName('source', body.source)];
+  const add = (property: LookupProperty, value: string | null): void => {
+    if (value !== null) lookups.push(lookupName(property, value));
   };
-  const named = Object.entries(optional).flatMap(([name, value]) => (value === null ? [] : [lookupName(name, value)]));
-  return [lookupName('agent', body.agent), lookupName('source', body.source), ...named];
+  add('session', body.session);
+  add('schedule', body.scheduleId);
+  add('correlation', body.correlationId);
+  add('parent', body.parentTaskId);
+  add('sourceId', body.sourceId);
+  return lookups;
 }

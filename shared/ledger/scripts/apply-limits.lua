@@ -39,7 +39,7 @@ while id do
   if missing then
     task.sharedLanes = task.sharedLanes or {}
     task.sharedLanes[#task.sharedLanes + 1] = missing
-    redis.call('ZADD', context.live, 0, holds_member(missing, id))
+    redis.call('ZADD', context.live, '0', holds_member(missing, id))
     save_task(context, id, task)
   end
   id = next_id()

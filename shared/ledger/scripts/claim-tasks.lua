@@ -99,7 +99,7 @@ local function hold_back(id, keys, task)
   if not adopt_agent_lane(context, id, task) then
     unlist(context, id, task)
     task.granted = nil
-    redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+    redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     save_task(context, id, task)
     promote_backlog(context)
     return { 'parked' }

@@ -56,7 +56,7 @@ emit(context, id, enter(context, task, 'pending', ARGV[3] == '' and 'retried by 
 if join_lane(context, { held = KEYS[11], wait = KEYS[12] }, id, task) then
   grant_or_backlog(context, id, task)
 else
-  redis.call('ZADD', context.live, 0, 'pending/' .. id)
+  redis.call('ZADD', context.live, '0', 'pending/' .. id)
   save_task(context, id, task)
 end
 return { publish_granted(context), 'reopened', task.status }

@@ -1,8 +1,7 @@
 import type { AgentDefinition } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, type NewTask, readState } from '../../ledger/index.ts';
-import type { Log } from '../../log/index.ts';
-import { outcomeRecord, type TaskOutcome, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
+import { outcomeRecord, type TaskOutcome, type TaskStatus } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { makeRoomFor } from '../tickets/make-room.ts';
 import { firstTicket } from '../tickets/ticket.ts';
@@ -13,6 +12,7 @@ import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
 import { acceptAtFleetRates } from './fleet-rates.ts';
 import { findParentage, joinTree } from './join-tree.ts';
+import { logAccepted } from './log-accepted.ts';
 import type { Pressure } from '../pressure/signal.ts';
 import { assertNotShed, reportPressure } from './pressure.ts';
 import { type AcceptRequest, digestOf, type Intake } from './request.ts';
@@ -134,20 +134,20 @@ async function readEarlier(ledger: Ledger, tenant: string, id: string): Promise<
 
 async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<Accepted> {
   const standing = recordAccepted(intake, task, answer);
+  logAccepted(intake.log, [{ task, answer }]);
   await makeRoomFor(intake, task.body.tenant, { queue: task.queue, gate: answer.gate });
   const estimatedStartMs = answer.outcome ? null : await estimateSafely(intake.ledger, task, await standing);
   return describeAccepted(intake, task, answer, estimatedStartMs);
 }
 
-/** Counts and logs an accepted task, and adds its ticket to its queue. Returns what is before it; null when that is not known. */
+/** Counts an accepted task, and adds its ticket to its queue. Returns what is before it; null when that is not known. */
 export function recordAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Standing | Promise<Standing | null> {
-  const { ledger, relay, log } = intake;
+  const { ledger, relay } = intake;
   const { status, entry, isAhead } = answer;
   ledger.counts.taskAccepted(task.body.tenant, { queue: task.queue, priority: task.priority, source: task.body.source }, status);
   // Counted before its own ticket can be among those in front; the task is accepted whether or not this is known.
   const standing = readStanding(intake, task, answer);
   if (entry !== null) relay.add(firstTicket(task, { entry, isAhead }));
-  logAccepted(log, task, answer);
   return standing;
 }
 
@@ -167,17 +167,4 @@ export function describeAccepted(
 
 async function estimateSafely(ledger: Ledger, { body }: NewTask, standing: Standing | null): Promise<number | null> {
   return standing && (await estimateByPace(ledger, body, standing).catch(() => null));
-}
-
-function logAccepted(log: Log, { body, priority, queue }: NewTask, { status, gate, ahead, outcome }: AcceptedAnswer): void {
-  const { id: task, tenant, agent, source, traceparent } = body;
-  const fields = { task, tenant, agent, source, priority, queue, trace: traceIdOf(traceparent) };
-  if (outcome) {
-    log.info({ event: 'task.created', status, outcome: outcome.kind, reason: outcome.reason, ...fields }, 'accepted, and not to run');
-  } else if (gate !== null) {
-    log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
-  } else {
-    log.info({ event: 'task.created', ...fields }, 'accepted');
-    log.info({ event: 'task.queued', ...fields }, 'queued');
-  }
 }

@@ -14,6 +14,7 @@ import {
   reportAcceptance,
 } from './accept-task.ts';
 import { buildTask } from './build-task.ts';
+import { logAccepted } from './log-accepted.ts';
 import { assertNotShed, mayBeShed } from './pressure.ts';
 import type { AcceptRequest, Intake } from './request.ts';
 
@@ -106,6 +107,7 @@ async function acceptOffers(intake: Intake, offers: readonly Offer[], results: R
     else if (answer.kind === 'accepted') entered.push({ ...offer, answer, standing: recordAccepted(intake, task, answer) });
     else results[place] = reportAcceptance(intake, task, answer).catch((error: unknown) => refuse(intake, request, toError(error)));
   }
+  logAccepted(intake.log, entered);
   await describeEntered(intake, entered, results);
 }
 

@@ -8,6 +8,8 @@ import { repeatRuleOf } from './repeat-rule.ts';
 import { newBody, resolveExecution } from './task-body.ts';
 import { lanesOf } from './task-lanes.ts';
 
+const NO_LANES: Pick<NewTask, 'lane' | 'sharedLanes'> = { lane: null, sharedLanes: [] };
+
 /**
  * Makes the task of a request, with every default in place. Errors: `request.invalid`, `request.too-large`.
  */
@@ -21,13 +23,17 @@ export function buildTask(
   const request = withNeedsOf(definition, asked);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
   const repeats = repeatRuleOf(request, definition, settings, source);
-  const body = { ...newBody(request, source, resolveExecution(request, definition, settings, source)), ...descentOf(request, parentage) };
+  const body = newBody(request, source, resolveExecution(request, definition, settings, source), descentOf(request, parentage));
+  const lanes = request.skip ? NO_LANES : lanesOf(request, definition, { settings, limits: limitsOf(request.tenant) }, source);
+  const { priority, queue, class: capsAs, rateClass } = rankOf(request, definition, { source, parentPriority: parentage?.priority });
   return {
     body,
-    ...rankOf(request, definition, { source, parentPriority: parentage?.priority }),
-    ...(request.skip
-      ? { lane: null, sharedLanes: [] }
-      : lanesOf(request, definition, { settings, limits: limitsOf(request.tenant) }, source)),
+    priority,
+    queue,
+    class: capsAs,
+    rateClass,
+    lane: lanes.lane,
+    sharedLanes: lanes.sharedLanes,
     idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(asked) },
     mode: request.mode ?? null,
     takesInput: takesInput(definition, request.context),

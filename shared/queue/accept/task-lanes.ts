@@ -22,18 +22,25 @@ export function lanesOf(
   source: Source,
 ): Pick<NewTask, 'lane' | 'sharedLanes'> {
   const own = request.session === undefined ? request.lane : { name: sessionLane(request.session), limit: 1 };
-  const names = new Set([definition.lane, settings.retries[source].sharedLane].filter((name) => name !== undefined));
   return {
     lane: own ? { ...own, ...(request.order === undefined ? {} : { order: request.order }) } : null,
-    sharedLanes: [...names].map((name) => sharedLane(request.agent, name, settings)).concat(agentLane(request.agent, definition, limits)),
+    sharedLanes: sharedLanesOf(request.agent, definition, { settings, limits }, settings.retries[source].sharedLane),
   };
 }
 
-/** The lane that bounds how many tasks of an agent run at once; none when nothing bounds them. */
-function agentLane(agent: string, { maxRunning }: AgentDefinition, limits: TenantLimits | null): SharedLane[] {
+function sharedLanesOf(agent: string, definition: AgentDefinition, rules: LaneRules, ofSource: string | undefined): SharedLane[] {
+  const lanes: SharedLane[] = [];
+  if (definition.lane !== undefined) lanes.push(sharedLane(agent, definition.lane, rules.settings));
+  if (ofSource !== undefined && ofSource !== definition.lane) lanes.push(sharedLane(agent, ofSource, rules.settings));
+  const limit = agentLimit(agent, definition, rules.limits);
+  if (limit !== undefined) lanes.push({ name: laneOfAgent(agent), limit });
+  return lanes;
+}
+
+/** How many tasks of an agent run at once; nothing when nothing bounds them. */
+function agentLimit(agent: string, { maxRunning }: AgentDefinition, limits: TenantLimits | null): number | undefined {
   const own = limits && Object.hasOwn(limits.runningByAgent, agent) ? limits.runningByAgent[agent] : undefined;
-  const limit = own ?? maxRunning;
-  return limit === undefined ? [] : [{ name: laneOfAgent(agent), limit }];
+  return own ?? maxRunning;
 }
 
 function sharedLane(agent: string, name: string, { lanes }: Settings): SharedLane {

@@ -47,6 +47,8 @@ class PressureMonitor {
   readonly #running: () => Promise<ReadonlyMap<string, number>>;
   readonly #fleet: () => Promise<FleetPressure>;
   #lastFleet: FleetPressure = NO_PRESSURE;
+  /** Monotonic ms at which a caller that waits for none began a reading. */
+  #fleetReadAt = Number.NEGATIVE_INFINITY;
 
   constructor(ledger: Ledger, log: Log) {
     this.#ledger = ledger;
@@ -87,7 +89,11 @@ class PressureMonitor {
 
   /** The same without a round trip, as last read. It starts the next reading and does not wait for it. */
   knownFleet(): FleetPressure {
-    void this.readFleet();
+    const now = performance.now();
+    if (now - this.#fleetReadAt >= FRESH_MS) {
+      this.#fleetReadAt = now;
+      void this.readFleet();
+    }
     return this.#lastFleet;
   }
 

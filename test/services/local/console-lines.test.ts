@@ -49,6 +49,14 @@ test('a line about a task names it and its agent; without a message, the event i
   expect(lines[0]).toMatch(/ {2}task\.completed {2}task 01J {2}agent echo\n$/);
 });
 
+test('a line about many tasks says how many, and any other number of tasks stays in the file', () => {
+  const { log, lines } = logTo();
+  log.info({ event: 'task.created', tasks: '01J,01K,01L', agent: 'echo' }, 'accepted');
+  log.info({ tasks: 3, agent: 'echo' }, 'done');
+  expect(lines[0]).toMatch(/ {2}accepted {2}3 tasks {2}agent echo\n$/);
+  expect(lines[1]).toMatch(/ {2}done\n$/);
+});
+
 test('a request that went well is in the file only, like steps that the next one tells of, and one that failed is shown', () => {
   const { log, lines, json } = logTo();
   log.info({ event: 'http.request' }, 'request');

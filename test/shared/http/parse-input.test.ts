@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
+import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 
 const schema = z.strictObject({
   name: z.string(),
@@ -41,6 +43,61 @@ describe('null in a request', () => {
     expect(given).toEqual({ name: 1, note: null });
   });
 });
+
+/** Members of a task's request and of the schema above: right, wrong and null ones, and unknown names. */
+const MEMBERS: readonly (readonly [name: string, value: unknown])[] = [
+  ...['agent', 'input', 'session', 'mode', 'name', 'note', '__proto__', 'constructor'].map((name) => [name, 'queue'] as const),
+  ...['agent', 'input', 'session', 'priority', 'limit', 'emptied'].map((name) => [name, null] as const),
+  ...['priority', 'limit', 'metadata', 'input'].map((name) => [name, 7] as const),
+  ['priority', 'high'],
+  ['priority', 11],
+  ['input', ' '],
+  ['deadline', '2026-11-23T09:00:00+01:00'],
+  ['metadata', { team: 'a', list: [null] }],
+  ['requirements', { capabilities: ['gpu'], memoryMb: null }],
+  ['parts', { size: null }],
+  ['list', [{ id: 1, note: null }]],
+  ['execution', { timeoutMs: 5 }],
+];
+
+describe('an object of which only the members are checked that it has', () => {
+  it.each([
+    ['a task', taskRequestSchema],
+    ['one with defaults', schema],
+    ['one with a check of its own', schema.refine(({ limit }) => limit < 5)],
+    ['one of any members', z.looseObject({ name: z.string().optional() })],
+  ])('is read as by the complete schema: %s', (_what, checked: z.ZodObject) => {
+    // A check keeps the schema from being read by its members.
+    const complete = checked.refine(() => true);
+    const member = fc.constantFrom(...MEMBERS);
+    const some = fc.array(member, { maxLength: 4 });
+    const task = fc.constant(TASK);
+    const data = fc.oneof(
+      some.map(own),
+      fc.tuple(task, some).map((parts) => own(parts.flat())),
+      some,
+      fc.constant(null),
+    );
+    fc.assert(
+      fc.property(data, (given) => {
+        const [one, other] = [withoutNulls(checked, given), withoutNulls(complete, given)];
+        expect(one.data).toEqual(other.data);
+        expect(one.error?.issues).toEqual(other.error?.issues);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+const TASK = [
+  ['agent', 'echo'],
+  ['input', 'hello'],
+] as const;
+
+/** As JSON gives it, with members of its own only. */
+function own(members: readonly (readonly [string, unknown])[]): unknown {
+  return JSON.parse(`{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`);
+}
 
 it.each([
   [z.int().max(200), 1e20, 'Too big: expected number to be <=200'],

@@ -1,7 +1,41 @@
-import { describe, expect, it } from 'vitest';
+import { decodeTime } from 'ulid';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { childTraceparent, newTaskId, TASK_ID, traceIdOf } from '#shared/tasks/ids.ts';
 
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
 describe('the id of a task', () => {
+  it('names its time, and goes on from the last one where the clock goes back', () => {
+    const now = Date.now() + 60_000;
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+    const first = newTaskId();
+    clock.mockReturnValue(now - 5000);
+    const second = newTaskId();
+    clock.mockReturnValue(now + 1);
+    expect([first, second, newTaskId()].map((id) => decodeTime(id))).toEqual([now, now, now + 1]);
+    expect(second > first).toBe(true);
+  });
+
+  it('is another one however many are made in one millisecond: the next ones name the next millisecond', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 });
+    const first = newTaskId();
+    const timeOf = (id: string): string => id.slice(0, 10);
+    let [last, made, isSorted] = [first, 1, true];
+    // As many as the digits that count tell apart, at most.
+    while (timeOf(last) === timeOf(first) && made < 2 ** 20 + 10) {
+      const id = newTaskId();
+      isSorted &&= id > last;
+      last = id;
+      made += 1;
+    }
+    expect(isSorted).toBe(true);
+    expect(last).toMatch(TASK_ID);
+    expect(decodeTime(last)).toBe(Date.now() + 1);
+  });
+
   it('sorts by when it was made, also within one millisecond', () => {
     const ids = Array.from({ length: 5000 }, () => newTaskId());
     expect(ids.toSorted()).toEqual(ids);

@@ -16,11 +16,14 @@
 --   class: text, their class for caps
 --   level: text, `<queue>/<rank>/`
 --   ticket: text, cost in ms, attempts, agent and lane; see window.lua
+--   before: text, what their bodies begin with, up to the id
+--   between: text, what follows the id, up to the input
+--   after: text, what their bodies end with
 --   lookup_count: int, number of lookups
 --   lookups: text, so many, each an argument of its own
 --   count: int, number of tasks
---   id: text, a task's id, and with `body` an argument of its own for each task
---   body: JSON, what never changes; see the codec
+--   id: text, a task's id, and with `own` an argument of its own for each task
+--   own: JSON, what is the task's own in its body, from its input on; see the codec
 -- RETURNS {tickets, outbox entry, depth, state of its tenant when that takes in nothing, else empty, place per task}; a place is how many
 --   ready tickets of the tenant are before it, -1 when its ticket is out, -2 when the same call came before
 -- include: transitions
@@ -35,50 +38,66 @@
 -- include: dispatch
 -- include: grants
 -- include: depth
--- include: iterate
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local closed = shared_exists(KEYS[11]) and closed_state(KEYS[11], context.tenant)
 if closed then return { {}, '', 0, closed } end
-local next_arg = iterate(ARGV, 2)
 local IS_OUT, CAME_BEFORE = -1, -2
 local bodies, states, live, index = {}, {}, {}, {}
-local accepted, tickets, places = {}, {}, {}
+local tickets, places, created = {}, {}, {}
 local state = 'q ' .. context.stamp .. ' ' .. context.stamp
 
-local function read_kind(class)
-  local kind = { granted = 'granted=' .. class .. '/', level = next_arg(), ticket = '.1/' .. next_arg(), lookups = {}, ids = {}, bodies = {} }
-  for position = 1, tonumber(next_arg()) do kind.lookups[position] = next_arg() .. '/' end
-  for position = 1, tonumber(next_arg()) do
-    kind.ids[position], kind.bodies[position] = next_arg(), next_arg()
-  end
-  kind.ticket_head = kind.level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/'
+-- Reads what tasks of a kind share, from a position in the arguments on. The tasks follow: an id and what is their own, from `first` to `last`.
+local function read_kind(at)
+  local kind = { granted = 'granted=' .. ARGV[at] .. '/', level = ARGV[at + 1], tail = '.1/' .. ARGV[at + 2], lookups = {}, ids = {} }
+  kind.before, kind.between, kind.after = ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
+  local count = tonumber(ARGV[at + 6])
+  for position = 1, count do kind.lookups[position] = ARGV[at + 6 + position] .. '/' end
+  kind.head = kind.level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/'
+  kind.first = at + count + 8
+  kind.last = kind.first + 2 * tonumber(ARGV[kind.first - 1]) - 1
+  for position = kind.first, kind.last, 2 do kind.ids[#kind.ids + 1] = ARGV[position] end
   return kind
 end
 
--- Gathers what is written of a task.
-local function gather(kind, id, body)
-  append(bodies, id, body)
-  append(states, id, state)
-  append(live, 0, kind.granted .. id)
-  for _, lookup in ipairs(kind.lookups) do append(index, 0, lookup .. id) end
-  append(accepted, id, kind)
-end
-
-local class = next_arg()
-while class do
-  local kind = read_kind(class)
-  -- The client sends a call again when the reply was lost.
-  local known = redis.call('HMGET', context.bodies, unpack(kind.ids))
+-- Keeps those of its ids that did not come before: the client sends a call again when the reply was lost.
+local function drop_known(kind)
+  local known, new = redis.call('HMGET', context.bodies, unpack(kind.ids)), {}
+  local before, between, after = kind.before, kind.between, kind.after
   for position, id in ipairs(kind.ids) do
-    places[#places + 1] = CAME_BEFORE
+    places[#places + 1] = known[position] and CAME_BEFORE or IS_OUT
     if not known[position] then
-      gather(kind, id, kind.bodies[position])
-      places[#places] = #accepted
+      new[#new + 1] = id
+      append(bodies, id, before .. id .. between .. ARGV[kind.first + 2 * position - 1] .. after)
     end
   end
-  class = next_arg()
+  kind.ids = new
+end
+
+-- Gathers what is written of the tasks of a kind. In place of `append`, which would take as long as all else.
+local function gather(kind)
+  local granted, size, lookups = kind.granted, #live, #index
+  for position, id in ipairs(kind.ids) do
+    created[#created + 1] = id
+    states[size + 1], states[size + 2] = id, state
+    live[size + 1], live[size + 2] = '0', granted .. id
+    size = size + 2
+  end
+  for _, lookup in ipairs(kind.lookups) do
+    for _, id in ipairs(kind.ids) do
+      index[lookups + 1], index[lookups + 2] = '0', lookup .. id
+      lookups = lookups + 2
+    end
+  end
+end
+
+local kinds, at = {}, 2
+while ARGV[at] do
+  local kind = read_kind(at)
+  drop_known(kind)
+  gather(kind)
+  kinds[#kinds + 1], at = kind, kind.last + 1
 end
 
 -- Before the tickets: of a task that cannot be written there is none.
@@ -87,24 +106,23 @@ call_many('HSET', context.states, states)
 call_many('ZADD', context.live, live)
 call_many('ZADD', context.index, index)
 
-local function place(id, kind)
-  local name, before = place_ticket(context, id, 1, kind.ticket_head .. id .. kind.ticket)
-  if not name then return before end
-  tickets[#tickets + 1] = name
-  return IS_OUT
+-- Places the tickets of a kind, and notes the places of its tasks from a position on. Returns the position after them.
+local function place_kind(kind, position)
+  for _, id in ipairs(kind.ids) do
+    while places[position] == CAME_BEFORE do position = position + 1 end
+    local name, before = place_ticket(context, id, 1, kind.head .. id .. kind.tail, kind.level)
+    if name then tickets[#tickets + 1] = name else places[position] = before end
+    position = position + 1
+  end
+  return position
 end
 
-local ids = {}
-for position, at in ipairs(places) do
-  if at ~= CAME_BEFORE then
-    ids[#ids + 1] = accepted[at - 1]
-    places[position] = place(accepted[at - 1], accepted[at])
-  end
-end
+local position = 1
+for _, kind in ipairs(kinds) do position = place_kind(kind, position) end
 local entry = table.concat(tickets, ',')
 if entry ~= '' then add_to_outbox(context, entry) end
-if #ids > 0 then
-  local all = table.concat(ids, ',')
+if #created > 0 then
+  local all = table.concat(created, ',')
   emit(context, all, TRANSITIONS.new.pending)
   emit(context, all, TRANSITIONS.pending.queued)
 end

@@ -23,7 +23,7 @@ end
 
 local id = next_arg()
 while id do
-  append(added, 0, end_member(state_of(id), status, id))
+  append(added, '0', end_member(state_of(id), status, id))
   id = next_arg()
 end
 return redis.call('ZADD', KEYS[1], unpack(added))

@@ -51,7 +51,7 @@ if is_new then
   add_note(context, task, notice.facts.detail)
   emit(context, id, notice.event, cjson.encode({ notice.facts }))
 end
-redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, hold_member(task, id))
+redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
 if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
 save_task(context, id, task)
 leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })

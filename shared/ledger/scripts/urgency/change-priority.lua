@@ -41,13 +41,13 @@ local why, former = ARGV[6], { priority = task.priority, queue = task.queue, cre
 unlist(context, id, task)
 task.priority, task.queue, task.class = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 if task.granted and has_room(context, task.class) then
-  redis.call('ZADD', context.live, 0, granted_member(task, id))
+  redis.call('ZADD', context.live, '0', granted_member(task, id))
 elseif task.granted or task.gate == 'cap' then
   task.granted = nil
   wait_in_backlog(context, id, task)
 else
-  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
-  if task.hold then redis.call('ZADD', context.live, 0, hold_member(task, id)) end
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
+  if task.hold then redis.call('ZADD', context.live, '0', hold_member(task, id)) end
 end
 if task.granted then
   task.ticket = task.ticket + 1

@@ -120,7 +120,7 @@ local function give_up_lanes(id, task)
   else
     unlist(context, id, task)
     task.granted, task.gate = nil, 'lane'
-    redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+    redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     save_task(context, id, task)
     return_to_lines(context, id, task)
   end

@@ -1,6 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
+import type { NewTask } from '#shared/ledger/accept/new-task.ts';
+import { plainCall } from '#shared/ledger/accept/plain-tasks.ts';
+import { firstState, parseBody } from '#shared/ledger/codec/body.ts';
+import { costOf } from '#shared/ledger/grants/tickets.ts';
+import { lookupsOf } from '#shared/ledger/read/lookups.ts';
 import type { ScriptName } from '#shared/ledger/ledger.ts';
 import { aTask, limitsOf, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -53,6 +59,41 @@ describe('tasks that nothing can hold back', () => {
     expect(await test.redis.zrange(keys.index, '0', '-1')).toContain(`correlation=c/${ids[4]}`);
   });
 
+  it('have their own first states, lookups and classes, however alike they are', () => {
+    test.costs.set('slow', 9000);
+    const wish = fc.record<TaskWish>(DIFFERENCES, { requiredKeys: [] });
+    const execution = fc.constantFrom({}, { retryDelayMs: 5 }, { retryBackoff: 'exponential' as const }, { deadlineAborts: true as const });
+    const task = fc.tuple(wish, execution).map(([wished, other]) => withExecution(aTask(wished), other));
+    fc.assert(
+      fc.property(fc.array(task, { minLength: 1, maxLength: 6 }), (tasks) => {
+        expect(sentBy(plainCall(test.ledger, tasks).args)).toEqual(
+          tasks.map((task) => ({
+            id: task.body.id,
+            class: task.class,
+            lookups: lookupsOf(task.body),
+            body: { ...task.body, first: firstState(task, costOf(test.ledger, task)) },
+          })),
+        );
+      }),
+    );
+    test.costs.clear();
+  });
+
+  it('come before where the call comes again with others among them', async () => {
+    const [one, other] = [aTask(), aTask({ priority: 8 })];
+    await acceptNewTasks(test.ledger, [one, other]);
+    const answers = await acceptNewTasks(test.ledger, [aTask(), one, aTask(), aTask({ priority: 8 }), other]);
+    expect(answers.map((answer) => 'kind' in answer && answer.kind)).toEqual([
+      'accepted',
+      'duplicate',
+      'accepted',
+      'accepted',
+      'duplicate',
+    ]);
+    expect(await test.redis.hlen(keys.states)).toBe(5);
+    expect(await test.redis.zcard(keys.live)).toBe(5);
+  });
+
   it('are the same ones when the call comes again', async () => {
     const task = aTask();
     await acceptNewTask(test.ledger, task);
@@ -92,3 +133,54 @@ describe('tasks that nothing can hold back', () => {
     ]);
   });
 });
+
+function withExecution(task: NewTask, execution: Partial<NewTask['body']['execution']>): NewTask {
+  return { ...task, body: { ...task.body, execution: { ...task.body.execution, ...execution } } };
+}
+
+/** What plain tasks may differ by. */
+const DIFFERENCES = {
+  priority: fc.constantFrom(5, 8),
+  queue: fc.constantFrom('tasks', 'chat'),
+  class: fc.constantFrom('u1', 'p1'),
+  agent: fc.constantFrom('echo', 'slow'),
+  source: fc.constantFrom('api', 'proactive'),
+  maxAttempts: fc.constantFrom(1, 3),
+  timeoutMs: fc.constantFrom(1, 1000),
+  mode: fc.constantFrom('queue', null),
+  takesInput: fc.boolean(),
+  yields: fc.boolean(),
+  user: fc.constantFrom('u', null),
+  visitor: fc.constantFrom('v', null),
+  callbackUrl: fc.constantFrom('https://a.example', 'https://b.example', null),
+  reply: fc.constantFrom({ platform: 'slack', thread: 't' }, null),
+  session: fc.constantFrom('s', null),
+  scheduleId: fc.constantFrom('x', null),
+  sourceId: fc.constantFrom('x', null),
+  correlationId: fc.constantFrom('a/b', null),
+  parentTaskId: fc.constantFrom('p', null),
+  rootTaskId: fc.constantFrom('r', null),
+  depth: fc.constantFrom(1, null),
+  keyId: fc.constantFrom('k', null),
+  input: fc.constantFrom('a', '","input":"'),
+  metadata: fc.constantFrom({ input: 1 }, null),
+} as const satisfies { [Name in keyof TaskWish]: fc.Arbitrary<TaskWish[Name]> };
+
+/** The tasks in the arguments of a call, each with what it shares with others. */
+function sentBy(args: readonly (string | number)[]): unknown[] {
+  const tasks: unknown[] = [];
+  let at = 0;
+  while (at < args.length) {
+    const [taskClass, , , before, between, after] = args.slice(at);
+    const lookupsAt = at + 7;
+    const countAt = lookupsAt + Number(args[at + 6]);
+    const lookups = args.slice(lookupsAt, countAt);
+    const end = countAt + 1 + 2 * Number(args[countAt]);
+    for (let own = countAt + 1; own < end; own += 2) {
+      const body = parseBody(`${before}${args[own]}${between}${args[own + 1]}${after}`);
+      tasks.push({ id: args[own], class: taskClass, lookups, body });
+    }
+    at = end;
+  }
+  return tasks;
+}

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { createLedger } from '#shared/ledger/ledger.ts';
+import { createLog } from '#shared/log/create-log.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask, type Accepted } from '#shared/queue/accept/accept-task.ts';
@@ -77,6 +78,26 @@ describe('many tasks that are accepted together', () => {
     expect(ids).toEqual(ids.toSorted());
     const tickets = await parts.queues.get(parts.keys.shardOf(TENANT), 'tasks').getPrioritizedCount();
     expect(tickets).toBeGreaterThan(0);
+  });
+
+  it('have one line in the log where they differ by their ids only', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => lines.push(JSON.parse(line)) } });
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await acceptTasks(parts, many(30));
+    const requests = [
+      ...many(3, { traceparent }),
+      requestOf({ traceparent, priority: 8 }),
+      requestOf({ traceparent, skip: { reason: 'paused' } }),
+    ];
+    const ids = (await acceptTasks({ ...parts, log }, requests)).map((result) => (result as Accepted).id);
+    const shared = { event: 'task.created', tenant: TENANT, agent: 'echo', trace: '4bf92f3577b34da6a3ce929d0e0e4736' };
+    expect(lines).toMatchObject([
+      { ...shared, gate: 'turn', count: 3, tasks: ids.slice(0, 3).join(','), ahead: expect.any(Number) },
+      { ...shared, task: ids[3], priority: 8 },
+      { event: 'task.queued', task: ids[3] },
+      { ...shared, task: ids[4], status: 'skipped', reason: 'paused' },
+    ]);
   });
 
   it('are none where none is asked for', async () => {

@@ -45,7 +45,7 @@ do
     if task.sla then append(intake.sla_times, task.sla, shard_member(context, id)) end
     if task.notBefore then
       task.gate = 'time'
-      redis.call('ZADD', context.live, 0, 'pending/' .. id)
+      redis.call('ZADD', context.live, '0', 'pending/' .. id)
       schedule_due(context, intake.due, id, task.notBefore)
       save_task(context, id, task)
       return { 'accepted', 'pending', 'time', 0 }
@@ -114,7 +114,7 @@ do
     local event = enter(context, task, status, task.outcome.reason)
     task.completedAt, task.notBefore = context.now, nil
     save_task(context, id, task)
-    redis.call('ZADD', context.index, 0, 'status=' .. status .. '/' .. id, 0, end_member(task, status, id))
+    redis.call('ZADD', context.index, '0', 'status=' .. status .. '/' .. id, '0', end_member(task, status, id))
     notify_subscribers(context, intake.ended, id, task)
     add_finished(intake, event, id)
     return { 'accepted', status, '', 0, cjson.encode(task.outcome) }

@@ -18,7 +18,7 @@ end
 -- Adds a new task to the live lookups: at once, or with all others of the call where nothing reads them meanwhile.
 local function add_live(context, intake, member)
   if not intake.gathers then
-    redis.call('ZADD', context.live, 0, member)
+    redis.call('ZADD', context.live, '0', member)
     return
   end
   append(intake.listed, '0', member)

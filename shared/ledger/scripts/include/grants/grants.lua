@@ -42,7 +42,7 @@ end
 local function park_until(context, due, id, task, gate, at)
   unlist(context, id, task)
   task.granted, task.gate, task.notBefore = nil, gate, at
-  redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
   schedule_due(context, due, id, at)
   save_task(context, id, task)
 end
@@ -101,10 +101,10 @@ local function grant(context, id, task)
   task.ticket = task.ticket + 1
   local state = cjson.encode(task)
   if gathered then
-    append(gathered.listed, 0, granted_member(task, id))
+    append(gathered.listed, '0', granted_member(task, id))
     append(gathered.states, id, state)
   else
-    redis.call('ZADD', context.live, 0, granted_member(task, id))
+    redis.call('ZADD', context.live, '0', granted_member(task, id))
     redis.call('HSET', context.states, id, state)
   end
   give_ticket(context, id, task)
@@ -119,11 +119,11 @@ local function grant_short(context, id, text)
   local gathered = context.gathered
   if gathered then
     gathered.unlisted[#gathered.unlisted + 1] = 'pending/' .. id
-    append(gathered.listed, 0, 'granted=' .. class .. '/' .. id)
+    append(gathered.listed, '0', 'granted=' .. class .. '/' .. id)
     append(gathered.states, id, state)
   else
     redis.call('ZREM', context.live, 'pending/' .. id)
-    redis.call('ZADD', context.live, 0, 'granted=' .. class .. '/' .. id)
+    redis.call('ZADD', context.live, '0', 'granted=' .. class .. '/' .. id)
     redis.call('HSET', context.states, id, state)
   end
   give_ticket(context, id, expand(state, redis.call('HGET', context.bodies, id)))
@@ -140,7 +140,7 @@ end
 -- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.
 local function wait_in_backlog(context, id, task)
   task.gate = 'cap'
-  redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, backlog_member(task, id))
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', backlog_member(task, id))
   save_task(context, id, task)
 end
 

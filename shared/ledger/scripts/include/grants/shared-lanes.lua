@@ -55,7 +55,7 @@ local function join_shared(context, id, task, is_new)
   local is_free = is_new or shared_are_free(context, id, task)
   if is_free and not is_new then leave_shared_lines(context, id, task) end
   for _, lane in ipairs(lanes) do
-    redis.call('ZADD', context.live, 0, is_free and holds_member(lane, id) or waits_member(lane, id, task))
+    redis.call('ZADD', context.live, '0', is_free and holds_member(lane, id) or waits_member(lane, id, task))
   end
   if not is_free then task.gate = 'lane' end
   return is_free
@@ -117,7 +117,7 @@ local function move_in_lines(context, id, former, task)
   local has_moved = false
   for _, lane in ipairs(task.sharedLanes) do
     if redis.call('ZREM', context.live, waits_member(lane, id, former)) == 1 then
-      redis.call('ZADD', context.live, 0, waits_member(lane, id, task))
+      redis.call('ZADD', context.live, '0', waits_member(lane, id, task))
       has_moved = true
     end
   end
@@ -128,7 +128,7 @@ end
 local function return_to_lines(context, id, task)
   for _, lane in ipairs(task.sharedLanes) do
     redis.call('ZREM', context.live, holds_member(lane, id))
-    redis.call('ZADD', context.live, 0, waits_member(lane, id, task))
+    redis.call('ZADD', context.live, '0', waits_member(lane, id, task))
   end
   promote_shared(context, task.sharedLanes)
 end

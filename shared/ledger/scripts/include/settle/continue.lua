@@ -10,7 +10,7 @@ do
     append(batch.index, '0', settlement.end_lookup .. '/' .. id)
     if settlement.has_deadline then batch.deadlines[#batch.deadlines + 1] = shard_member(context, id) end
     for kind_and_time in string.gmatch(settlement.subscribers, '[^,]+') do
-      append(batch.ended, 0, kind_and_time .. '/' .. shard_member(context, id))
+      append(batch.ended, '0', kind_and_time .. '/' .. shard_member(context, id))
     end
     if settlement.status ~= 'completed' then return end
     append(batch.outputs, id, settlement.output)
@@ -22,18 +22,18 @@ do
     local id = settlement.id
     schedule_due(context, batch.keys.due, id, settlement.at)
     batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
-    redis.call('ZADD', context.live, 0, settlement.status .. '/' .. id)
+    redis.call('ZADD', context.live, '0', settlement.status .. '/' .. id)
   end
 
   -- The task waits behind the critical task that takes its place: in the lines of its shared lanes, or under the caps with all of its lanes.
   local function make_room(context, batch, settlement)
     local id, task = settlement.id, cjson.decode(settlement.next)
     batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
-    redis.call('ZADD', context.live, 0, task.status .. '/' .. id)
+    redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     if settlement.continuation == 'lanes' then
       append(batch.yielding, id, task)
     else
-      redis.call('ZADD', context.live, 0, backlog_member(task, id))
+      redis.call('ZADD', context.live, '0', backlog_member(task, id))
     end
     batch.critical[#batch.critical + 1] = task.preemptedBy
   end
@@ -43,7 +43,7 @@ do
     local id, task = settlement.id, cjson.decode(settlement.next)
     if settlement.at ~= '' then schedule_due(context, batch.keys.due, id, settlement.at) end
     batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
-    redis.call('ZADD', context.live, 0, task.status .. '/' .. id, 0, hold_member(task, id))
+    redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
     leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
   end
 

@@ -1,7 +1,7 @@
 -- Keeps the end of a task for its subscribers outside of the ledger.
 local function notify_subscribers(context, ended, id, task)
   for _, kind in ipairs(task.tell or {}) do
-    redis.call('ZADD', ended, 0, kind .. '/' .. context.stamp .. '/' .. shard_member(context, id))
+    redis.call('ZADD', ended, '0', kind .. '/' .. context.stamp .. '/' .. shard_member(context, id))
   end
 end
 
@@ -17,7 +17,7 @@ local function finish(context, keys, id, task, status, reason)
   task.gate, task.notBefore, task.granted, task.cancel, task.steer = nil, nil, nil, nil, nil
   task.preempt, task.preempts, task.hold = nil, nil, nil
   save_task(context, id, task)
-  redis.call('ZADD', context.index, 0, 'status=' .. status .. '/' .. id, 0, end_member(task, status, id))
+  redis.call('ZADD', context.index, '0', 'status=' .. status .. '/' .. id, '0', end_member(task, status, id))
   if task.deadline then redis.call('ZREM', keys.deadlines, shard_member(context, id)) end
   notify_subscribers(context, keys.ended, id, task)
   leave_lane(context, keys.held, keys.wait, id, task)

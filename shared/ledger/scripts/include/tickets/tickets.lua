@@ -19,7 +19,7 @@ do
       own.joins = true
       append(shard.placed.joiners, level, context)
     end
-    append(shard.placed.ready, 0, text)
+    append(shard.placed.ready, '0', text)
     own.ready, own.has_tickets = before + 1, true
     if is_kept then
       level.has_kept = true
@@ -39,11 +39,18 @@ do
   -- `prefix`: of its level, when that is known.
   function place_ticket(context, id, number, text, prefix)
     local level = open_level(context, prefix or string.match(text, '^[^/]+/%d+/'))
+    local own = own_at(context, level)
+    -- Behind what its tenant made ready in this call.
+    if own.joins and level.has_ready then
+      append(context.shard.placed.ready, '0', text)
+      own.ready = own.ready + 1
+      return nil, own.ready - 1
+    end
     local name = id .. '.' .. number
     local place = choose_place(context, level, text)
     if place == 'ready' or place == 'kept' then return nil, add_to_ready(context, level, text, place == 'kept') end
     add_to_window(context, level, context.tenant, id)
-    own_at(context, level).has_tickets = true
+    own.has_tickets = true
     if place == 'out' then return name end
     if place == 'overtaking' then return name .. '.ahead' end
     local cost = tonumber(string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/(%d+)/'))

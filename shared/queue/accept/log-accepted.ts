@@ -1,0 +1,38 @@
+import type { AcceptedAnswer, NewTask } from '../../ledger/index.ts';
+import type { Log } from '../../log/index.ts';
+import { traceIdOf } from '../../tasks/index.ts';
+
+interface AcceptedTask {
+  readonly task: NewTask;
+  readonly answer: AcceptedAnswer;
+}
+
+/** Logs tasks that one call accepted: those that differ by their ids only in one line, which names all of them. */
+export function logAccepted(log: Log, accepted: readonly AcceptedTask[]): void {
+  if (!log.isLevelEnabled('info')) return;
+  for (const [first, ...others] of Map.groupBy(accepted, kindOf).values()) {
+    if (first) logTasks(log, first, others);
+  }
+}
+
+/** What two tasks have in common that share a line. */
+function kindOf({ task: { body, priority, queue }, answer: { gate, outcome } }: AcceptedTask): string {
+  const end = outcome === null ? '' : `${outcome.kind} ${outcome.reason}`;
+  return `${body.agent}|${body.source}|${priority}|${queue}|${gate}|${traceIdOf(body.traceparent)}|${end}`;
+}
+
+function logTasks(log: Log, { task: { body, priority, queue }, answer }: AcceptedTask, others: readonly AcceptedTask[]): void {
+  const { id, tenant, agent, source, traceparent } = body;
+  const { status, gate, ahead, outcome } = answer;
+  const ids =
+    others.length === 0 ? { task: id } : { tasks: [id, ...others.map((each) => each.task.body.id)].join(','), count: others.length + 1 };
+  const fields = { ...ids, tenant, agent, source, priority, queue, trace: traceIdOf(traceparent) };
+  if (outcome) {
+    log.info({ event: 'task.created', status, outcome: outcome.kind, reason: outcome.reason, ...fields }, 'accepted, and not to run');
+  } else if (gate !== null) {
+    log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
+  } else {
+    log.info({ event: 'task.created', ...fields }, 'accepted');
+    log.info({ event: 'task.queued', ...fields }, 'queued');
+  }
+}
