@@ -78,8 +78,24 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-
 
 /** W3C trace context for a new span: of the caller's trace when it sent a valid one, else of a new trace. */
 export function childTraceparent(parent?: string): string {
-  const [, traceId = randomHex(TRACE_DIGITS), , flags = '01'] = (parent !== undefined && TRACEPARENT.exec(parent)) || [];
+  if (parent !== lastParent) [lastParent, lastTrace] = [parent, readParent(parent)];
+  const { traceId = randomHex(TRACE_DIGITS), flags } = lastTrace;
   return `00-${traceId}-${randomHex(SPAN_DIGITS)}-${flags}`;
+}
+
+interface ParentTrace {
+  /** Absent for a caller without a trace. */
+  traceId?: string | undefined;
+  flags: string;
+}
+
+/** The caller of many tasks sends one trace for all of them. */
+let lastParent: string | undefined;
+let lastTrace: ParentTrace = { flags: '01' };
+
+function readParent(parent: string | undefined): ParentTrace {
+  const [, traceId, , flags = '01'] = (parent !== undefined && TRACEPARENT.exec(parent)) || [];
+  return { traceId, flags };
 }
 
 /** W3C trace context of a trace that belongs to this id alone: the same id always gives the same trace. */

@@ -5,7 +5,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
 import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
 import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
-import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, keyOf, viewAccepted } from './submit-task.ts';
+import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, keyOf } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
 
 export interface BulkPorts extends Intake {
@@ -144,8 +144,8 @@ async function submitTogether(
   });
 }
 
-function accepted(task: Accepted): ItemAnswer {
-  return { httpStatus: task.isDuplicate ? 200 : 202, ...viewAccepted(task), problem: null };
+function accepted({ isDuplicate, id, status, position, estimatedStartMs, pressure }: Accepted): ItemAnswer {
+  return { httpStatus: isDuplicate ? 200 : 202, id, status, position, estimatedStartMs, pressure, problem: null };
 }
 
 function refused(known: MusterError): ItemAnswer {

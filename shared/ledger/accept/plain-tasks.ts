@@ -37,7 +37,6 @@ export function plainCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall
 /** Tasks in a row that differ by their ids and what is their own. */
 interface Kind {
   readonly task: NewTask;
-  readonly costMs: number | undefined;
   readonly shared: readonly (string | number)[];
   readonly own: string[];
 }
@@ -46,8 +45,7 @@ function kindsOf(ledger: Ledger, tasks: readonly NewTask[]): Kind[] {
   const kinds: Kind[] = [];
   let kind: Kind | undefined;
   for (const task of tasks) {
-    const costMs = costOf(ledger, task);
-    if (!kind || costMs !== kind.costMs || !areOfOneKind(task, kind.task)) kinds.push((kind = kindOf(task, costMs)));
+    if (!kind || !areOfOneKind(task, kind.task)) kinds.push((kind = kindOf(task, costOf(ledger, task))));
     kind.own.push(task.body.id, ownText(task));
   }
   return kinds;
@@ -63,7 +61,7 @@ function kindOf(task: NewTask, costMs: number | undefined): Kind {
   const ticket = ticketTail({ costMs, maxAttempts: execution.maxAttempts, agent, lane: null });
   const { before, between, after } = bodyFrame(task, firstState(task, costMs));
   const shared = [task.class, levelName(task.queue, task.priority), ticket, before, between, after, lookups.length, ...lookups];
-  return { task, costMs, shared, own: [] };
+  return { task, shared, own: [] };
 }
 
 /** Reads the reply for one tenant. */

@@ -15,10 +15,13 @@ export function logAccepted(log: Log, accepted: readonly AcceptedTask[]): void {
   }
 }
 
+/** Characters of a trace context, up to the end of the trace's id. */
+const TRACE_ENDS = 35;
+
 /** What two tasks have in common that share a line. */
 function kindOf({ task: { body, priority, queue }, answer: { gate, outcome } }: AcceptedTask): string {
   const end = outcome === null ? '' : `${outcome.kind} ${outcome.reason}`;
-  return `${body.agent}|${body.source}|${priority}|${queue}|${gate}|${traceIdOf(body.traceparent)}|${end}`;
+  return `${body.agent}|${body.source}|${priority}|${queue}|${gate}|${body.traceparent.slice(0, TRACE_ENDS)}|${end}`;
 }
 
 function logTasks(log: Log, { task: { body, priority, queue }, answer }: AcceptedTask, others: readonly AcceptedTask[]): void {
