@@ -101,6 +101,7 @@ export const pageLimitSchema = z.coerce.number().int().min(1).max(200).default(5
 export function withoutNulls<T>(schema: z.ZodType<T>, data: unknown): z.ZodSafeParseResult<T> {
   const members = membersOf(schema);
   const simple = members && parseMembers(members, data);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member is an output of its own schema
   if (simple) return { success: true, data: simple as T };
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed;

@@ -14,15 +14,15 @@ const RANDOM_PAIRS = 6;
 let madeAtMs = 0;
 /** The digits before those that count. */
 let beginning = '';
-let count = 0;
+let counted = 0;
 
 /** A new ULID: 26 letters and digits that sort by time, also within one millisecond of one process. */
 export function newTaskId(): string {
   const now = Date.now();
-  count += 1;
+  counted += 1;
   if (now > madeAtMs) beginIds(now);
-  else if (count === COUNTS) beginIds(madeAtMs + 1);
-  return beginning + pairOf(Math.floor(count / PAIR)) + pairOf(count % PAIR);
+  else if (counted === COUNTS) beginIds(madeAtMs + 1);
+  return beginning + pairOf(Math.floor(counted / PAIR)) + pairOf(counted % PAIR);
 }
 
 /** Draws the random part of the ids of a millisecond: one draw serves all of them, because each is the one before plus one. */
@@ -35,7 +35,7 @@ function beginIds(ms: number): void {
     rest = Math.floor(rest / PAIR);
   }
   for (let place = 0; place < RANDOM_PAIRS; place += 1) beginning += pairOf(randomBelow(PAIR));
-  count = randomBelow(COUNTS);
+  counted = randomBelow(COUNTS);
 }
 
 function pairOf(value: number): string {

@@ -13,7 +13,7 @@ export interface BulkPorts extends Intake {
 }
 
 /** Items that are accepted together, and how many such parts are under way at once. */
-const TOGETHER = 50;
+const TOGETHER = 100;
 const AT_ONCE = 2;
 /** Items are many, and each has its own bounds. */
 const BODY_FACTOR = 8;

@@ -30,7 +30,7 @@ export function plainCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall
   return {
     tenant,
     keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).tenantStates],
-    args: kindsOf(ledger, tasks).flatMap(({ shared, own }) => [...shared, own.length / 2, ...own]),
+    args: kindsOf(ledger, tasks).flatMap(({ shared, own }) => shared.concat(own.length / 2, own)),
   };
 }
 

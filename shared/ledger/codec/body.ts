@@ -143,11 +143,22 @@ export function haveOneFrame(one: NewTask, other: NewTask): boolean {
   return isOfOneRank && behaveAlike && areOfOneOrigin(one.body, other.body) && runAlike(one.body.execution, other.body.execution);
 }
 
+/** Fields of which bodies with one frame have the same values. */
+const FRAME_FIELDS = [
+  'agent',
+  'source',
+  'session',
+  'scheduleId',
+  'parentTaskId',
+  'rootTaskId',
+  'depth',
+  'keyId',
+  'user',
+  'visitor',
+] as const satisfies (keyof TaskBody)[];
+
 function areOfOneOrigin(one: TaskBody, other: TaskBody): boolean {
-  if (one.agent !== other.agent || one.source !== other.source || one.session !== other.session) return false;
-  if (one.scheduleId !== other.scheduleId || one.keyId !== other.keyId || one.user !== other.user || one.visitor !== other.visitor)
-    return false;
-  if (one.parentTaskId !== other.parentTaskId || one.rootTaskId !== other.rootTaskId || one.depth !== other.depth) return false;
+  if (FRAME_FIELDS.some((name) => one[name] !== other[name])) return false;
   return SUBSCRIBERS.every((kind) => isSubscribed(one, kind) === isSubscribed(other, kind));
 }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
@@ -63,9 +63,9 @@ describe('tasks that nothing can hold back', () => {
     test.costs.set('slow', 9000);
     const wish = fc.record<TaskWish>(DIFFERENCES, { requiredKeys: [] });
     const execution = fc.constantFrom({}, { retryDelayMs: 5 }, { retryBackoff: 'exponential' as const }, { deadlineAborts: true as const });
-    const task = fc.tuple(wish, execution).map(([wished, other]) => withExecution(aTask(wished), other));
+    const different = fc.tuple(wish, execution).map(([wished, other]) => withExecution(aTask(wished), other));
     fc.assert(
-      fc.property(fc.array(task, { minLength: 1, maxLength: 6 }), (tasks) => {
+      fc.property(fc.array(different, { minLength: 1, maxLength: 6 }), (tasks) => {
         expect(sentBy(plainCall(test.ledger, tasks).args)).toEqual(
           tasks.map((task) => ({
             id: task.body.id,
