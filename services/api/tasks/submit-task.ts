@@ -112,7 +112,7 @@ async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitM
 }
 
 /** An accepted task as callers see it. */
-export function viewAccepted({ id, status, position, estimatedStartMs, pressure }: Accepted): z.infer<typeof acceptedViewSchema> {
+function viewAccepted({ id, status, position, estimatedStartMs, pressure }: Accepted): z.infer<typeof acceptedViewSchema> {
   return { id, status, position, estimatedStartMs, pressure };
 }
 

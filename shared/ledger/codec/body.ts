@@ -66,7 +66,7 @@ export function bodyFrame({ body }: NewTask, first: FirstState): BodyFrame {
     rootTaskId: given(body.rootTaskId),
     depth: given(body.depth),
     keyId: given(body.keyId),
-  } satisfies Partial<Record<keyof TaskBody, unknown>>;
+  } satisfies Record<HeadField, unknown>;
   return {
     before: `${BODY_LAYOUT.first}${scriptJson(first)}${BODY_LAYOUT.id}`,
     between: `",${scriptJson(head).slice(1, -1)}${BODY_LAYOUT.input}`,
@@ -93,6 +93,9 @@ const OWN_FIELDS = [
   'callbackUrl',
   'attachments',
 ] as const satisfies (keyof TaskBody)[];
+
+/** All fields that are in no other part, so that none is left out. */
+type HeadField = Exclude<keyof TaskBody, (typeof OWN_FIELDS)[number] | 'id' | 'input' | 'tenant' | 'execution' | 'traceparent'>;
 
 /** What is a task's own in its body, from its input on. Few of the fields are there: an object of all of them would cost more than its JSON. */
 export function ownText({ body }: NewTask): string {

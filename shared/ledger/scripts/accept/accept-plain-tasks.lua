@@ -38,26 +38,28 @@
 -- include: dispatch
 -- include: grants
 -- include: depth
+-- include: iterate
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local closed = shared_exists(KEYS[11]) and closed_state(KEYS[11], context.tenant)
 if closed then return { {}, '', 0, closed } end
+local next_arg = iterate(ARGV, 2)
 local IS_OUT, CAME_BEFORE = -1, -2
 local bodies, states, live, index = {}, {}, {}, {}
 local tickets, places, created = {}, {}, {}
 local state = 'q ' .. context.stamp .. ' ' .. context.stamp
 
--- Reads what tasks of a kind share, from a position in the arguments on. The tasks follow: an id and what is their own, from `first` to `last`.
-local function read_kind(at)
-  local kind = { granted = 'granted=' .. ARGV[at] .. '/', level = ARGV[at + 1], tail = '.1/' .. ARGV[at + 2], lookups = {}, ids = {} }
-  kind.before, kind.between, kind.after = ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
-  local count = tonumber(ARGV[at + 6])
-  for position = 1, count do kind.lookups[position] = ARGV[at + 6 + position] .. '/' end
-  kind.head = kind.level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/'
-  kind.first = at + count + 8
-  kind.last = kind.first + 2 * tonumber(ARGV[kind.first - 1]) - 1
-  for position = kind.first, kind.last, 2 do kind.ids[#kind.ids + 1] = ARGV[position] end
+-- Reads what tasks of a kind share, and of each its id and what is its own.
+local function read_kind(class)
+  local level, ticket, before, between, after, lookup_count = next_arg(6)
+  local kind = { granted = 'granted=' .. class .. '/', level = level, tail = '.1/' .. ticket, lookups = {}, ids = {}, own = {} }
+  kind.before, kind.between, kind.after = before, between, after
+  kind.head = level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/'
+  for position = 1, tonumber(lookup_count) do kind.lookups[position] = next_arg() .. '/' end
+  for position = 1, tonumber(next_arg()) do
+    kind.ids[position], kind.own[position] = next_arg(2)
+  end
   return kind
 end
 
@@ -69,7 +71,7 @@ local function drop_known(kind)
     places[#places + 1] = known[position] and CAME_BEFORE or IS_OUT
     if not known[position] then
       new[#new + 1] = id
-      append(bodies, id, before .. id .. between .. ARGV[kind.first + 2 * position - 1] .. after)
+      append(bodies, id, before .. id .. between .. kind.own[position] .. after)
     end
   end
   kind.ids = new
@@ -92,12 +94,12 @@ local function gather(kind)
   end
 end
 
-local kinds, at = {}, 2
-while ARGV[at] do
-  local kind = read_kind(at)
+local kinds = {}
+for class in next_arg do
+  local kind = read_kind(class)
   drop_known(kind)
   gather(kind)
-  kinds[#kinds + 1], at = kind, kind.last + 1
+  kinds[#kinds + 1] = kind
 end
 
 -- Before the tickets: of a task that cannot be written there is none.
