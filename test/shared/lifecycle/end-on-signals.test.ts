@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { endOnSignals } from '#shared/lifecycle/end-process.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
+
+// Each test starts a process, which takes as long as the machine lets it.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 const script = fileURLToPath(new URL('fixtures/draining-process.ts', import.meta.url));
 const started: Running[] = [];
@@ -30,7 +33,7 @@ async function run(how: string): Promise<Running> {
   const code = once(child, 'close').then(([value]) => value as number | null);
   const running: Running = { out: () => text, send: (signal) => child.kill(signal), code };
   started.push(running);
-  await waitFor(() => text.includes('ready'), { deadlineMs: 10_000, what: 'the process to be ready' });
+  await waitFor(() => text.includes('ready'), { deadlineMs: 60_000, what: 'the process to be ready' });
   return running;
 }
 
@@ -44,7 +47,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s drains and ends with 0', async (si
 test('Ctrl-C that arrives twice at once, from the terminal and from npm, is one press', async () => {
   const { send, code, out } = await run('drains-slowly');
   send('SIGINT');
-  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 5000, what: 'the drain to begin' });
+  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 20_000, what: 'the drain to begin' });
   send('SIGINT');
   expect(await code).toBe(0);
   expect(out()).toContain('drained');
@@ -53,13 +56,13 @@ test('Ctrl-C that arrives twice at once, from the terminal and from npm, is one 
 test('a second press ends at once with 130, and what can be abandoned is', async () => {
   const { send, code, out } = await run('hangs');
   send('SIGINT');
-  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 5000, what: 'the drain to begin' });
+  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 20_000, what: 'the drain to begin' });
   // Signals right after the first one count as the same press, so it is pressed until it counts.
   const press = (): boolean => {
     send('SIGINT');
     return out().includes('abandoned');
   };
-  await waitFor(press, { deadlineMs: 5000, everyMs: 50, what: 'a later press to end it' });
+  await waitFor(press, { deadlineMs: 20_000, everyMs: 50, what: 'a later press to end it' });
   expect(await code).toBe(130);
 });
 
@@ -101,7 +104,7 @@ test('a rejection that nobody caught is logged as fatal and ends with 1', async 
 
 test('what an agent let go unheard is the agent’s, and the process goes on', async () => {
   const { send, code, out } = await run('strays');
-  await waitFor(() => out().includes('heard a rejection') && out().includes('heard a throw'), { deadlineMs: 5000, what: 'both errors' });
+  await waitFor(() => out().includes('heard a rejection') && out().includes('heard a throw'), { deadlineMs: 20_000, what: 'both errors' });
   send('SIGTERM');
   expect(await code).toBe(0);
 });
