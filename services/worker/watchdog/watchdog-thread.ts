@@ -3,6 +3,7 @@ import { dropBlame, writeBlame } from '#shared/ledger/claim/blame.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
+import { within } from '#shared/time/wait.ts';
 import { findCulprit } from '#shared/execution/attempt/current-attempt.ts';
 import type { WatchdogData, WatchdogNotice } from './watchdog.ts';
 
@@ -12,6 +13,8 @@ import type { WatchdogData, WatchdogNotice } from './watchdog.ts';
 const POLL_MS = 250;
 /** A later poll means that this thread was frozen itself, as in a stopped process: then nothing is known. */
 const FROZEN_MS = 2000;
+/** Before a process ends for a block without a culprit, the culprit may still be found for so long. */
+const LAST_LOOK_MS = 10_000;
 /** The reclaimer has taken back what ran here by then. */
 const KEEP_AFTER_MS = 5000;
 
@@ -24,8 +27,14 @@ let connection: RedisClient | undefined;
 const redis = (): RedisClient => (connection ??= connectRedis({ url: data.redisUrl, name: 'watchdog', log }));
 
 let [lastBeat, lastAt, polledAt] = [Atomics.load(beats, 0), performance.now(), performance.now()];
+interface Block {
+  member: string | null;
+  /** Resolves when `member` is known. */
+  isKnown: Promise<void>;
+}
+
 /** The block under way, with the attempt that caused it once that is known; undefined while the loop runs. */
-let block: { member: string | null } | undefined;
+let block: Block | undefined;
 
 const notify = (notice: WatchdogNotice): void => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
@@ -34,23 +43,25 @@ const notify = (notice: WatchdogNotice): void => {
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 async function onBlocked(blockedMs: number): Promise<void> {
-  block ??= beginBlock();
-  const message = await record(block.member, blockedMs);
-  if (data.maxBlockedMs === null || blockedMs < data.maxBlockedMs) return;
+  const current = (block ??= beginBlock());
+  const isLast = data.maxBlockedMs !== null && blockedMs >= data.maxBlockedMs;
+  if (isLast) await within(current.isKnown, LAST_LOOK_MS);
+  // The loop is free again.
+  if (block !== current) return;
+  const message = await record(current.member, blockedMs);
+  if (!isLast) return;
   process.stderr.write(`muster: ${message}; this process ends, because it cannot do anything any more\n`);
   process.kill(process.pid, 'SIGKILL');
 }
 
 /** Records the culprit when it is found: on a loaded machine, or behind a synchronous call of the system, after some seconds only. */
-function beginBlock(): { member: string | null } {
-  const begun: NonNullable<typeof block> = { member: null };
-  const recordCulprit = async (member: string | null): Promise<void> => {
-    begun.member = member;
-    if (block === begun) await record(member, performance.now() - lastAt);
+function beginBlock(): Block {
+  const begun: Block = { member: null, isKnown: Promise.resolve() };
+  const look = async (): Promise<void> => {
+    begun.member = await findCulprit();
+    if (block === begun) await record(begun.member, performance.now() - lastAt);
   };
-  void findCulprit()
-    .then(recordCulprit)
-    .catch(() => undefined);
+  begun.isKnown = look().catch(() => undefined);
   return begun;
 }
 

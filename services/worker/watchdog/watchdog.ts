@@ -28,8 +28,8 @@ export interface WatchdogData extends Omit<WatchdogOptions, 'log'> {
 export type WatchdogNotice = { kind: 'watching' } | { kind: 'blocked'; member: string | null; blockedMs: number };
 
 const BEAT_MS = 100;
-/** An exit waits so long for the thread to record its culprit. */
-const EXIT_MS = 1000;
+/** An exit waits so long for the thread to record its culprit, which gives up by itself when Redis is away. */
+const EXIT_MS = 5000;
 const STOP_MS = 1000;
 const START_MS = 10_000;
 
