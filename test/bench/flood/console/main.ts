@@ -51,9 +51,8 @@ async function printMemory(seconds: number): Promise<void> {
 
 let fleet: BenchFleet | undefined;
 try {
-  await printHeading(server.url, `The console with ${ENDED} ended and ${WAITING} waiting tasks`, [
-    'One tenant, every service in one process, Redis without persistence. Calls go through HTTP, one at a time.',
-  ]);
+  const about = ['One tenant, every service in one process. Calls go through HTTP, one at a time.'];
+  await printHeading(server.url, `The console with ${ENDED} ended and ${WAITING} waiting tasks`, about, 'without persistence');
   const seconds = await fillTasks({ redis, keys }, ENDED);
   await printMemory(seconds);
   fleet = await startFleet(server.url);
