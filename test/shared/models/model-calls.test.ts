@@ -38,6 +38,8 @@ it('run one script before each call and one after it, under a throttle, a circui
     // What a process knows of budgets is read again each second.
     await parts.budgets.of('default');
     await generateText({ model, prompt: 'hello', maxRetries: 0 });
+    // The next call would take the end of this one along in its own trip.
+    await models.close();
   };
   await call();
   await redis.config('RESETSTAT');
