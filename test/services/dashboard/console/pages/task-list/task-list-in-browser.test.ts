@@ -4,7 +4,7 @@ import { createWebhooksService } from '../../../../../../services/webhooks/creat
 import { startConsole, type RunningConsole } from '../../../start-console.ts';
 import { hasBrowser } from '../../../test-browser.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let console: RunningConsole;
 
@@ -62,7 +62,6 @@ test.skipIf(!hasBrowser)(
     await page.getByRole('button', { name: 'Run an example task' }).click();
     await page.waitForURL('**/tasks/*');
     await tour.getByText('Run a task, done').waitFor();
-    await console.expectPage('a task in the tour');
     await tour.getByRole('button', { name: 'Make an example schedule' }).click();
     await page.waitForURL('**/schedules');
     await page.reload();
