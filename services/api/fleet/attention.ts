@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type BudgetDirectory, dollars, readSpending } from '#shared/budgets/index.ts';
 import { listEndpoints, listDeliveries } from '#shared/deliveries/index.ts';
 import { type Call, route, type Route } from '#shared/http/index.ts';
-import { countHeldByGate, type Ledger } from '#shared/ledger/index.ts';
+import { countHeldByGate, type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
 import { listWorkers, type Queues, readFleetPressure } from '#shared/queue/index.ts';
 import { listSchedules, type ScheduleParts } from '#shared/schedules/index.ts';
 import { toIso } from '#shared/time/index.ts';
@@ -21,6 +21,7 @@ const CODES = [
   'worker.dead',
   'daemon.missing',
   'agent.held',
+  'agent.paused',
   'input.held',
   'delivery.failed',
   'endpoint.disabled',
@@ -83,7 +84,8 @@ async function findAttention(ports: AttentionPorts, scheduling: ScheduleParts, c
   const found = await Promise.all([
     ...(isFleetOwner(call) ? [findUnserved(ports), findPaused(ports), findDead(ports), findPressure(ports)] : []),
     findWithoutDaemon(ports, tenant),
-    findHeld(ports, tenant),
+    findAgents(ports, tenant),
+    findRepeated(ports, tenant),
     findDeliveries(ports, tenant),
     findEndpoints(ports, tenant),
     findSchedules(scheduling, tenant),
@@ -151,19 +153,26 @@ async function findWithoutDaemon({ ledger }: AttentionPorts, tenant: string): Pr
   return [{ code: 'daemon.missing', level: 'warning', text, count, since: null, link: '/fleet', subject: null }];
 }
 
-/** What a person has to release. */
-async function findHeld({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
-  const [failing, repeated] = await Promise.all([countHeldByGate(ledger, tenant, 'failures'), countHeldByGate(ledger, tenant, 'repeats')]);
-  return [
-    ...heldItem('agent.held', failing, 'their agent failed too often in a row'),
-    ...heldItem('input.held', repeated, 'the same input came too often in a row'),
-  ];
+/** Agents that start nothing until a person resumes them. */
+async function findAgents({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
+  const holds = await readAgentHolds(ledger, tenant);
+  return [...holds].map(([agent, { gate, since, reason }]) => ({
+    code: gate === 'agent' ? 'agent.paused' : 'agent.held',
+    level: gate === 'agent' ? 'warning' : 'critical',
+    text: `Tasks of ${agent} wait until somebody resumes it: ${reason}.`,
+    count: 1,
+    since: toIso(since),
+    link: `/agents/${encodeURIComponent(agent)}`,
+    subject: agent,
+  }));
 }
 
-function heldItem(code: 'agent.held' | 'input.held', count: number, because: string): Item[] {
+/** What a person has to release. */
+async function findRepeated({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
+  const count = await countHeldByGate(ledger, tenant, 'repeats');
   if (count === 0) return [];
-  const text = `${count} tasks are held because ${because}; retry one of them when its cause is gone.`;
-  return [{ code, level: 'critical', text, count, since: null, link: '/tasks?status=pending,queued', subject: null }];
+  const text = `${count} tasks are held because the same input came too often in a row; retry one of them when its cause is gone.`;
+  return [{ code: 'input.held', level: 'critical', text, count, since: null, link: '/tasks?status=pending,queued', subject: null }];
 }
 
 async function findDeliveries({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {

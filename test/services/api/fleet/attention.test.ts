@@ -26,9 +26,17 @@ it('names what a person should look at, the worst first, and the fleet only for 
   const made = await api.call('POST', '/v1/schedules', { key, body: schedule });
   await api.call('PATCH', `/v1/schedules/${made.body.id}`, { key, body: { status: 'paused' } });
   await api.call('PUT', '/v1/budgets/all', { key, body: { scope: 'tenant', per: 'total', softMicroUsd: 0, hardMicroUsd: 0 } });
+  await api.call('POST', '/v1/agents/echo/pause', { key, body: { reason: 'it is broken' } });
   expect(await attention(key)).toMatchObject([
     { code: 'input.held', level: 'critical', count: 2 },
     { code: 'budget.hard', level: 'critical', subject: 'all', link: '/usage' },
+    {
+      code: 'agent.paused',
+      level: 'warning',
+      subject: 'echo',
+      link: '/agents/echo',
+      text: expect.stringMatching(/^Tasks of echo wait until somebody resumes it: .*: it is broken\.$/) as string,
+    },
     { code: 'schedule.paused', level: 'warning', subject: made.body.id, text: expect.stringContaining('hourly') as string },
   ]);
   const own = await attention();

@@ -3,11 +3,9 @@ import { useState, type ReactElement } from 'react';
 import {
   AGENTS_KEY,
   deleteAgent,
-  pauseAgent,
   readAgent,
   readAgentMetrics,
   readAgentTasks,
-  resumeAgent,
   WINDOWS,
   windowText,
   type Agent,
@@ -17,6 +15,7 @@ import {
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { PauseAgentButton } from '../../parts/actions/pause-agent-button.tsx';
 import { Facts } from '../../parts/layout/facts.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -163,25 +162,10 @@ function HoldNotice({ hold: { gate, since, reason } }: { hold: NonNullable<Agent
   );
 }
 
-/** Stops the start of an agent's tasks, or lets them start again. */
-function PauseAction({ agent: { id, hold } }: { agent: Agent }): ReactElement {
-  const common = { needs: 'operate', refresh: [['agents']] } as const;
-  if (hold !== null) return <ActionButton {...common} text="Resume" run={() => resumeAgent(id)} done={`The agent ${id} is resumed`} />;
-  return (
-    <ActionButton
-      {...common}
-      text="Pause"
-      run={() => pauseAgent(id)}
-      done={`The agent ${id} is paused`}
-      confirm={{ title: `Pause ${id}?`, text: 'Tasks that run go on. Others wait until it is resumed.', button: 'Pause' }}
-    />
-  );
-}
-
 function AgentActions({ agent }: { agent: Agent }): ReactElement {
   return (
     <>
-      <PauseAction agent={agent} />
+      <PauseAgentButton agent={agent} />
       {agent.origin === 'api' ? <DefinitionActions agent={agent} /> : null}
     </>
   );

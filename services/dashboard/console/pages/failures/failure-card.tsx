@@ -4,6 +4,7 @@ import { useId, useState, type ReactElement } from 'react';
 import { type FailureGroup } from '../../api/administration-records.ts';
 import { readFailedTasks, type FailedTask } from '../../api/failures.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
+import { PauseNamedAgentButton } from '../../parts/actions/pause-agent-button.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { countText } from '../../parts/numbers.tsx';
 import { ToneBadge } from '../../parts/status-badge.tsx';
@@ -41,6 +42,7 @@ export function FailureCard({ group, selected, largest, startsOpen }: FailureCar
           </PageLink>
         </span>
         <div className={classes['actions']}>
+          <PauseNamedAgentButton id={agent} />
           <BulkTaskActions target={{ filter }} actions={['retry', 'discard']} label="all" size="compact-xs" />
         </div>
       </div>
