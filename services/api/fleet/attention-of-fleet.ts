@@ -1,0 +1,57 @@
+import { listWorkers, readFleetPressure } from '#shared/queue/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import type { AttentionPorts, Item } from './attention-item.ts';
+
+/** What operators should look at: queues, workers and the load. */
+export function attentionOfFleet(ports: AttentionPorts): Promise<Item[]>[] {
+  return [findUnserved(ports), findPaused(ports), findDead(ports), findPressure(ports)];
+}
+
+async function findUnserved({ ledger: { redis, keys } }: AttentionPorts): Promise<Item[]> {
+  const noted = await redis.hgetall(keys.fleet.unservedQueues);
+  // A second field of a queue says when operators were notified.
+  const queues = Object.entries(noted).filter(([field]) => !field.includes(' '));
+  return queues.map(([queue, since]) => ({
+    code: 'queue.unserved',
+    level: 'critical',
+    text: `Tasks wait in the queue "${queue}", and no worker serves it.`,
+    count: 1,
+    since: toIso(Number(since)),
+    link: '/queues',
+    subject: queue,
+  }));
+}
+
+async function findPaused({ queues }: AttentionPorts): Promise<Item[]> {
+  const first = queues.all().filter(({ shard }) => shard === 0);
+  const paused = await Promise.all(first.map(async ({ name, queue }) => ((await queue.isPaused()) ? [name] : [])));
+  return paused.flat().map((name) => ({
+    code: 'queue.paused',
+    level: 'warning',
+    text: `The queue "${name}" is paused and starts nothing.`,
+    count: 1,
+    since: null,
+    link: '/queues',
+    subject: name,
+  }));
+}
+
+async function findDead({ ledger }: AttentionPorts): Promise<Item[]> {
+  const dead = (await listWorkers(ledger)).filter(({ status }) => status === 'dead');
+  return dead.map(({ id, lastBeatAt }) => ({
+    code: 'worker.dead',
+    level: 'warning',
+    text: `The worker ${id} stopped without saying so; its tasks went to others.`,
+    count: 1,
+    since: toIso(lastBeatAt),
+    link: '/fleet',
+    subject: id,
+  }));
+}
+
+async function findPressure({ ledger }: AttentionPorts): Promise<Item[]> {
+  const { level, depth } = await readFleetPressure(ledger);
+  if (level === 'none') return [];
+  const text = `The fleet has ${depth} open tasks, which is more than it should have.`;
+  return [{ code: `pressure.${level}`, level, text, count: 1, since: null, link: '/', subject: null }];
+}
