@@ -114,6 +114,8 @@ describe('an id of another tenant', () => {
     ['POST', '/v1/tasks', ids.tasks, { agent: 'echo', input: 'x', parentTaskId: ids.tasks }],
     ['POST', '/v1/tasks', ids.agents, { agent: ids.agents, input: 'x' }],
     ['GET', `/v1/agents/${ids.agents}`, ids.agents],
+    ['POST', `/v1/agents/${ids.agents}/pause`, ids.agents],
+    ['POST', `/v1/agents/${ids.agents}/resume`, ids.agents],
     ['DELETE', `/v1/agents/${ids.agents}`, ids.agents],
     ['GET', `/v1/hooks/${ids.hooks}`, ids.hooks],
     ['PATCH', `/v1/hooks/${ids.hooks}`, ids.hooks, { enabled: false }],
@@ -165,7 +167,7 @@ describe('an id of another tenant', () => {
     expect((await fleet.client.call('GET', '/v1/deliveries?status=failed', theirs)).body.items).toHaveLength(1);
     expect((await fleet.client.task(own.task, theirs)).status).toBe('running');
     expect((await fleet.client.task(own.failed, theirs)).status).toBe('permanently_failed');
-    expect((await fleet.client.call('GET', '/v1/agents/private', theirs)).status).toBe(200);
+    expect(await fleet.client.call('GET', '/v1/agents/private', theirs)).toMatchObject({ status: 200, body: { hold: null } });
     expect((await fleet.client.call('GET', '/v1/budgets/spend', theirs)).body).toMatchObject(budget);
     expect((await fleet.client.call('GET', `/v1/daemons/${own.daemon}`, theirs)).body.enabled).toBe(true);
     expect((await fleet.client.call('GET', `/v1/hooks/${own.hook}`, { ...theirs, url: webhooksUrl })).body.enabled).toBe(true);

@@ -259,15 +259,15 @@ test.skipIf(!hasBrowser)('a person signs in at the provider, a browser by a link
   expect(browser.problems.splice(0)).toEqual([expect.stringContaining(`requested ${provider.issuer}/authorize`)]);
   await page.getByRole('banner').getByText('Ann Example').waitFor();
   const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
-  await rows.filter({ hasText: 'signInByProvider' }).filter({ hasText: 'Ann Example (person)' }).waitFor();
+  await rows.filter({ hasText: 'signed in at the identity provider' }).filter({ hasText: 'Ann Example (person)' }).waitFor();
 
   const link = await web.api<{ path: string }>('POST', '/v1/sign-in-links');
   await page.context().clearCookies();
   await page.goto(`${dashboard.url}${link.path}`);
   await page.waitForURL(`${dashboard.url}/`);
   await web.open('/audit?action=signInByLink');
-  await rows.filter({ hasText: 'signInByLink' }).waitFor();
-  expect(await rows.filter({ hasText: 'signInByProvider' }).count()).toBe(0);
+  await rows.filter({ hasText: 'signed in by a link' }).waitFor();
+  expect(await rows.filter({ hasText: 'signed in at the identity provider' }).count()).toBe(0);
   await web.expectPage('audit log');
   await web.signIn(['admin']);
 });

@@ -131,6 +131,12 @@ describe.skipIf(!hasBrowser)('the page Deliveries', () => {
 describe.skipIf(!hasBrowser)('the page Agents', () => {
   test('shows what the newest tasks of an agent show of it, and sends it one', async () => {
     await acceptTask(dashboard.parts, { tenant: 'default', agent: 'breaks', input: 'x', source: 'api' });
+    // Workers write their counts once a second.
+    const isCounted = async (): Promise<boolean> => {
+      const { items } = await web.api<{ items: { agent: string }[] }>('GET', '/v1/metrics/agents');
+      return items.some(({ agent }) => agent === 'breaks');
+    };
+    await waitFor(isCounted, { deadlineMs: 20_000, what: 'the failed attempt in the figures' });
     await open('/agents');
     await row('Agents', 'breaks').getByText('100 %').waitFor();
     await web.expectPage('agents');
