@@ -93,12 +93,21 @@ function welcomeText(options: WelcomeOptions): string {
     'Try, in another terminal:',
     '',
     `  ${muster} send "Hello from the fleet"`,
-    `  curl -s "${url}/v1/tasks?waitMs=10000" -H "Authorization: Bearer ${keyForCurl(options, from)}" -H "Content-Type: application/json" -d '{"agent":"echo","input":"Hello from curl"}'`,
+    ...curlLines(options, from),
     `  ${muster} tasks`,
     '',
     'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
     '',
   ].join('\n');
+}
+
+/** For an agent that there is: the one that ships, or the first of an own configuration. */
+function curlLines(options: WelcomeOptions, from: string): string[] {
+  const agent = options.agents.includes('echo') ? 'echo' : options.agents[0];
+  if (agent === undefined) return [];
+  const body = JSON.stringify({ agent, input: 'Hello from curl' });
+  const headers = `-H "Authorization: Bearer ${keyForCurl(options, from)}" -H "Content-Type: application/json"`;
+  return [`  curl -s "${options.url}/v1/tasks?waitMs=10000" ${headers} -d '${body}'`];
 }
 
 function linkLines({ link, linkMinutes }: WelcomeOptions, muster: string): string[] {

@@ -99,3 +99,9 @@ test('a fleet that listens everywhere is reached on this machine, and by its pub
   expect(text).toContain('https://fleet.example.com/board');
   expect(readLocalRecord(directory)?.url).toBe('http://127.0.0.1:4000');
 });
+
+test('the curl command names an agent that there is', async () => {
+  expect(await announced()).toContain('"agent":"echo"');
+  expect(await announced({}, { writer: ECHO, reader: ECHO })).toContain('"agent":"writer"');
+  expect(await announced({}, {})).not.toContain('curl');
+});
