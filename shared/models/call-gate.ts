@@ -171,7 +171,12 @@ export async function reportEnd(
 ): Promise<HeldFailure | null> {
   const { inputTokens, outputTokens } = end.usage;
   const [hold] = await Promise.all([
-    ports.throttle.reportCall(permit, { ...end.answer, tokens: inputTokens + outputTokens }),
+    ports.throttle.reportCall(permit, {
+      ...end.answer,
+      tokens: inputTokens + outputTokens,
+      sentAt: end.startedAt,
+      beganAfterMs: end.beganAfterMs ?? 0,
+    }),
     retryWhileAway(() => ports.spending.settle(spend, end.costMicroUsd ?? 0), { mayRetry: () => !signal.aborted }).catch(
       settleFailed(ports),
     ),

@@ -14,6 +14,8 @@ export interface CallEnd {
   readonly isTimedOut: boolean;
   /** Since anything came of its answer, or since its begin. */
   readonly silentMs: number;
+  /** When it was sent, monotonic ms. */
+  readonly startedAt: number;
   /** Until its answer began; null when none did. */
   readonly beganAfterMs: number | null;
 }
@@ -78,11 +80,12 @@ export class GatedCall {
     return this.#settle({ usage: this.meter.usageAtFailure(isAborted), answer, failure, isAborted });
   }
 
-  #settle(end: Omit<CallEnd, 'beganAfterMs' | 'isTimedOut' | 'silentMs'>): Promise<HeldFailure | null> {
+  #settle(end: Omit<CallEnd, 'startedAt' | 'beganAfterMs' | 'isTimedOut' | 'silentMs'>): Promise<HeldFailure | null> {
     return (this.#settling ??= this.#options.settle({
       ...end,
       isTimedOut: end.isAborted && isTimeout(this.params.abortSignal?.reason),
       silentMs: this.#options.now() - this.#lastAt,
+      startedAt: this.#startedAt,
       beganAfterMs: this.#beganAfterMs,
     }));
   }

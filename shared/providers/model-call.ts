@@ -50,6 +50,10 @@ export type Admission = { kind: 'go'; permit: CallPermit } | ({ kind: 'wait' } &
 export interface CallReport extends ProviderAnswer {
   /** Tokens that it used; undefined when unknown. None without a status: it was never made, and its place is released. */
   readonly tokens?: number | undefined;
+  /** When it was sent, monotonic ms. Absent: when it was booked for. */
+  readonly sentAt?: number | undefined;
+  /** Until its answer began, ms; 0 when none did. */
+  readonly beganAfterMs?: number | undefined;
 }
 
 /** Names sort by precedence: later calls of attempts before first ones, then by arrival. */

@@ -91,12 +91,14 @@ export class ProviderThrottle {
    */
   async reportCall(permit: CallPermit, report: CallReport): Promise<CallHold | null> {
     const { clock, counts, settings } = this.#options;
-    const { status, tokens } = report;
+    const { status, tokens, sentAt, beganAfterMs } = report;
     const isAnswered = status !== undefined && status < 400;
     const block = readRefusal(report, clock.now()) ?? undefined;
     if (status === undefined && tokens === 0) return await this.#report(permit, { isUnused: true });
     counts.modelCalled(modelLabels(settings, permit), block ? 'refused' : isAnswered ? 'answered' : 'failed');
-    return await this.#report(permit, { ...readLimits(report, clock.now()), used: tokens, isAnswered, block });
+    const sent =
+      sentAt === undefined ? {} : { sentAgoMs: Math.round(clock.monotonic() - sentAt), beganAfterMs: Math.round(beganAfterMs ?? 0) };
+    return await this.#report(permit, { ...readLimits(report, clock.now()), used: tokens, isAnswered, block, ...sent });
   }
 
   /** The task of a call that had to wait goes on otherwise, and leaves its place to others. Never rejects. */

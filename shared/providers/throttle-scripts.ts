@@ -71,8 +71,12 @@ export async function admitCall(
 /** A call that ended, as `report-call.lua` takes it. */
 export interface ReportInput {
   permit: string;
+  /** What it was booked for, ms and tokens. */
   at: number;
   booked: number;
+  /** How long ago it was sent, ms, and after how long its answer began. */
+  sentAgoMs?: number | undefined;
+  beganAfterMs?: number | undefined;
   /** Where its task waits after a refusal. */
   flow: CallFlow;
   used?: number | undefined;

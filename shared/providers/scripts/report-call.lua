@@ -10,8 +10,8 @@
 -- KEYS[9] flows-normal: sorted set, the same of normal priority
 -- KEYS[10] flows-low: sorted set, the same of low priority
 -- ARGV[1] options: JSON object of id, the limits that are configured, and the settings with their units
--- ARGV[2] report: JSON object of permit, at (ms), booked (tokens), flow (tenant, band, weight), and of what is known: used (tokens), isUnused,
---   isAnswered, block, requests, tokens
+-- ARGV[2] report: JSON object of permit, at (ms), booked (tokens), flow (tenant, band, weight), and of what is known: used (tokens),
+--   sentAgoMs, beganAfterMs, isUnused, isAnswered, block, requests, tokens
 -- RETURNS {1 when tasks wait else 0, 1 when a wall rose else 0, 1 when one fell else 0, ms until which its refusal holds, else 0}
 -- include: throttle
 -- include: blocks
@@ -24,13 +24,39 @@ local throttle = open_throttle({
 -- How long a rate holds that was guessed after a refusal, and from how many calls in a minute one is guessed.
 local GUESS_MS = 120000
 local MIN_GUESSED = 10
+-- From which lateness on a process was busy, and how long a call is on its way at most, by a process that was busy or was not. An answer may
+-- begin much later.
+local LATE_MS = 300
+local MAX_LATE_WAY_MS = 10000
+local MAX_WAY_MS = 2000
+
+-- The time for which a call counts: when the provider had it, which was at the latest when its answer began. A busy process sends late, and
+-- what it sends may be long on its way.
+local function counted_at()
+  if not report.sentAgoMs then return report.at end
+  local sent = throttle.now - report.sentAgoMs
+  local max_way = sent - report.at > LATE_MS and MAX_LATE_WAY_MS or MAX_WAY_MS
+  return math.max(report.at, sent + math.min(report.beganAfterMs, max_way))
+end
+
+-- Counts a late call for the minute after the provider had it. Returns the time for which it counts.
+local function move_late_call()
+  local at = counted_at()
+  if math.floor(at / 1000) == math.floor(report.at / 1000) or not is_kept(throttle, report.at) then return report.at end
+  add_booked(throttle, report.at, -1, -report.booked)
+  add_booked(throttle, at, 1, report.booked)
+  return at
+end
 
 redis.call('ZREM', KEYS[3], report.permit)
 if report.isUnused then
   unbook(throttle, report.at, report.booked)
-elseif report.used and report.used ~= report.booked and is_kept(throttle, report.at) then
-  add_booked(throttle, report.at, 0, report.used - report.booked)
-  spread(throttle, report.at, 0, report.used - report.booked)
+else
+  local at = move_late_call()
+  if report.used and report.used ~= report.booked and is_kept(throttle, at) then
+    add_booked(throttle, at, 0, report.used - report.booked)
+    spread(throttle, at, 0, report.used - report.booked)
+  end
 end
 
 -- What others used of the same account, as the newest answer shows it: what is left there is less than what is left by our count.

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainProvider } from '#shared/providers/explain-provider.ts';
 import { throttleId } from '#shared/providers/account.ts';
 import { keysOf } from '#shared/providers/throttle-scripts.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openTrial } from './throttle-trial.ts';
@@ -57,6 +58,21 @@ describe('calls of a model', () => {
     const window = await ports.redis.hgetall(keysOf(ports, target).window);
     const calls = Object.entries(window).filter(([field]) => field.startsWith('r'));
     expect(calls.reduce((total, [, count]) => total + Number(count), 0)).toBe(1);
+  });
+
+  it('count for the minute after the provider had them, when that was later than booked', async () => {
+    const { permitOf, ports, target, throttle } = openTrial(parts, { requestsPerMinute: 60 }, { burst: 1 });
+    const permit = await permitOf({ tokens: 50 });
+    const { window: key } = keysOf(ports, target);
+    // As if the process was busy for so long before it sent the call.
+    const at = permit.at - 3000;
+    const second = Math.floor(at / 1000);
+    await ports.redis.del(key);
+    await ports.redis.hset(key, `r${second}`, 1, `t${second}`, 50);
+    await throttle.reportCall({ ...permit, at }, { status: 200, tokens: 20, sentAt: systemClock.monotonic(), beganAfterMs: 200 });
+    const counted = Object.entries(await ports.redis.hgetall(key)).filter(([, count]) => count !== '0');
+    expect(counted.map(([field, count]) => `${field[0]} ${count}`).toSorted()).toEqual(['r 1', 't 20']);
+    for (const [field] of counted) expect(Number(field.slice(1))).toBeGreaterThanOrEqual(second + 2);
   });
 
   it('wait for the end of another where only some may run at once', async () => {
