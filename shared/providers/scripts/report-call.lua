@@ -27,16 +27,16 @@ local MIN_GUESSED = 10
 -- From which lateness on a process was busy, and how long a call is on its way at most, by a process that was busy or was not. An answer may
 -- begin much later.
 local LATE_MS = 300
-local MAX_LATE_WAY_MS = 10000
-local MAX_WAY_MS = 2000
+local MAX_LATE_TRIP_MS = 10000
+local MAX_TRIP_MS = 2000
 
 -- The time for which a call counts: when the provider had it, which was at the latest when its answer began. A busy process sends late, and
 -- what it sends may be long on its way.
 local function counted_at()
   if not report.sentAgoMs then return report.at end
   local sent = throttle.now - report.sentAgoMs
-  local max_way = sent - report.at > LATE_MS and MAX_LATE_WAY_MS or MAX_WAY_MS
-  return math.max(report.at, sent + math.min(report.beganAfterMs, max_way))
+  local max_trip = sent - report.at > LATE_MS and MAX_LATE_TRIP_MS or MAX_TRIP_MS
+  return math.max(report.at, sent + math.min(report.beganAfterMs, max_trip))
 end
 
 -- Counts a late call for the minute after the provider had it. Returns the time for which it counts.

@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { CopyButton } from './copy.tsx';
 import classes from './secret-once.module.css';
-import { WarningNote } from './warning-note.tsx';
+import { WarningNote } from './notes/warning-note.tsx';
 
 interface SecretOnceProps {
   /** What it is, `The token of laptop`. */

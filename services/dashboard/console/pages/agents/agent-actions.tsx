@@ -5,7 +5,7 @@ import { useMay } from '../../api/person.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { PauseAgentButton } from '../../parts/actions/pause-agent-button.tsx';
 import { Age } from '../../parts/time.tsx';
-import { WarningNote } from '../../parts/warning-note.tsx';
+import { WarningNote } from '../../parts/notes/warning-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { AgentForm } from './agent-form.tsx';
 

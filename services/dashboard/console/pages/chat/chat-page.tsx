@@ -3,7 +3,7 @@ import { useState, type DragEvent, type ReactElement, type ReactNode } from 'rea
 import { randomKey, usePerson } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { sessionPath } from '../../routing/paths.ts';

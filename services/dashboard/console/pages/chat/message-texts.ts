@@ -1,15 +1,19 @@
 import type { Session } from '../../api/records.ts';
+import { zoneTime } from '../../parts/zone-time.ts';
 import type { ChatMessage } from './conversation.ts';
 
 const TASK = /\btask ([0-9A-HJKMNP-TV-Z]{26})\b/g;
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
 const EXCERPT_CHARACTERS = 40;
 
 /**
  * The reasons for waiting, by task; the lane's holder may have one too. A reason quotes the messages of the conversation
- * instead of their task ids.
+ * instead of their task ids, and times in the viewer's zone.
  */
 export function waitTexts(session: Session | undefined, messages: readonly ChatMessage[]): Map<string, string> {
-  const named = (reason: string): string => reason.replaceAll(TASK, (found, id: string) => quote(messages, id) ?? found);
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const named = (reason: string): string =>
+    reason.replaceAll(TASK, (found, id: string) => quote(messages, id) ?? found).replaceAll(TIME, (at) => zoneTime(at, timeZone));
   const texts = new Map(session?.waiting.map(({ taskId, reason }) => [taskId, named(reason)]));
   const holder = session?.holder;
   if (holder && holder.reason !== null) texts.set(holder.taskId, named(holder.reason));

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { SessionSummary } from '../../api/records.ts';
 import { readSessions } from '../../api/sessions.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { sessionPath } from '../../routing/paths.ts';
 import { originText } from '../sessions/origin-text.ts';
@@ -60,7 +60,11 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
 function stateText(session: SessionSummary | undefined): string {
   if (session === undefined) return 'quiet';
   const { holder, waitingTotal } = session;
-  const parts = [originText(session), holder === null ? null : 'runs', waitingTotal === 0 ? null : `${waitingTotal} waiting`];
+  const parts = [
+    originText(session),
+    holder === null ? null : holder.startedAt === null ? 'waits' : 'runs',
+    waitingTotal === 0 ? null : `${waitingTotal} waiting`,
+  ];
   return parts.filter((part) => part !== null).join(' · ');
 }
 

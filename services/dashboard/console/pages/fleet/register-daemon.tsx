@@ -4,7 +4,7 @@ import { useState, type FormEvent, type ReactElement } from 'react';
 import { registerDaemon, type DaemonRegistration, type DaemonWithToken } from '../../api/fleet.ts';
 import { useMay } from '../../api/person.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { CommandLine, SecretOnce } from '../../parts/secret-once.tsx';
 import classes from './fleet.module.css';
 

@@ -4,8 +4,8 @@ import { useState, type ReactElement, type SubmitEvent } from 'react';
 import type { Schedule } from '../../api/records.ts';
 import { backfillSchedule, skipOccurrence, type Backfill } from '../../api/schedules.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { zoneTime } from '../../parts/time.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
+import { zoneTime } from '../../parts/zone-time.ts';
 import classes from './schedules.module.css';
 
 /** Skips the next occurrence after a confirmation; nothing for a schedule without one. */

@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactElement } from 'react';
 import { z } from 'zod';
 import { ApiProblem, problemText, type Preview, type Schedule } from '../../api/records.ts';
 import { previewRule, readTimesAfter } from '../../api/schedules.ts';
-import { zoneTime } from '../../parts/time.tsx';
+import { zoneTime } from '../../parts/zone-time.ts';
 import classes from './schedules.module.css';
 
 const QUIET_MS = 250;

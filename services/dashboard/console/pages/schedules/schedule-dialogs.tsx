@@ -4,7 +4,7 @@ import { useState, type ReactElement } from 'react';
 import type { Schedule } from '../../api/records.ts';
 import { changeSchedule, deleteSchedule } from '../../api/schedules.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { changesOf, toDraft, type CompleteDraft } from './schedule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import classes from './schedules.module.css';

@@ -2,7 +2,7 @@ import { Button, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactElement, type SubmitEvent } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import type { Schedule } from '../../api/records.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { RulePreview } from './rule-preview.tsx';
 import { fieldProblems, type CompleteDraft, type Draft, type FieldsProps } from './schedule-draft.ts';
 import { ScheduleOptions } from './schedule-options.tsx';

@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
 import type { Schedule } from '../../api/records.ts';
 import { readTimesAfter } from '../../api/schedules.ts';
-import { zoneTime } from '../../parts/time.tsx';
+import { zoneTime } from '../../parts/zone-time.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import classes from './schedules.module.css';
 import { extendTimes, weekOf, type DayPlan } from './week-of.ts';

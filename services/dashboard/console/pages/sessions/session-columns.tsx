@@ -26,7 +26,7 @@ export const SESSION_COLUMNS: readonly Column<SessionSummary>[] = [
     cell: ({ holder }) =>
       holder ? (
         <PageLink href={taskPath({ id: holder.taskId, tenant: null })}>
-          {holder.startedAt ? <Elapsed from={holder.startedAt} /> : 'next'}
+          {holder.startedAt ? <Elapsed from={holder.startedAt} /> : 'waits'}
         </PageLink>
       ) : (
         ''

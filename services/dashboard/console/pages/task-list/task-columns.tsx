@@ -72,10 +72,10 @@ function ranFor({ status, startedAt, completedAt }: ListedTask): ReactElement {
   return <Elapsed from={status === 'running' || completedAt ? startedAt : null} to={completedAt} />;
 }
 
-/** `2 of 3` */
+/** `2 of 3`; a task that a person retried has had more than one set of them. */
 function attemptsOf({ attempt, execution }: ListedTask): string {
   if (attempt === 0) return '–';
-  return execution ? `${attempt} of ${execution.maxAttempts}` : String(attempt);
+  return execution && attempt <= execution.maxAttempts ? `${attempt} of ${execution.maxAttempts}` : String(attempt);
 }
 
 function costOf({ costMicroUsd, isEstimated }: NonNullable<ListedTask['usage']>): {

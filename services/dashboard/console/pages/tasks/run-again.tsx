@@ -5,7 +5,7 @@ import { randomKey, useAgentNames } from '../../api/call-api.ts';
 import { submitTask, type NewTask } from '../../api/task-relations.ts';
 import type { TaskRecord } from '../../api/tasks.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import classes from './tasks.module.css';

@@ -5,7 +5,7 @@ import type { TaskRef } from '../../api/records.ts';
 import { readDeliveries, retryDelivery, type Delivery } from '../../api/task-relations.ts';
 import type { TaskRecord } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import classes from './tasks.module.css';

@@ -7,7 +7,7 @@ import { cancelTask, changePriority, retryTask, type TaskRecord, type Why } from
 import { CopyId, CopyMenu } from '../../parts/copy.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Age } from '../../parts/time.tsx';
 import { copyOf, RunAgain } from './run-again.tsx';

@@ -4,7 +4,7 @@ import { isTerminal } from '#shared/tasks/transitions.ts';
 import { usePerson } from '../../api/call-api.ts';
 import { ApiProblem, type TaskRef } from '../../api/records.ts';
 import type { Attempt, TaskError, TaskRecord } from '../../api/tasks.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import { useSearchParameter } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';

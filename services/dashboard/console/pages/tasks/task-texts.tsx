@@ -5,7 +5,7 @@ import { isTerminal } from '#shared/tasks/transitions.ts';
 import { randomKey } from '../../api/call-api.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { sendInput, type TaskRecord } from '../../api/tasks.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ScrollBox, useStickToEnd } from '../../parts/scroll-box.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { Markdown } from '../../parts/text/markdown.tsx';

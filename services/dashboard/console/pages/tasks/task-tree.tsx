@@ -4,7 +4,7 @@ import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { readAncestors, readChildren } from '../../api/task-relations.ts';
 import type { TaskRecord } from '../../api/tasks.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Age } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';

@@ -6,7 +6,7 @@ import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';

@@ -5,7 +5,7 @@ import { useMay } from '../../api/person.ts';
 import type { LimitsPatch } from '../../api/administration-records.ts';
 import type { LimitsPreview } from '../../api/tenants.ts';
 import { countText } from '../../parts/numbers.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { ToneBadge } from '../../parts/status-badge.tsx';
 import { durationText } from '../../parts/time.tsx';

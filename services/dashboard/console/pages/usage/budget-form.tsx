@@ -4,7 +4,7 @@ import { useState, type FormEvent, type ReactElement } from 'react';
 import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_WINDOWS, type Budget } from '../../api/administration-records.ts';
 import { previewBudget, putBudget, type BudgetPreview } from '../../api/money.ts';
 import { moneyText } from '../../parts/numbers.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { emptyBudget, toBudgetDraft, toBudgetRule, type BudgetDraft } from './budget-draft.ts';
 import classes from './usage.module.css';
 

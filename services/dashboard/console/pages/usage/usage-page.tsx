@@ -11,6 +11,7 @@ import { useFilters } from '../../routing/use-filters.ts';
 import { BudgetPanel } from './budget-panel.tsx';
 import { ProviderPanel } from './provider-panel.tsx';
 import { UsageDays } from './usage-days.tsx';
+import { UsagePeriod } from './usage-period.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { UsageTotals } from './usage-totals.tsx';
 import classes from './usage.module.css';
@@ -57,13 +58,17 @@ function UsageSection({ isInstallation }: { isInstallation: boolean }): ReactEle
   });
   return (
     <>
-      <FilterBar
-        filters={filters}
-        fields={[
-          { name: 'since', kind: 'time', label: 'Since' },
-          { name: 'until', kind: 'time', label: 'Until' },
-        ]}
-      />
+      <div className={classes['period']}>
+        <UsagePeriod period={{ since, until }} onChange={(period) => filters.change(period)} />
+        <FilterBar
+          filters={filters}
+          fields={[
+            { name: 'since', kind: 'day', label: 'First day' },
+            { name: 'until', kind: 'day', label: 'Last day' },
+          ]}
+        />
+        <span className="faint">Days in UTC, the last one included.</span>
+      </div>
       <QueryView query={byDay} title="The usage could not be read">
         {({ items, total }) => (
           <>

@@ -4,6 +4,7 @@ import type { FilterSpec } from '../../routing/filter-query.ts';
 import type { Filters } from '../../routing/use-filters.ts';
 import { Icon } from '../icon.tsx';
 import classes from './filters.module.css';
+import { DayField } from './day-field.tsx';
 import { PickField, PicksField } from './pick-fields.tsx';
 import { TextField } from './text-field.tsx';
 import { TimeField } from './time-field.tsx';
@@ -17,7 +18,7 @@ export interface Choice {
 
 /** A field of the bar; `name` is the API's parameter. */
 export type FilterField =
-  | { readonly name: string; readonly kind: 'search' | 'text' | 'time' | 'flag'; readonly label: string }
+  | { readonly name: string; readonly kind: 'search' | 'text' | 'time' | 'day' | 'flag'; readonly label: string }
   | { readonly name: string; readonly kind: 'pick' | 'picks'; readonly label: string; readonly choices: readonly Choice[] };
 
 interface FilterBarProps<Spec extends FilterSpec> {
@@ -57,38 +58,35 @@ interface FieldProps {
   onChange: (name: string, value: unknown, replace?: boolean) => void;
 }
 
+function FlagField({ label, isSet, onChange }: { label: string; isSet: boolean; onChange: (next: boolean) => void }): ReactElement {
+  return (
+    <Button
+      size="xs"
+      variant={isSet ? 'light' : 'default'}
+      aria-pressed={isSet}
+      leftSection={isSet ? <Icon name="check" size={14} /> : null}
+      onClick={() => onChange(!isSet)}
+    >
+      {label}
+    </Button>
+  );
+}
+
 function Field({ field, value, onChange }: FieldProps): ReactElement {
   const { name, kind, label } = field;
   const text = typeof value === 'string' ? value : '';
   switch (kind) {
     case 'search':
     case 'text':
-      return (
-        <TextField
-          label={label}
-          isSearch={kind === 'search'}
-          value={text}
-          onChange={(next) => onChange(name, next === '' ? null : next, true)}
-        />
-      );
+      return <TextField label={label} isSearch={kind === 'search'} value={text} onChange={(next) => onChange(name, orNull(next), true)} />;
     case 'time':
       return <TimeField label={label} value={text} onChange={(next) => onChange(name, next)} />;
+    case 'day':
+      return <DayField label={label} value={text} onChange={(next) => onChange(name, next)} />;
     case 'flag':
-      return (
-        <Button
-          size="xs"
-          variant={value === true ? 'light' : 'default'}
-          aria-pressed={value === true}
-          leftSection={value === true ? <Icon name="check" size={14} /> : null}
-          onClick={() => onChange(name, value !== true)}
-        >
-          {label}
-        </Button>
-      );
+      return <FlagField label={label} isSet={value === true} onChange={(next) => onChange(name, next)} />;
     case 'pick':
-      return (
-        <PickField label={label} choices={field.choices} value={text} onChange={(next) => onChange(name, next === '' ? null : next)} />
-      );
+      return <PickField label={label} choices={field.choices} value={text} onChange={(next) => onChange(name, orNull(next))} />;
     case 'picks':
       return <PicksField label={label} choices={field.choices} values={wordsOf(value)} onChange={(next) => onChange(name, next)} />;
   }
@@ -96,4 +94,8 @@ function Field({ field, value, onChange }: FieldProps): ReactElement {
 
 function wordsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+}
+
+function orNull(text: string): string | null {
+  return text === '' ? null : text;
 }

@@ -7,7 +7,7 @@ import { switchTour, useExamplesShown, useMade } from '../../tour/tour-state.ts'
 import { navigate } from '../../routing/navigation.tsx';
 import { CopyButton } from '../copy.tsx';
 import { curlOf } from '../curl.ts';
-import { ProblemNote } from '../problem-note.tsx';
+import { ProblemNote } from '../notes/problem-note.tsx';
 import { EXAMPLES, exampleAgent, type Example } from './example-records.ts';
 import { ToneBadge } from '../status-badge.tsx';
 import classes from './first-steps.module.css';

@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
-import { ProblemNote } from '../problem-note.tsx';
+import { ProblemNote } from '../notes/problem-note.tsx';
 
 interface QueryViewProps<Data> {
   query: { data: Data | undefined; error: unknown; refetch: () => unknown };

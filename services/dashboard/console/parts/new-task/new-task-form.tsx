@@ -4,7 +4,7 @@ import { useAgentNames } from '../../api/call-api.ts';
 import { createTask } from '../../api/task-list.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
-import { ProblemNote } from '../problem-note.tsx';
+import { ProblemNote } from '../notes/problem-note.tsx';
 import classes from './new-task.module.css';
 
 const ROWS = 5;
