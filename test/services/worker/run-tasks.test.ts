@@ -142,9 +142,10 @@ describe('a worker', () => {
   });
 
   it('runs the tasks of one session one at a time, in order', async () => {
-    const ids = await Promise.all([1, 2, 3].map((n) => submit({ agent: 'held', session: 'one', input: `${n}` })));
-    const [first = '', second = '', third = ''] = ids.toSorted();
-    await waitFor(() => running.get(first), { deadlineMs: 6000, what: 'the first' });
+    const first = await submit({ agent: 'held', session: 'one', input: '1' });
+    const second = await submit({ agent: 'held', session: 'one', input: '2' });
+    const third = await submit({ agent: 'held', session: 'one', input: '3' });
+    await waitFor(() => running.get(first), { deadlineMs: 3000, what: 'the first' });
     expect([(await reads(second)).state.gate, (await reads(third)).state.gate]).toEqual(['lane', 'lane']);
     for (const id of [first, second, third]) {
       const { finish } = await waitFor(() => running.get(id), { deadlineMs: 3000, what: 'the next' });
