@@ -50,6 +50,8 @@ export async function startFakeHub(port = 0): Promise<FakeHub> {
   const server = createServer((_request, response) => response.writeHead(404).end());
   const sockets = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request, socket, head) => {
+    // A daemon that is stopped cuts a connection that is being refused.
+    socket.on('error', () => undefined);
     if (status !== null || request.url !== '/hub') {
       socket.end(`HTTP/1.1 ${status ?? 404} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
