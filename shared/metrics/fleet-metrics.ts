@@ -5,6 +5,7 @@ import { type Keys, loadScripts, type RedisClient, redisNow, runScript } from '.
 import { Ticker } from '../time/index.ts';
 import { DEFAULT_TENANT } from '../tenants/index.ts';
 import { addAgentHour, AGENT_FIELDS, agentsKeptMs, HOUR_MS } from './agent-hours.ts';
+import { addAgentMinute, MINUTE_FIELDS, MINUTE_MS } from './agent-minutes.ts';
 import { CodeLabels } from './code-labels.ts';
 import { type Gauges, gaugeFields } from './gauges.ts';
 import { type AgentSeries, allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
@@ -29,7 +30,6 @@ interface Addition {
 }
 
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
-const MINUTE_MS = 60_000;
 /** Additions of one call: with many tenants each has few, and a call costs more than an addition. */
 const TOGETHER = 50;
 /** Additions kept for the next flush while Redis is away; the oldest go first. */
@@ -133,7 +133,7 @@ export class FleetMetrics {
     for (const each of series.values()) addMinute(inMinute, each);
     const minute = own.metricMinute(Math.floor(now / MINUTE_MS));
     const additions = [addCounts(states, minute, { tenant, keepMs: this.#keptMs(tenant) }, inMinute)];
-    if (agents.size > 0) additions.push(this.#agentAddition(tenant, agents, now));
+    if (agents.size > 0) additions.push(...this.#agentAdditions(tenant, agents, now));
     if (times.size === 0) return additions;
     const { maxServiceTimes, serviceTimesMs } = settings.metrics;
     const measured = [...times].map(([name, { attempts, totalMs }]) => [name, totalMs / attempts, weightOf(attempts)]);
@@ -141,15 +141,22 @@ export class FleetMetrics {
     return [...additions, { script: 'add-service-times', states, key: own.serviceTimes, args }];
   }
 
-  #agentAddition(tenant: string, agents: ReadonlyMap<string, AgentSeries>, now: number): Addition {
+  #agentAdditions(tenant: string, agents: ReadonlyMap<string, AgentSeries>, now: number): Addition[] {
     const { keys, settings } = this.#options;
-    const { maxAgents } = settings.metrics;
-    const inHour: Counts = new Map();
-    for (const [agent, series] of agents) addAgentHour(inHour, agent, series, now);
+    const { maxAgents, failingMs } = settings.metrics;
+    const [inHour, inMinute]: [Counts, Counts] = [new Map(), new Map()];
+    for (const [agent, series] of agents) {
+      addAgentHour(inHour, agent, series, now);
+      addAgentMinute(inMinute, agent, series);
+    }
     const { tenantStates } = keys.shard(keys.shardOf(tenant));
     const keepMs = agentsKeptMs(settings, tenant) + HOUR_MS;
     const hour = keys.tenant(tenant).agentHour(Math.floor(now / HOUR_MS));
-    return addCounts(tenantStates, hour, { tenant, keepMs, maxFields: maxAgents * AGENT_FIELDS }, inHour);
+    const additions = [addCounts(tenantStates, hour, { tenant, keepMs, maxFields: maxAgents * AGENT_FIELDS }, inHour)];
+    if (inMinute.size === 0) return additions;
+    const minute = keys.tenant(tenant).agentMinute(Math.floor(now / MINUTE_MS));
+    const kept = { tenant, keepMs: failingMs + 2 * MINUTE_MS, maxFields: maxAgents * MINUTE_FIELDS };
+    return [...additions, addCounts(tenantStates, minute, kept, inMinute)];
   }
 
   /** How long the counters of a minute are kept: as long as something reads them, and the minute that has begun. */

@@ -52,6 +52,8 @@ function keysUnder(prefix: string) {
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
     /** Hash: what the tenant's agents did in one hour since 1970, by `<agent>|<figure>`. Kept: `metrics.tenantAgentsMs`. Bound: `metrics.maxAgents`. */
     agentHour: (hour: number) => `${prefix}agent-hour:${hour}`,
+    /** Hash: how attempts of the tenant's agents ended in one minute since 1970, by `<agent>|<end>`. Kept: `metrics.failingMs`. Bound: `metrics.maxAgents`. */
+    agentMinute: (minute: number) => `${prefix}agent-minute:${minute}`,
     /** Hash: `<agent>/<band>` -> how long attempts hold a slot, ms on average. Kept: `metrics.serviceTimesMs`. Bound: `metrics.maxServiceTimes`. */
     serviceTimes: `${prefix}service-times`,
     /** String: JSON of what waits of the tenant, as some process read it. Kept: a second or more. Bound: one. */
@@ -120,6 +122,12 @@ function keysUnder(prefix: string) {
     callbackSecret: `${prefix}callback-secret`,
     /** Hash: failing endpoint -> JSON. Kept: `deliveries.callbacks.endpointRetentionMs`. Bound: `deliveries.callbacks.maxEndpoints`. */
     callbackEndpoints: `${prefix}callback-endpoints`,
+    ...albumsUnder(prefix),
+  };
+}
+
+function albumsUnder(prefix: string) {
+  return {
     /** Sorted set: session with parts of albums -> when they become messages, ms. Kept: until then. Bound: one per session. */
     albumsDue: (platform: string) => `${prefix}albums-due:${platform}`,
     /** Hash: key of an album's part -> JSON, before it is a message. Kept: `tasks.idempotencyMs`. Bound: `chat.albumMaxParts`. */

@@ -14,6 +14,7 @@ const CODES = [
   'queue.paused',
   'worker.dead',
   'daemon.missing',
+  'agent.failing',
   'agent.held',
   'agent.paused',
   'input.held',

@@ -1,12 +1,14 @@
 import { dollars, readSpending } from '#shared/budgets/index.ts';
 import { listEndpoints, listDeliveries } from '#shared/deliveries/index.ts';
 import { countHeldByGate, readAgentHolds } from '#shared/ledger/index.ts';
+import { type AgentEnds, readFailingAgents } from '#shared/metrics/index.ts';
 import { listSchedules, type ScheduleParts } from '#shared/schedules/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import type { AttentionPorts, Item } from './attention-item.ts';
 
 /** Of each kind: deliveries, schedules. */
 const MAX_READ = 20;
+const MINUTE_MS = 60_000;
 /** Schedules that are checked for paused ones: the newest, because people ask often. */
 const MAX_CHECKED = 2000;
 
@@ -15,6 +17,7 @@ export function attentionOfTenant(ports: AttentionPorts, scheduling: SchedulePar
   return [
     findWithoutDaemon(ports, tenant),
     findAgents(ports, tenant),
+    findFailing(ports, tenant),
     findRepeated(ports, tenant),
     findDeliveries(ports, tenant),
     findEndpoints(ports, tenant),
@@ -42,6 +45,27 @@ async function findAgents({ ledger }: AttentionPorts, tenant: string): Promise<I
     link: `/agents/${encodeURIComponent(agent)}`,
     subject: agent,
   }));
+}
+
+/** Agents whose attempts fail now, long before failures in a row hold them. */
+async function findFailing({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
+  const minutes = Math.round(ledger.settings.metrics.failingMs / MINUTE_MS);
+  return (await readFailingAgents(ledger, tenant)).map((ends) => viewFailing(ends, minutes));
+}
+
+function viewFailing({ agent, completed, failed, retried }: AgentEnds, minutes: number): Item {
+  const count = failed + retried;
+  const end = failed === 0 ? 'all are tried again' : `${failed} of them for good`;
+  const filter = `agent=${encodeURIComponent(agent)}`;
+  return {
+    code: 'agent.failing',
+    level: completed === 0 ? 'critical' : 'warning',
+    text: `${count} of ${count + completed} attempts of ${agent} failed in the last ${minutes} minutes, ${end}.`,
+    count,
+    since: null,
+    link: failed === 0 ? `/tasks?${filter}&status=failed,timeout` : `/failures?${filter}`,
+    subject: agent,
+  };
 }
 
 /** What a person has to release. */

@@ -18,6 +18,12 @@ export const metricsSettingsSchema = z
     tenantAgentsMs: int(86_400_000, 3_600_000),
     /** Agents of one tenant that have figures in one hour; about 1 kB each. Defaults to 200. */
     maxAgents: int(200),
+    /** What `agent.failing` of `GET /v1/attention` covers, up to an hour. Defaults to 10 minutes. */
+    failingMs: z.number().int().min(60_000).max(3_600_000).default(600_000),
+    /** Of the attempts of an agent in that time, the percentage that failed from which on it is listed there. Defaults to 50. */
+    failingPercent: z.number().int().min(1).max(100).default(50),
+    /** Failed attempts in that time from which on it is listed. Defaults to 5. */
+    failingAttempts: int(5),
     /** Codes of agents' own choice that attempts are counted by; more are counted as `other`. Defaults to 100. */
     maxCodes: int(100, 0),
     /** Averages of service times that are kept of one tenant: one per agent and band. Defaults to 1000. */

@@ -69,6 +69,46 @@ it('what agents did is counted by agent over a window of hours, for its tenant',
   expect(Math.max(...ttls)).toBeLessThanOrEqual(25 * 3_600_000);
 });
 
+it('agents whose attempts fail now need attention, when there are enough of them', async () => {
+  const { counts } = parts.metrics;
+  const task = { queue: 'tasks', priority: 5, source: 'api' } as const;
+  const count = (agent: string, status: 'completed' | 'failed' | 'permanently_failed' | 'queued', times: number): void => {
+    const result = status === 'completed' ? 'success' : status === 'queued' ? 'interrupted' : 'failed';
+    for (let time = 0; time < times; time += 1)
+      counts.attemptEnded('acme', task, { agent, result, code: '', ranMs: 5, status, usage: null });
+  };
+  const attention = async () => {
+    await parts.metrics.flush();
+    const { items } = (await api.call('GET', '/v1/attention', { headers: { 'muster-tenant': 'acme' } })).body;
+    return items.filter(({ code }: { code: string }) => code === 'agent.failing');
+  };
+  count('seldom', 'permanently_failed', 4);
+  count('mixed', 'permanently_failed', 6);
+  count('mixed', 'completed', 7);
+  count('deployed', 'failed', 4);
+  count('deployed', 'completed', 3);
+  count('deployed', 'queued', 9);
+  expect(await attention()).toEqual([]);
+  count('deployed', 'failed', 1);
+  count('gone', 'permanently_failed', 2);
+  count('gone', 'failed', 3);
+  const text = 'of gone failed in the last 10 minutes, 2 of them for good.';
+  expect(await attention()).toMatchObject([
+    { level: 'critical', subject: 'gone', count: 5, link: '/failures?agent=gone', text: `5 of 5 attempts ${text}` },
+    {
+      level: 'warning',
+      subject: 'deployed',
+      count: 5,
+      link: '/tasks?agent=deployed&status=failed,timeout',
+      text: '5 of 8 attempts of deployed failed in the last 10 minutes, all are tried again.',
+    },
+  ]);
+  const minute = Math.floor(Date.now() / 60_000);
+  const keys = [minute, minute - 1, minute + 1].map((each) => parts.keys.tenant('acme').agentMinute(each));
+  const ttl = Math.max(...(await Promise.all(keys.map((each) => parts.redis.pttl(each)))));
+  expect([ttl > 600_000, ttl <= 720_000]).toEqual([true, true]);
+});
+
 it('an hour has figures of no more agents than it may', async () => {
   const { counts } = parts.metrics;
   const { metrics } = parts.settings;
