@@ -99,4 +99,5 @@ receive = (message) => {
 // Its worker is gone: no other process would return the tickets.
 process.on('disconnect', () => void close());
 if (!process.connected) void close();
+send({ kind: 'ready' });
 for (const message of pending) receive(message);

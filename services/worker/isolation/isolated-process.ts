@@ -21,7 +21,7 @@ export interface IsolatedProcessOptions {
 }
 
 interface Call extends PromiseWithResolvers<TicketResult | null> {
-  startedAt: number;
+  sentAt: number;
 }
 
 const ENTRY = fileURLToPath(new URL('isolated-main.ts', import.meta.url));
@@ -39,6 +39,7 @@ export class IsolatedProcess {
   readonly #onWaiting: () => void;
   readonly #log: Log;
   #lastCall = 0;
+  #readyAt = Number.POSITIVE_INFINITY;
 
   constructor({ worker, variables, heapMb, onWaiting, log }: IsolatedProcessOptions) {
     this.worker = worker;
@@ -56,15 +57,15 @@ export class IsolatedProcess {
     return this.#child.pid;
   }
 
-  /** When each of what runs there began, by the monotonic clock. */
+  /** When each of what runs there began, by the monotonic clock; infinite while the process still starts. */
   get startedAt(): number[] {
-    return [...this.#calls.values()].map((call) => call.startedAt);
+    return [...this.#calls.values()].map(({ sentAt }) => Math.max(sentAt, this.#readyAt));
   }
 
   /** Runs a ticket to its end there. Null when the process ended first. Rejects on mistakes of ours. */
   run(ticket: TicketData, how: TicketClaim, isolation: 'own' | 'shared'): Promise<TicketResult | null> {
     if (this.ended !== null) return Promise.resolve(null);
-    const call: Call = { ...Promise.withResolvers<TicketResult | null>(), startedAt: performance.now() };
+    const call: Call = { ...Promise.withResolvers<TicketResult | null>(), sentAt: performance.now() };
     this.#lastCall += 1;
     this.#calls.set(this.#lastCall, call);
     this.#send({ kind: 'run', call: this.#lastCall, ticket, how, isolation });
@@ -91,6 +92,10 @@ export class IsolatedProcess {
     }
     if (message.kind === 'log') {
       relayLine(this.#log, message.line);
+      return;
+    }
+    if (message.kind === 'ready') {
+      this.#readyAt = performance.now();
       return;
     }
     const call = this.#calls.get(message.call);

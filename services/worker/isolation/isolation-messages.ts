@@ -13,6 +13,8 @@ export type ToIsolated =
 
 /** From a process for suspects. */
 export type FromIsolated =
+  /** It is open, and takes tickets from now on. */
+  | { kind: 'ready' }
   | { kind: 'ended'; call: number; result: TicketResult }
   /** A mistake of ours ended the execution of the ticket. */
   | { kind: 'broke'; call: number; message: string }
@@ -26,7 +28,7 @@ export function isToIsolated(message: unknown): message is ToIsolated {
 }
 
 export function isFromIsolated(message: unknown): message is FromIsolated {
-  return ['ended', 'broke', 'log', 'waiting'].includes(kindOf(message));
+  return ['ready', 'ended', 'broke', 'log', 'waiting'].includes(kindOf(message));
 }
 
 function kindOf(message: unknown): string {

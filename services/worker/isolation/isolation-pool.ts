@@ -109,7 +109,7 @@ export class IsolationPool {
     return count === 0 || (wanted === 'shared' && isolation === 'shared' && count < this.#options.settings.worker.suspectsPerProcess);
   }
 
-  /** Counts processes with a task on probation only; the worker's slots bound the others. */
+  /** Counts processes that still start or have a task on probation; the worker's slots bound the others. */
   #mayOpen(): boolean {
     const { isolatedProcesses, probationMs } = this.#options.settings.worker;
     const provenBefore = performance.now() - probationMs;

@@ -32,7 +32,7 @@ export const workerSettingsSchema = z
     maxBlockedMs: z.number().int().min(1000).nullable().default(60_000),
     /** Before a task that was lost with its process comes back; twice as long after each further loss. Defaults to 1 s. */
     suspectDelayMs: int(1000, 10),
-    /** Processes of one worker in which suspects run until they have survived `probationMs`. Defaults to 4. */
+    /** Processes of one worker that start or in which suspects run until they have survived `probationMs`. Defaults to 4. */
     isolatedProcesses: int(4),
     /** Suspects that share such a process after their first loss; from the second on each has its own. Defaults to 16. */
     suspectsPerProcess: int(16),

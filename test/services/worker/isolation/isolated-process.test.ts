@@ -2,11 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { readState } from '#shared/ledger/read/read-states.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
+import { IsolatedProcess } from '../../../../services/worker/isolation/isolated-process.ts';
+import { IsolationPool } from '../../../../services/worker/isolation/isolation-pool.ts';
 import type { ToIsolated } from '../../../../services/worker/isolation/isolation-messages.ts';
 import { readJournal } from '../../../support/fleet/journal.ts';
 import { startRedisProxy } from '../../../support/fleet/redis-proxy.ts';
@@ -63,7 +66,7 @@ function eventsOf(id: string): string[] {
 it('stops what runs in it and hands it back, uncharged, when its worker is killed', async () => {
   const id = await submit();
   const child = startWith(id, url);
-  await waitFor(() => eventsOf(id).length > 0, { deadlineMs: 10_000, what: 'the task to run' });
+  await waitFor(() => eventsOf(id).length > 0, { deadlineMs: 45_000, what: 'the task to run' });
   // As the system does when the worker is killed.
   child.disconnect();
   await once(child, 'exit');
@@ -77,7 +80,7 @@ it('hands back, uncharged, what it was claiming when it was to end', async () =>
   onTestFinished(() => proxy.close());
   proxy.loseAnswerTo(id);
   const child = startWith(id, proxy.url);
-  await waitFor(async () => (await stateOf(id))?.status === 'running', { deadlineMs: 10_000, what: 'the claim to be done' });
+  await waitFor(async () => (await stateOf(id))?.status === 'running', { deadlineMs: 45_000, what: 'the claim to be done' });
   send(child, { kind: 'close' });
   // Its answer shows that the message before it was received.
   send(child, { kind: 'run', call: 2, ticket: { tenant: 'default', task: id }, how: {}, isolation: 'own' });
@@ -87,4 +90,35 @@ it('hands back, uncharged, what it was claiming when it was to end', async () =>
   await exited;
   expect(await stateOf(id)).toMatchObject({ status: 'queued', spent: 0 });
   expect(eventsOf(id)).toEqual([]);
+});
+
+it('counts against the bound of such processes for as long as it starts, however long that takes', async () => {
+  const { worker } = parts.settings;
+  const pids: number[] = [];
+  const pool = new IsolationPool({
+    settings: { ...parts.settings, worker: { ...worker, isolatedProcesses: 1, probationMs: 100 } },
+    open: (number) => {
+      const variables = { REDIS_URL: url, MUSTER_CONFIG: config };
+      const opened = new IsolatedProcess({
+        worker: `slow+${number}`,
+        variables,
+        heapMb: undefined,
+        onWaiting: () => undefined,
+        log: parts.log,
+      });
+      const pid = opened.pid ?? 0;
+      process.kill(pid, 'SIGSTOP');
+      pids.push(pid);
+      return opened;
+    },
+    expire: () => Promise.resolve(true),
+    log: parts.log,
+  });
+  onTestFinished(() => pool.stop());
+  const running = pool.run({ tenant: 'default', task: 'not-there' }, {}, 2);
+  await delay(300);
+  expect(pool.hasRoom).toBe(false);
+  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  await running;
+  expect([pool.hasRoom, pids.length]).toEqual([true, 1]);
 });
