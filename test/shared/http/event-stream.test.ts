@@ -166,7 +166,7 @@ describe('a stream of events', () => {
         sent += 1;
       }
     });
-    const reader = connect(Number(new URL(url).port), '127.0.0.1');
+    const reader = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
     reader.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     reader.pause();
     await waitFor(() => streams.count === 1, { deadlineMs: 2000, what: 'the stream to open' });

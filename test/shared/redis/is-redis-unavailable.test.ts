@@ -43,7 +43,7 @@ describe('Redis counts as unavailable', () => {
 
   it('when the link is half open and nothing comes back', async () => {
     const sockets: Socket[] = [];
-    const silent: Server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    const silent: Server = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     cleanUps.push(() => {
       sockets.forEach((socket) => socket.destroy());

@@ -54,6 +54,7 @@ export async function startFakeDiscordGateway(botUser: string): Promise<FakeDisc
   const address = `ws://127.0.0.1:${port}`;
   const socketServer = new WebSocketServer({ server });
   socketServer.on('connection', (socket) => {
+    socket.on('error', () => undefined);
     socket.send(JSON.stringify({ op: HELLO, d: { heartbeat_interval: 45_000 } }));
     socket.on('message', (text) => {
       const { op } = JSON.parse(text.toString()) as { op: number };

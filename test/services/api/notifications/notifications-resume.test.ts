@@ -126,7 +126,7 @@ describe('a reader that does not read', () => {
     const key = await api.keyOf(tenant, ['read']);
     const first = (await publish(tenant, 'first')) ?? '';
     for (let count = 0; count < 200; count += 1) await publish(tenant, `${count}`, 'x'.repeat(65_536));
-    const stuck = connect(Number(new URL(small.url).port), '127.0.0.1');
+    const stuck = connect(Number(new URL(small.url).port), '127.0.0.1').on('error', () => undefined);
     stuck.pause();
     stuck.write(`GET /v1/notifications/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nLast-Event-ID: ${first}\r\n\r\n`);
     // Its answer has begun, so the only place is taken.

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { readState } from '#shared/ledger/read/read-states.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -19,6 +19,9 @@ import { childEnvironment } from '../../../support/test-environment.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+
+// Processes start in each test, beside other tests.
+vi.setConfig({ testTimeout: 60_000 });
 
 const ENTRY = fileURLToPath(new URL('../../../../services/worker/isolation/isolated-main.ts', import.meta.url));
 const AGENT = fileURLToPath(new URL('../../../support/fleet/fleet-agent.ts', import.meta.url));
