@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 /** What is used of packages that the adapter brings along, and that are not the project's own. */
 interface Socket {
   on(event: 'message', listener: (data: Buffer) => void): void;
+  on(event: 'error', listener: () => void): void;
   send(text: string): void;
 }
 interface SocketServer {
