@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FailureFilter, type FailureGroup, listFailures } from '#shared/actions/index.ts';
+import { FAILURE_GROUPINGS, type FailureFilter, type FailureGroup, listFailures } from '#shared/actions/index.ts';
 import { agentIdSchema } from '#shared/config/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
@@ -11,8 +11,13 @@ const text = z.string().min(1).max(200);
 
 /** Strict, because a filter with a typing error would otherwise find everything. */
 const querySchema = z.strictObject({
+  groupBy: z
+    .enum(FAILURE_GROUPINGS)
+    .optional()
+    .meta({ description: 'What the tasks of a group have in common: the error, the agent, or the release. By default error and agent.' }),
   agent: agentIdSchema.optional().meta({ description: 'Run by this agent.' }),
   code: text.optional().meta({ description: 'Failed with this code.' }),
+  release: text.optional().meta({ description: 'Whose last attempt a worker of this release ran.' }),
   schedule: text.optional().meta({ description: 'Made by this schedule.' }),
   since: instantSchema.optional().meta({ description: 'Accepted at or after.' }),
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
@@ -22,8 +27,11 @@ const querySchema = z.strictObject({
 
 const failureSchema = z
   .strictObject({
-    code: z.string().meta({ description: 'The code of the failure.' }),
-    agent: z.string().meta({ description: 'The agent that ran them.' }),
+    code: z.string().nullable().meta({ description: 'The code of the failure; null when not grouped by errors.' }),
+    agent: z.string().nullable().meta({ description: 'The agent that ran them; null when not grouped by agents.' }),
+    release: z.string().nullable().meta({
+      description: 'By `groupBy=release`: the release that ran the last attempts; null for workers of an earlier version of Muster.',
+    }),
     count: z.int().meta({ description: 'How many of the tasks failed so; where a page reads tasks, of those.' }),
     firstAt: z.iso.datetime().meta({ description: 'When the first accepted of them failed for good.' }),
     lastAt: z.iso.datetime().meta({ description: 'When the last accepted of them failed for good.' }),
@@ -40,6 +48,7 @@ const failureSchema = z
       {
         code: 'NETWORK_ERROR',
         agent: 'writer',
+        release: null,
         count: 12,
         firstAt: '2026-05-01T09:00:00.000Z',
         lastAt: '2026-05-01T09:20:00.000Z',
@@ -68,30 +77,39 @@ const failureListSchema = z
         }),
       )
       .meta({ description: 'Where these tasks failed, at most 50 workers, the most failures first.' }),
+    releases: z
+      .array(
+        z.strictObject({
+          release: z.string().meta({ description: 'The release (`MUSTER_RELEASE`) of the worker that ran the last attempt.' }),
+          count: z.int().meta({ description: 'How many of them failed there.' }),
+        }),
+      )
+      .meta({ description: 'Under what these tasks failed, at most 50 releases, the most failures first.' }),
     nextCursor: nextCursorSchema,
   })
   .meta({ id: 'FailureList' });
 
-/** `GET /v1/failures`: the permanently failed tasks, in groups of one error. */
+/** `GET /v1/failures`: the permanently failed tasks, in groups. */
 export function getFailures({ ledger }: { readonly ledger: Ledger }): Route {
   return route({
     method: 'get',
     path: '/v1/failures',
     operationId: 'listFailures',
-    summary: 'Permanently failed tasks in groups of one error',
+    summary: 'Permanently failed tasks in groups of one error, agent or release',
     description:
-      'Groups by code and agent. An index counts all tasks of a filter. For a `schedule`, or more than `limit` groups, a page reads tasks, newest first, up to `actions.maxRead` and for `search.maxMs`; `nextCursor` continues with older ones, whose groups may be the same.',
+      'An index counts all tasks of a filter. For a `schedule` or a `release`, by releases, or for more than `limit` groups, a page reads tasks, newest first, up to `actions.maxRead` and for `search.maxMs`; `nextCursor` continues with older ones, whose groups may be the same.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: failureListSchema },
-    handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
-      const { items, times, workers, next } = await listFailures(ledger, tenant, filterOf(filter), { limit, before: cursor });
+    handle: async ({ query: { groupBy: by, limit, cursor, ...filter } }, { tenant }) => {
+      const { items, times, workers, releases, next } = await listFailures(ledger, tenant, filterOf(filter), { by, limit, before: cursor });
       return {
         status: 200,
         body: {
           items: items.map(viewFailure),
           times: times.map(({ at, code, count }) => ({ at: toIso(at), code, count })),
           workers,
+          releases,
           nextCursor: next,
         },
       };
@@ -99,7 +117,7 @@ export function getFailures({ ledger }: { readonly ledger: Ledger }): Route {
   });
 }
 
-function filterOf({ since, until, ...rest }: Omit<z.infer<typeof querySchema>, 'limit' | 'cursor'>): FailureFilter {
+function filterOf({ since, until, ...rest }: Omit<z.infer<typeof querySchema>, 'groupBy' | 'limit' | 'cursor'>): FailureFilter {
   const filter: FailureFilter = {};
   if (since !== undefined) filter.since = Date.parse(since);
   if (until !== undefined) filter.until = Date.parse(until);

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { HubSettings } from '#shared/config/index.ts';
+import { type HubSettings, releaseName } from '#shared/config/index.ts';
 import { findDaemonByToken } from '#shared/daemons/index.ts';
 import { publishDaemonEvent, publishFleetEvent } from '#shared/events/index.ts';
 import { createRateLimit, createRouter } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { openDispatcher, openExecutor, openPermits, openTicketWorkers, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { Heartbeat, openJobSource, type SlotPolicy } from '#shared/queue/index.ts';
+import { workerName } from '#shared/tasks/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { ConnectedDaemons, type ConnectedDaemonsOptions } from './connections/connected-daemons.ts';
 import { openConnectionGate } from './connections/connection-gate.ts';
@@ -17,7 +18,8 @@ import { plainRequestRoute, schemaRoute } from './hub-routes.ts';
 export function createHubService(parts: Parts): Service {
   const { config, log, redis, keys } = parts;
   const settings = config.settings.hub;
-  const name = `${hostname().replaceAll(/\s/g, '-')}-hub-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const random = randomBytes(2).toString('hex');
+  const name = workerName({ host: hostname(), role: 'hub', pid: process.pid, random, release: releaseName(config.env) });
   const fleet = { redis, keys, settings: config.settings };
   const capacity = { queues: ['remote'], slots: settings.slots };
   parts.offeredSlots.addOwn(capacity);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agents/index.ts';
+import { releaseName } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type TicketHandler,
 } from '#shared/lifecycle/index.ts';
 import { type FleetNotice, Heartbeat, type HeartbeatOptions, openJobSource, planSlots, slotsOf, WorkerWatch } from '#shared/queue/index.ts';
+import { workerName } from '#shared/tasks/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
 import { openPool } from './isolation/open-pool.ts';
@@ -34,8 +36,8 @@ export type DrainableService = Service & Pick<WorkerService, 'drain'>;
 /** Runs agents: takes tickets, claims their tasks, runs and settles them. */
 export function createWorkerService(parts: Parts): DrainableService {
   const { config, log, ledger } = parts;
-  // The ledger's short states have spaces as separators.
-  const name = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const random = randomBytes(2).toString('hex');
+  const name = workerName({ host: hostname(), pid: process.pid, random, release: releaseName(config.env) });
   const fleet = { redis: parts.redis, keys: parts.keys, settings: config.settings };
   const capacity = capacityOf(parts);
   parts.offeredSlots.addOwn(capacity);

@@ -45,19 +45,27 @@ const fullSelectionSchema = plainSelectionSchema.extend({
   /** Only these tasks. */
   ids: z.array(text).exactOptional(),
   worker: text.exactOptional(),
+  release: text.exactOptional(),
   metadata: z.array(z.object({ key: text, value: text })).exactOptional(),
 });
 export type ActionFilter = z.infer<typeof fullSelectionSchema>;
 
 /** A worker of a release that knows no `ids` would apply the action to all tasks: it cannot read this form, and leaves it to others. */
 const narrowedSchema = z.object({ narrowed: fullSelectionSchema }).transform(({ narrowed }) => narrowed);
-const selectionSchema: z.ZodType<ActionFilter> = z.union([narrowedSchema, plainSelectionSchema]);
+/** The same for a worker that knows these, and no `release`. */
+const releaseSchema = z.object({ ofRelease: fullSelectionSchema }).transform(({ ofRelease }) => ofRelease);
+const selectionSchema: z.ZodType<ActionFilter> = z.union([narrowedSchema, releaseSchema, plainSelectionSchema]);
 
 /** An action in the form that is stored. */
 export function storedForm({ filter, ...action }: Action): object {
-  const { ids, worker, metadata } = filter;
+  return { ...action, filter: storedFilter(filter) };
+}
+
+function storedFilter(filter: ActionFilter): object {
+  const { ids, worker, release, metadata } = filter;
+  if (release !== undefined) return { ofRelease: filter };
   const isPlain = ids === undefined && worker === undefined && metadata === undefined;
-  return { ...action, filter: isPlain ? filter : { narrowed: filter } };
+  return isPlain ? filter : { narrowed: filter };
 }
 
 /** An action as it is stored. Times are milliseconds since the epoch by Redis's clock. */

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/index.ts';
+import { releaseOf } from '../tasks/index.ts';
 import { type ScannedTask, scanTasks, type TaskSelection } from './scan-tasks.ts';
 
 /** When and where tasks failed for good. */
@@ -7,11 +8,13 @@ export interface FailureTimes {
   times: { at: number; code: string; count: number }[];
   /** The workers that ran the last attempts, the one with the most failures first. */
   workers: { worker: string; count: number }[];
+  /** The same by the releases of these workers. */
+  releases: { release: string; count: number }[];
 }
 
 const BUCKET_MS = 300_000;
-/** Workers at most; a fleet may have thousands. */
-const MAX_WORKERS = 50;
+/** Workers, and releases, at most; a fleet may have thousands. */
+const MAX_LISTED = 50;
 /** Tasks that are read where the index has counted the groups. */
 const MAX_READ = 1000;
 
@@ -29,9 +32,21 @@ export class FailureCounts {
   }
 
   list(): FailureTimes {
-    const workers = [...this.#workers].map(([worker, count]) => ({ worker, count })).toSorted((a, b) => b.count - a.count);
-    return { times: [...this.#times.values()].toSorted((a, b) => a.at - b.at), workers: workers.slice(0, MAX_WORKERS) };
+    const releases = new Map<string, number>();
+    for (const [worker, count] of this.#workers) {
+      const release = releaseOf(worker);
+      if (release !== null) releases.set(release, (releases.get(release) ?? 0) + count);
+    }
+    return {
+      times: [...this.#times.values()].toSorted((a, b) => a.at - b.at),
+      workers: largestCounts(this.#workers).map(([worker, count]) => ({ worker, count })),
+      releases: largestCounts(releases).map(([release, count]) => ({ release, count })),
+    };
   }
+}
+
+function largestCounts(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].toSorted(([, one], [, other]) => other - one).slice(0, MAX_LISTED);
 }
 
 /** When and where the newest of the selected tasks failed: at most a thousand, as far as `search.maxMs` reaches. */

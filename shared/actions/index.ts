@@ -6,7 +6,7 @@ export { type Action, ACTION_NAMES, ACTION_STATUSES, type ActionFilter } from '.
 export { ActionStore } from './action-store.ts';
 export { cancelAction } from './cancel-action.ts';
 export { type ActionRequest, countTasks, createAction } from './create-action.ts';
-export type { FailureFilter, FailureGroup } from './failure-groups.ts';
+export { FAILURE_GROUPINGS, type FailureFilter, type FailureGroup } from './failure-groups.ts';
 export { listFailures } from './list-failures.ts';
 export { runActions } from './run-actions.ts';
 export { scanTasks } from './scan-tasks.ts';

@@ -13,6 +13,7 @@ import {
   readStates,
   readTasks,
   type TaskFilter,
+  workerFits,
 } from '../ledger/index.ts';
 import type { TaskState, TaskStatus } from '../tasks/index.ts';
 
@@ -28,6 +29,8 @@ export interface TaskSelection extends Omit<LookupFilter, 'status'> {
   code?: string;
   /** The worker of its last attempt. */
   worker?: string;
+  /** The release of that worker. */
+  release?: string;
   /** Fields of its metadata, all of them. */
   metadata?: NonNullable<TaskFilter['metadata']>;
   /** Only these tasks. */
@@ -158,7 +161,7 @@ async function selectFrom(ledger: Ledger, tenant: string, selection: TaskSelecti
 
 function stateFits({ status, error, worker, completedAt = 0 }: TaskState, selection: TaskSelection): boolean {
   const { statuses, code, endedUntil = Infinity } = selection;
-  if (selection.worker !== undefined && worker !== selection.worker) return false;
+  if (!workerFits(worker, selection)) return false;
   return statuses.includes(status) && (code === undefined || error?.code === code) && completedAt <= endedUntil;
 }
 

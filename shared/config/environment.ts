@@ -58,6 +58,11 @@ export const environmentSchema = z.object({
     .transform((text) => text.split(','))
     .pipe(z.array(capabilitySchema).max(50))
     .optional(),
+  /** What is deployed, such as a git tag: attempts record it, and failures are grouped by it. By default Muster's own version. */
+  MUSTER_RELEASE: z
+    .string()
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/, 'expected 1 to 64 visible ASCII characters')
+    .optional(),
   /** The keys of the bucket in `files.s3`. */
   MUSTER_S3_ACCESS_KEY: z.string().min(1).optional(),
   MUSTER_S3_SECRET_KEY: z.string().min(1).optional(),

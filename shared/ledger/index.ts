@@ -108,7 +108,7 @@ export { FACETS, type FacetName, countFacets } from './search/count-facets.ts';
 export { type EndedGroup, readEndedGroups } from './search/ended-groups.ts';
 export { type IndexCursor, indexEnds, startIndexing } from './search/index-ends.ts';
 export { type TaskSearch, listTasks, spanOf } from './search/list-tasks.ts';
-export { hasTexts, type TaskFilter } from './search/task-filter.ts';
+export { hasTexts, type TaskFilter, workerFits } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
 export type { AttemptEnd } from './settle/attempt-end.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';

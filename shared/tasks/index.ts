@@ -69,3 +69,4 @@ export {
 } from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';
+export { releaseOf, workerName } from './worker-name.ts';

@@ -8,6 +8,7 @@ import type { Task, TaskError, TaskOutcome, ResolvedExecution } from './task.ts'
 import type { Gate, StoredAttempt, StoredError, TaskState } from './task-state.ts';
 import { usageRecord } from './usage.ts';
 import { publicTenantId } from '../tenants/index.ts';
+import { releaseOf } from './worker-name.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */
 export function taskRecord({ body, state, output, result }: Task): Record<string, unknown> {
@@ -50,6 +51,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     outcome: state.outcome ? outcomeRecord(state.outcome) : null,
     usage: usageRecord(state.usage),
     worker: state.worker ?? null,
+    release: releaseOf(state.worker),
     preemptedBy: state.preemptedBy ?? null,
     requestId: traceIdOf(body.traceparent),
     traceId: traceIdOf(body.traceparent),
@@ -84,6 +86,7 @@ export function attemptRecord(attempt: StoredAttempt): Record<string, unknown> {
   return {
     number: attempt.number,
     worker: attempt.worker,
+    release: releaseOf(attempt.worker),
     daemon: attempt.daemon ?? null,
     startedAt: toIso(attempt.startedAt),
     endedAt: toIso(attempt.endedAt),

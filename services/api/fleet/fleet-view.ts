@@ -3,16 +3,18 @@ import { publicTenantId } from '#shared/tenants/index.ts';
 import type { DaemonAddress, LastState } from '#shared/daemons/index.ts';
 import { liveFields, viewLive } from '../daemons/daemon-view.ts';
 import { type Snapshot, WORKER_STATUSES, type WorkerRecord } from '#shared/queue/index.ts';
+import { releaseOf } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 
 const instant = z.iso.datetime();
 const UNREPORTED = 'null when its release does not report it.';
 
 const WORKER_EXAMPLE = {
-  id: 'worker-7d9f-1-3fa2',
+  id: 'worker-7d9f-1-3fa2@v1.4.0',
   host: 'worker-7d9f',
   pid: 1,
   version: '0.1.0',
+  release: 'v1.4.0',
   status: 'busy' as const,
   queues: ['critical', 'chat', 'tasks', 'maintenance'],
   slots: 28,
@@ -52,6 +54,7 @@ export const workerViewSchema = z
       .string()
       .nullable()
       .meta({ description: `Of Muster; ${UNREPORTED}` }),
+    release: z.string().nullable().meta({ description: 'What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster.' }),
     status: z.enum(WORKER_STATUSES).meta({
       description:
         '`idle` runs nothing, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.',
@@ -154,6 +157,7 @@ export function viewFleetDaemon({ tenant, id, ...last }: DaemonAddress & LastSta
 export function viewWorker({ blocks, role: _role, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
   return {
     ...worker,
+    release: releaseOf(worker.id),
     blocked: { ...blocks, lastAt: toIso(blocks.lastAt) },
     startedAt: toIso(worker.startedAt),
     lastBeatAt: new Date(worker.lastBeatAt).toISOString(),

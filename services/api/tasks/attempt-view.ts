@@ -23,6 +23,10 @@ export const attemptViewSchema = z
   .strictObject({
     number: z.int().meta({ description: 'From 1.' }),
     worker: z.string().meta({ description: 'The worker that ran it.' }),
+    release: z
+      .string()
+      .nullable()
+      .meta({ description: 'The release (`MUSTER_RELEASE`) of that worker; null for one of an earlier version.' }),
     daemon: z.string().nullable().meta({ description: 'The daemon that ran it for that worker, a hub; null for none.' }),
     daemonName: z
       .string()
@@ -41,7 +45,8 @@ export const attemptViewSchema = z
     examples: [
       {
         number: 1,
-        worker: 'worker-1',
+        worker: 'worker-7d9f-1-3fa2@v1.4.0',
+        release: 'v1.4.0',
         daemon: null,
         daemonName: null,
         startedAt: '2026-05-01T09:00:01.000Z',

@@ -45,6 +45,7 @@ export const taskFilterFields = {
   until: instantSchema.optional().meta({ description: 'Accepted before.' }),
   q: text.optional().meta({ description: 'Text in the input, output, id, session or error.' }),
   worker: text.optional().meta({ description: 'Whose last attempt this worker ran.' }),
+  release: text.optional().meta({ description: 'Whose last attempt a worker of this release ran.' }),
   metadata: metadataSchema.optional(),
 };
 

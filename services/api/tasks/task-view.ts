@@ -83,6 +83,7 @@ export const taskViewSchema = z
     outcome: outcomeSchema.nullable().meta({ description: 'What became of it, when that says more than its status.' }),
     usage: usageViewSchema.nullable().meta({ description: 'What its attempts used, as far as it is known.' }),
     worker: z.string().nullable().meta({ description: 'The worker of its current or last attempt.' }),
+    release: z.string().nullable().meta({ description: 'The release (`MUSTER_RELEASE`) of that worker.' }),
     preemptedBy: z.string().nullable().meta({ description: 'The critical task that last got its place while it ran.' }),
     requestId: requestIdSchema,
     traceId: traceIdSchema,

@@ -26,6 +26,7 @@ interface FilterOptions {
   until?: string;
   q?: string;
   worker?: string;
+  release?: string;
   metadata?: string[];
 }
 
@@ -72,6 +73,7 @@ function addFilter(command: Command): Command {
     .option('--until <time>', 'accepted before')
     .option('--q <text>', 'with this text in the input, output, id, session or error')
     .option('--worker <id>', 'whose last attempt this worker ran')
+    .option('--release <release>', 'whose last attempt a worker of this release ran')
     .option('--metadata <key:value...>', 'with these fields of their metadata')
     .option('--dry-run', 'only count the tasks')
     .option('--no-wait', 'return at once; npx muster actions shows the progress')
@@ -129,8 +131,8 @@ async function runOnMany(action: ActionName, selected: Selected, options: ActOpt
 }
 
 function filterOf({ code, agent, session, schedule, source, status, since, until, q, ...rest }: FilterOptions): Record<string, unknown> {
-  const { worker, metadata } = rest;
-  return { code, agent, session, schedule, source, since, until, q, worker, metadata, status: status?.split(',') };
+  const { worker, release, metadata } = rest;
+  return { code, agent, session, schedule, source, since, until, q, worker, release, metadata, status: status?.split(',') };
 }
 
 function countText({ matched, exact }: z.infer<typeof countedSchema>): string {

@@ -36,7 +36,7 @@ interface Counted {
 }
 
 /** Properties that no group of ended tasks knows. */
-const RARE = ['parent', 'correlation', 'session', 'schedule', 'sourceId', 'worker', 'q', 'metadata'] as const;
+const RARE = ['parent', 'correlation', 'session', 'schedule', 'sourceId', 'worker', 'release', 'q', 'metadata'] as const;
 /** Tasks that are checked together, and those whose texts are read together: the time of a count is looked at in between. */
 const FIRST_PAGE = 100;
 const PAGE = 1000;

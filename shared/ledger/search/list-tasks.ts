@@ -63,8 +63,13 @@ export async function listTasks(ledger: Ledger, tenant: string, filter: TaskFilt
   const isEnd = await fillPage(ledger, tenant, filter, { page, limit });
   const { items, unreadable, scanned, last } = page;
   const next = isEnd ? null : (last ?? NEWEST);
-  const isScan = hasTextFilter(filter) || filter.worker !== undefined || (!isEnd && items.length < limit);
+  const isScan = hasTextFilter(filter) || namesWorker(filter) || (!isEnd && items.length < limit);
   return { items, next, unreadable, search: isScan ? { scanned, last: scanned === 0 ? null : last } : null };
+}
+
+/** Whether states have to be read for who ran the last attempt: no lookup has that. */
+function namesWorker({ worker, release }: TaskFilter): boolean {
+  return worker !== undefined || release !== undefined;
 }
 
 /** The ids that a filter's times and the page before leave. */

@@ -4,6 +4,9 @@ import { matchTexts } from './match-texts.ts';
 import { factsFit, readFacts } from './read-facts.ts';
 import { hasTextFilter, type TaskFilter } from './task-filter.ts';
 
+/** Properties that states alone have. */
+const BY_STATE = ['code', 'worker', 'release', 'status'] as const;
+
 /** Those of the tasks that may fit the filter, in their order: by the index first, then by their states, by their texts last. */
 export async function narrowIds(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<string[]> {
   const listed = await withoutSkipped(ledger, tenant, await keepListed(ledger, tenant, ids, filter), filter);
@@ -36,7 +39,7 @@ async function withoutSkipped(ledger: Ledger, tenant: string, ids: readonly stri
 }
 
 async function keepByState(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<string[]> {
-  if (filter.code === undefined && filter.worker === undefined && filter.status === undefined) return [...ids];
+  if (BY_STATE.every((name) => filter[name] === undefined)) return [...ids];
   const facts = await readFacts(ledger, tenant, ids, { withAgent: false });
   return ids.filter((_, position) => {
     const known = facts[position];

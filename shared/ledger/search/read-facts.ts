@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
-import { statusFits, type TaskFilter } from './task-filter.ts';
+import { statusFits, type TaskFilter, workerFits } from './task-filter.ts';
 
 /** What a task is counted and searched by. An empty text is not known, or not there. */
 export interface TaskFacts {
@@ -31,11 +31,10 @@ export async function readFacts(
   return facts;
 }
 
-/** Whether a task has the status, code and worker that are given. */
+/** Whether a task has the status, code, worker and release that are given. */
 export function factsFit({ status, source, code, worker }: TaskFacts, filter: TaskFilter): boolean {
   if (filter.code !== undefined && code !== filter.code) return false;
-  if (filter.worker !== undefined && worker !== filter.worker) return false;
-  return statusFits(status, source, filter);
+  return workerFits(worker, filter) && statusFits(status, source, filter);
 }
 
 function parseFacts(text: string): TaskFacts | 'unreadable' | null {

@@ -1,4 +1,4 @@
-import type { Task, TaskState, TaskStatus } from '../../tasks/index.ts';
+import { releaseOf, type Task, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { type LookupFilter, statusesOf } from '../read/lookups.ts';
 
 /** A field of a task's metadata, and its value as text; an empty value is any. */
@@ -25,6 +25,8 @@ export interface TaskFilter extends LookupFilter, TextFilter {
   code?: string;
   /** The worker of the last attempt. */
   worker?: string;
+  /** The release of that worker. */
+  release?: string;
 }
 
 /** Whether a task has every property and text that is given. */
@@ -42,11 +44,16 @@ export function fits({ body, state, output }: Task, filter: TaskFilter): boolean
   return stateFits(state, filter) && hasTexts({ body, state, output }, filter);
 }
 
-/** Whether a state has the status, code and worker that are given. */
+/** Whether a state has the status, code, worker and release that are given. */
 function stateFits({ source, status, error, worker }: TaskState, filter: TaskFilter): boolean {
   if (filter.code !== undefined && error?.code !== filter.code) return false;
+  return workerFits(worker, filter) && statusFits(status, source, filter);
+}
+
+/** Whether the last attempt ran on the worker, and under the release, that are given. */
+export function workerFits(worker: string | undefined, filter: Pick<TaskFilter, 'worker' | 'release'>): boolean {
   if (filter.worker !== undefined && worker !== filter.worker) return false;
-  return statusFits(status, source, filter);
+  return filter.release === undefined || releaseOf(worker) === filter.release;
 }
 
 /** Whether a task of this source has one of the statuses. */

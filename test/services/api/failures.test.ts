@@ -13,17 +13,17 @@ const api = await useApi({
 
 /** A tenant of its own for each test. */
 async function useTenant(name: string): Promise<{
-  fail: (code: string, request?: object) => Promise<string>;
+  fail: (code: string, request?: object, worker?: string) => Promise<string>;
   failures: (query?: string) => Promise<Reply>;
   call: (method: string, path: string) => Promise<Reply>;
 }> {
   const key = await api.keyOf(name, ['submit']);
-  const drive = driveTasks(api.parts, name);
   const call = (method: string, path: string): Promise<Reply> => api.call(method, path, { key });
   return {
     call,
     failures: (query = '') => call('GET', `/v1/failures${query}`),
-    fail: async (code, request = {}) => {
+    fail: async (code, request = {}, worker = 'worker-1') => {
+      const drive = driveTasks(api.parts, name, worker);
       const { status, body } = await api.call('POST', '/v1/tasks', { key, body: { agent: 'echo', input: 'x', ...request } });
       expect(status).toBe(202);
       const error = { code, message: `${code} in ${body.id}`, retryable: true };
@@ -90,6 +90,56 @@ describe('GET /v1/failures', () => {
     expect(countsOf(await failures('?since=2001-01-01T00:00:00Z&until=2100-01-01T00:00:00Z'))).toHaveLength(2);
   });
 
+  it('groups by error, by agent or by release', async () => {
+    const { fail, failures } = await useTenant('by-one');
+    await fail('NETWORK_ERROR', {}, 'w-1@v1');
+    await fail('INVALID_INPUT', { agent: 'other' }, 'w-2@v2%2Fb');
+    const last = await fail('NETWORK_ERROR', { agent: 'other' }, 'w-3@v2%2Fb');
+    const group = { code: null, agent: null, release: null };
+    expect((await failures('?groupBy=error')).body.items).toMatchObject([
+      { ...group, code: 'NETWORK_ERROR', count: 2, example: { taskId: last } },
+      { ...group, code: 'INVALID_INPUT', count: 1 },
+    ]);
+    expect((await failures('?groupBy=agent')).body.items).toMatchObject([
+      { ...group, agent: 'other', count: 2 },
+      { ...group, agent: 'echo', count: 1 },
+    ]);
+    const { body } = await failures('?groupBy=release');
+    expect(body.items).toMatchObject([
+      { ...group, release: 'v2/b', count: 2, example: { taskId: last } },
+      { ...group, release: 'v1', count: 1 },
+    ]);
+    expect(body.releases).toEqual([
+      { release: 'v2/b', count: 2 },
+      { release: 'v1', count: 1 },
+    ]);
+  });
+
+  it('groups what failed before workers had a release as one without', async () => {
+    const { fail, failures } = await useTenant('no-release');
+    await fail('A');
+    await fail('B');
+    const { body } = await failures('?groupBy=release');
+    expect(body).toMatchObject({ items: [{ release: null, count: 2 }], releases: [] });
+  });
+
+  it('finds by release, also tasks themselves and what an action would do', async () => {
+    const { fail, failures, call } = await useTenant('released');
+    await fail('NETWORK_ERROR', {}, 'w-1@v1');
+    const id = await fail('NETWORK_ERROR', {}, 'w-2@v2');
+    expect((await failures('?release=v2')).body.items).toMatchObject([{ code: 'NETWORK_ERROR', agent: 'echo', count: 1 }]);
+    expect(countsOf(await failures('?release=v3'))).toEqual([]);
+    const { body } = await call('GET', '/v1/tasks?release=v2');
+    expect(body.items).toMatchObject([{ id, worker: 'w-2@v2', release: 'v2' }]);
+    expect((await call('GET', '/v1/tasks/facets?release=v2')).body.total).toBe(1);
+    expect((await call('GET', `/v1/tasks/${id}/attempts`)).body.items).toMatchObject([{ number: 1, release: 'v2' }]);
+    const counted = await api.call('POST', '/v1/tasks/actions', {
+      key: await api.keyOf('released', ['operate']),
+      body: { action: 'retry', filter: { release: 'v2' }, dryRun: true },
+    });
+    expect(counted.body).toMatchObject({ matched: 1, exact: true });
+  });
+
   it('pages by groups and counts each task once', async () => {
     const { fail, failures } = await useTenant('paged');
     for (const code of ['A', 'A', 'B', 'A', 'C']) await fail(code);
@@ -149,7 +199,7 @@ describe('GET /v1/failures', () => {
     expect(rest.body.nextCursor).toBeNull();
   });
 
-  it.each(['limit=0', 'cursor=x', 'since=yesterday', 'agent=UPPER', 'codes=A'])('refuses ?%s', async (query) => {
+  it.each(['limit=0', 'cursor=x', 'since=yesterday', 'agent=UPPER', 'codes=A', 'groupBy=day'])('refuses ?%s', async (query) => {
     const { status, body } = await api.call('GET', `/v1/failures?${query}`);
     expect([status, body.code]).toEqual([422, 'request.invalid']);
   });

@@ -67,7 +67,7 @@ describe('a task for a daemon', () => {
       output: 'one two',
       result: { files: 2 },
       state: { usage: { inputTokens: 3, outputTokens: 4 }, daemon: daemonId },
-      attempts: [{ number: 1, daemon: daemonId, worker: expect.stringContaining('-hub-'), status: 'success' }],
+      attempts: [{ number: 1, daemon: daemonId, worker: expect.stringMatching(/-hub-.*@\d+\.\d+\.\d+$/), status: 'success' }],
     });
     daemon.vanish();
   });

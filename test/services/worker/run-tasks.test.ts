@@ -7,6 +7,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { releaseOf } from '#shared/tasks/worker-name.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
@@ -47,7 +48,7 @@ const parts = await useParts({
   tasks: { maxOutputBytes: 50_000 },
   worker: { leaseMs: 1000, orphanCheckIntervalMs: 100, cancelGraceMs: 300 },
 });
-await useWorker(parts);
+await useWorker({ ...parts, config: { ...parts.config, env: { ...parts.config.env, MUSTER_RELEASE: 'a/b' } } });
 
 const submit = async (request: Partial<AcceptRequest>): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'hello there', ...request })).id;
@@ -61,6 +62,7 @@ describe('a worker', () => {
     const task = await ended(await submit({}));
     expect(task.output).toBe('hello there');
     expect(task.state).toMatchObject({ status: 'completed', attempt: 1, outcome: { kind: 'ran' } });
+    expect(releaseOf(task.state.worker)).toBe('a/b');
     expect(parseTimeline(task.state.log).map(({ status }) => status)).toEqual(['pending', 'queued', 'scheduled', 'running', 'completed']);
   });
 

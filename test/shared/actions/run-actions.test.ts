@@ -212,6 +212,7 @@ describe('an action', () => {
   it.each<[string, ActionRequest['filter']]>([
     ['ids', { ids: ['01ARZ3NDEKTSV4RRFFQ69G5FAV'] }],
     ['a worker', { worker: 'worker-1' }],
+    ['a release', { release: 'v1' }],
     ['metadata', { metadata: [{ key: 'a', value: '' }] }],
   ])('with %s cannot be read as one upon more tasks by a release that does not know them', async (_, filter) => {
     const id = await create('retry', filter);

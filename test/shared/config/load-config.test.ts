@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { installedVersion, releaseName } from '#shared/config/installed-version.ts';
 import { loadConfig, type Config } from '#shared/config/load-config.ts';
 import { hasCode, type MusterError } from '#shared/errors/error-codes.ts';
 import { useFolder } from '../../support/use-folder.ts';
@@ -191,6 +192,14 @@ describe('the configuration', () => {
     const { env } = await loadConfig({ PORT: '', REDIS_URL: '', MUSTER_ADMIN_KEY: '', MUSTER_CONFIG: '', OPENAI_BASE_URL: '' }, folder);
     expect(env.PORT).toBe(3000);
     expect(env.MUSTER_ADMIN_KEY).toBeUndefined();
+  });
+
+  it('names what is deployed by MUSTER_RELEASE, else by the version of Muster', async () => {
+    expect(releaseName((await loadConfig({ MUSTER_RELEASE: 'v1.4.0 (blue)' }, folder)).env)).toBe('v1.4.0 (blue)');
+    for (const env of [{}, { MUSTER_RELEASE: '' }]) expect(releaseName((await loadConfig(env, folder)).env)).toBe(installedVersion());
+    for (const wrong of ['x'.repeat(65), 'a\nb', ' a', 'ä']) {
+      expect(await problemsOf(loadConfig({ MUSTER_RELEASE: wrong }, folder))).toEqual([expect.stringContaining('MUSTER_RELEASE')]);
+    }
   });
 
   it('ignores variables that are not ours', async () => {

@@ -19,6 +19,7 @@ export function addTaskCommands(program: Command, contextOf: ContextOf): void {
     .option('--status <status>', 'such as running, queued, completed, permanently_failed')
     .option('--agent <id>', 'only tasks of this agent')
     .option('--session <key>', 'only tasks of this session')
+    .option('--release <release>', 'only tasks whose last attempt a worker of this release ran')
     .action((options: ListTasksOptions, command: Command) => runList(options, contextOf(command)));
   const add = (
     name: string,
@@ -38,6 +39,7 @@ interface ListTasksOptions {
   status?: string;
   agent?: string;
   session?: string;
+  release?: string;
   limit?: string;
   cursor?: string;
   json?: boolean;

@@ -36,15 +36,16 @@ afterEach(async () => {
 
 describe('the fleet', () => {
   it('shows each worker with all that it reports', async () => {
-    await beat(fleet, 'w-1', REPORT);
+    await beat(fleet, 'w-1@v2', REPORT);
     const { body } = await api.call('GET', '/v1/fleet');
     expect(body).toEqual({
       workers: [
         {
-          id: 'w-1',
+          id: 'w-1@v2',
           host: 'machine-1',
           pid: 42,
           version: '0.1.0',
+          release: 'v2',
           status: 'busy',
           queues: ['tasks', 'chat'],
           slots: 12,
@@ -65,7 +66,7 @@ describe('the fleet', () => {
       hubs: [],
       snapshots: [],
     });
-    expect((await api.call('GET', '/v1/fleet/w-1')).body).toEqual(body.workers[0]);
+    expect((await api.call('GET', '/v1/fleet/w-1@v2')).body).toEqual(body.workers[0]);
   });
 
   it('has no other worker', async () => {

@@ -18,11 +18,11 @@ export interface TaskDriver {
 }
 
 /** Does to tasks what a worker does, step by step. */
-export function driveTasks({ ledger }: Parts, tenant = 'default'): TaskDriver {
+export function driveTasks({ ledger }: Parts, tenant = 'default', worker = 'worker-1'): TaskDriver {
   const start = async (id: string): Promise<AttemptRef> => {
     const task = await readTask(ledger, tenant, id);
     const lane = task?.state.lane ?? null;
-    const claim = await claimTask(ledger, { tenant, id, lane }, 'worker-1');
+    const claim = await claimTask(ledger, { tenant, id, lane }, worker);
     if (claim.kind !== 'claimed') throw new Error(`${id} cannot be claimed: ${claim.kind}`);
     return { tenant, id, lane, token: claim.state.token };
   };

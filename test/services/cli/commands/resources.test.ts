@@ -46,6 +46,7 @@ describe('lists of what an installation has', () => {
       {
         code: 'NETWORK_ERROR',
         agent: 'echo',
+        release: null,
         count: 12,
         firstAt: '2026-01-01T00:00:00.000Z',
         lastAt: '2100-01-01T00:00:00.000Z',
@@ -64,6 +65,25 @@ describe('lists of what an installation has', () => {
 
     expect(code).toBe(0);
     expect(stdout).toMatch(line);
+  });
+
+  it('shows failures by release, and asks for nothing else', async () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const example = { taskId: TASK_ID, message: 'cut' };
+    const items = ['v2', null].map((release) => ({ agent: null, code: null, release, count: 3, firstAt: at, lastAt: at, example }));
+    const asked: string[] = [];
+    const handlers: Handlers = {
+      'GET /v1/failures': (response, { url }) => {
+        asked.push(url ?? '');
+        answer(response, 200, { items, nextCursor: null });
+      },
+    };
+    const { code, stdout } = await muster(handlers, ['failures', '--by', 'release', '--agent', 'echo']);
+    expect([code, asked]).toEqual([0, ['/v1/failures?limit=50&agent=echo&groupBy=release']]);
+    expect(stdout).toMatch(/^RELEASE +TASKS/m);
+    expect(stdout).toMatch(/^v2 +3 /m);
+    expect(stdout).toMatch(/^unknown +3 /m);
+    expect((await muster(handlers, ['failures', '--by', 'day'])).stderr).toContain('error, agent, release');
   });
 
   it('shows what to do when the list is empty', async () => {

@@ -1,0 +1,35 @@
+/** Ends the part of a worker's name in front of its release. No release has it once it is escaped. */
+const MARK = '@';
+
+interface NamedProcess {
+  host: string;
+  pid: number;
+  /** Of a hub. */
+  role?: 'hub';
+  /** Tells processes with one number on one machine apart. */
+  random: string;
+  /** What it runs, as `MUSTER_RELEASE` says. */
+  release: string;
+}
+
+/**
+ * The name of a process that runs attempts. Records have no other word of its release, which costs no state of a task a field. It has no
+ * spaces, commas or slashes: they separate names in short states, messages and members of sets.
+ */
+export function workerName({ host, pid, role, random, release }: NamedProcess): string {
+  const machine = host.replaceAll(/\s/g, '-');
+  const parts = role === undefined ? [machine, pid, random] : [machine, role, pid, random];
+  return `${parts.join('-')}${MARK}${encodeURIComponent(release)}`;
+}
+
+/** The release of the worker with this name; null where its name has none, as in records of earlier versions. */
+export function releaseOf(worker: string | undefined): string | null {
+  const at = worker?.lastIndexOf(MARK) ?? -1;
+  if (worker === undefined || at < 0) return null;
+  const escaped = worker.slice(at + MARK.length);
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return escaped;
+  }
+}
