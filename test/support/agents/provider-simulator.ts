@@ -1,4 +1,7 @@
-import { startFakeHttpEndpoint } from '../fake-http-endpoint.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../test-environment.ts';
 
 export interface SimulatorOptions {
   requestsPerMinute: number;
@@ -9,84 +12,71 @@ export interface SimulatorOptions {
   answerMs: number;
 }
 
+/** Why a call was refused with 429: more than the rate within a minute, more at once than the bucket holds, or no quota. */
+export type Refusal = 'minute' | 'burst' | 'wall';
+
 /** A call as the provider saw it. */
 export interface SimulatedCall {
-  /** Monotonic, ms. */
+  /** Monotonic, ms, by the provider's clock. */
   at: number;
-  status: 200 | 429;
+  /** Null for a call that it took. */
+  refusal: Refusal | null;
   prompt: string;
 }
+
+export type ProviderCommand = 'wall' | 'lift';
+export type ProviderEvent = { kind: 'ready'; url: string } | { kind: 'call'; call: SimulatedCall } | { kind: 'done'; now: number };
 
 export interface ProviderSimulator {
   /** What an `openai` agent takes as `baseUrl`. */
   readonly baseUrl: string;
   readonly calls: readonly SimulatedCall[];
-  /** From now on the account is out of quota, until it is lifted. */
-  wall(): void;
-  lift(): void;
+  /** From now on the account is out of quota, until it is lifted. Resolves when `calls` has all that came before, with the provider's time. */
+  wall(): Promise<number>;
+  lift(): Promise<number>;
   close(): Promise<void>;
 }
 
-const MINUTE_MS = 60_000;
+const ENTRY = fileURLToPath(new URL('provider-process.ts', import.meta.url));
 
 /**
  * A provider of OpenAI's form on a free port of the loopback that counts as strictly as the documented ones: a bucket that refills evenly,
- * and no more than the rate within any minute. It tells nothing of its limits in headers.
+ * and no more than the rate within any minute. It tells nothing of its limits in headers. It is a process of its own: what keeps this one
+ * busy would make calls late, and a call counts when it is read.
  */
 export async function startProviderSimulator(options: SimulatorOptions): Promise<ProviderSimulator> {
-  const { requestsPerMinute, burst, tokensPerCall = 20, answerMs } = options;
-  const calls: SimulatedCall[] = [];
-  let bucket = { left: burst, at: performance.now() };
-  let isWalled = false;
-
-  const isAllowed = (now: number): boolean => {
-    const refilled = Math.min(burst, bucket.left + ((now - bucket.at) * requestsPerMinute) / MINUTE_MS);
-    const ofMinute = calls.filter(({ at, status }) => status === 200 && at > now - MINUTE_MS).length;
-    const isFree = refilled >= 1 && ofMinute < requestsPerMinute;
-    bucket = { left: refilled - (isFree ? 1 : 0), at: now };
-    return isFree;
-  };
-
-  const endpoint = await startFakeHttpEndpoint((response) => {
-    const now = performance.now();
-    const prompt = promptOf(endpoint.requests.at(-1)?.body ?? '{}');
-    const refusal = isWalled ? 'insufficient_quota' : isAllowed(now) ? null : 'rate_limit_exceeded';
-    calls.push({ at: now, status: refusal === null ? 200 : 429, prompt });
-    if (refusal !== null) {
-      response.writeHead(429, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: 'No more calls now', type: refusal, code: refusal } }));
-      return;
-    }
-    setTimeout(() => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(answerOf(prompt, tokensPerCall));
-    }, answerMs);
+  const child = fork(ENTRY, [JSON.stringify(options)], {
+    env: childEnvironment(),
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  return {
-    baseUrl: `${endpoint.url}/v1`,
-    calls,
-    wall: () => {
-      isWalled = true;
-    },
-    lift: () => {
-      isWalled = false;
-    },
-    close: () => endpoint.close(),
+  const calls: SimulatedCall[] = [];
+  const waiting: ((event: Exclude<ProviderEvent, { kind: 'call' }>) => void)[] = [];
+  const answer = (): Promise<Exclude<ProviderEvent, { kind: 'call' }>> => new Promise((resolve) => waiting.push(resolve));
+  child.on('message', (event: ProviderEvent) => {
+    if (event.kind === 'call') calls.push(event.call);
+    else waiting.shift()?.(event);
+  });
+  const isEnded = once(child, 'exit');
+  const failed = isEnded.then(([code]) => {
+    throw new Error(`The simulated provider ended with ${code}`);
+  });
+  failed.catch(() => undefined);
+  const order = async (command: ProviderCommand): Promise<number> => {
+    const answered = answer();
+    child.send(command);
+    const event = await Promise.race([answered, failed]);
+    return event.kind === 'done' ? event.now : 0;
   };
-}
-
-function promptOf(body: string): string {
-  const { messages = [] } = JSON.parse(body) as { messages?: { content?: unknown }[] };
-  const content = messages.at(-1)?.content;
-  return typeof content === 'string' ? content : JSON.stringify(content);
-}
-
-function answerOf(prompt: string, tokens: number): string {
-  const chunk = { id: 'answer', object: 'chat.completion.chunk', created: 0, model: 'simulated' };
-  const usage = { prompt_tokens: tokens - 1, completion_tokens: 1, total_tokens: tokens };
-  const events = [
-    { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: prompt }, finish_reason: null }] },
-    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage },
-  ];
-  return [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
+  const ready = await Promise.race([answer(), failed]);
+  return {
+    baseUrl: `${ready.kind === 'ready' ? ready.url : ''}/v1`,
+    calls,
+    wall: () => order('wall'),
+    lift: () => order('lift'),
+    close: async () => {
+      if (child.connected) child.disconnect();
+      await isEnded;
+    },
+  };
 }
