@@ -139,3 +139,7 @@ export function problemText(thrown: unknown): string {
     return 'Muster does not answer. The network may be gone, or it is being restarted.';
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+export type TaskAction = 'retry' | 'cancel' | 'discard';
+/** Which tasks an action selects: named ones, or those of a filter with the fields of `GET /v1/tasks`. */
+export type TaskActionTarget = { readonly ids: readonly string[] } | { readonly filter: Readonly<Record<string, unknown>> };

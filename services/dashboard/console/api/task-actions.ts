@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { callApi, randomKey } from './call-api.ts';
-
-export type TaskAction = 'retry' | 'cancel' | 'discard';
-/** Which tasks an action selects: named ones, or those of a filter with the fields of `GET /v1/tasks`. */
-export type TaskActionTarget = { readonly ids: readonly string[] } | { readonly filter: Readonly<Record<string, unknown>> };
+import type { TaskAction, TaskActionTarget } from './records.ts';
 
 const countSchema = z.object({ matched: z.number(), exact: z.boolean() });
 const actionSchema = z.object({

@@ -35,15 +35,19 @@ export function Page(): ReactElement {
     refetchInterval: usePollInterval(),
   });
   const selected = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  // Without failures there is nothing to retry; an unread page may have some.
+  const hasFailures = query.hasNextPage || query.data?.pages.some(({ items }) => items.length > 0) === true;
   return (
     <PageFrame
       title="Failures"
       actions={
-        <BulkTaskActions
-          target={{ filter: { status: ['permanently_failed'], ...selected } }}
-          actions={['retry', 'discard']}
-          label={filters.count === 0 ? 'all' : 'all of the filter'}
-        />
+        hasFailures ? (
+          <BulkTaskActions
+            target={{ filter: { status: ['permanently_failed'], ...selected } }}
+            actions={['retry', 'discard']}
+            label={filters.count === 0 ? 'all' : 'all of the filter'}
+          />
+        ) : null
       }
     >
       <FilterBar

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
 import { useMay } from '../../api/person.ts';
-import type { TaskAction } from '../../api/task-actions.ts';
+import type { TaskAction } from '../../api/records.ts';
 import { TASK_CALLS, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
 import { notify } from '../../parts/actions/notices.tsx';
@@ -28,7 +28,13 @@ export function SelectionActions({ selection, filters, total }: SelectionActions
     return (
       <>
         <span>{countText(ids.size)} selected</span>
-        <BulkTaskActions size="compact-xs" actions={ACTIONS} target={{ ids: [...ids] }} onStarted={() => selection.change(new Set())} />
+        <BulkTaskActions
+          size="compact-xs"
+          actions={ACTIONS}
+          target={{ ids: [...ids] }}
+          within={actionFilter(filters.values)}
+          onStarted={() => selection.change(new Set())}
+        />
         <Button size="compact-xs" variant="subtle" color="gray" onClick={() => selection.change(new Set())}>
           None
         </Button>

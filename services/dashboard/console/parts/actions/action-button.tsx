@@ -21,10 +21,10 @@ export function ActionButton({ needs, text, icon, danger = false, size = 'xs', .
   const act = useAction();
   const [isBusy, setBusy] = useState(false);
   if (!may) return null;
-  const onClick = async (): Promise<void> => {
+  // Busy only once it is confirmed.
+  const run = async (): Promise<void> => {
     setBusy(true);
-    await act(action);
-    setBusy(false);
+    await action.run().finally(() => setBusy(false));
   };
   return (
     <Button
@@ -33,7 +33,7 @@ export function ActionButton({ needs, text, icon, danger = false, size = 'xs', .
       {...(danger ? { color: 'red' } : {})}
       {...(icon === undefined ? {} : { leftSection: <Icon name={icon} size={ICON_PX} /> })}
       loading={isBusy}
-      onClick={() => void onClick()}
+      onClick={() => void act({ ...action, run })}
     >
       {text}
     </Button>

@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import { useMay, type Scope } from '../../api/person.ts';
-import { problemText } from '../../api/records.ts';
-import { countAction, startAction, type TaskAction, type TaskActionTarget } from '../../api/task-actions.ts';
+import { problemText, type TaskAction, type TaskActionTarget } from '../../api/records.ts';
+import { countAction, startAction } from '../../api/task-actions.ts';
 import { countText } from '../numbers.tsx';
+import { changedTasks } from './changed-tasks.ts';
 import { useConfirm } from './confirm.tsx';
 import { showJob } from './jobs.tsx';
 import { notify } from './notices.tsx';
@@ -20,32 +21,41 @@ interface BulkTaskActionsProps {
   /** The tasks in words, `all 312`; none where the text beside the buttons says it. */
   label?: string;
   size?: 'xs' | 'compact-xs';
+  /** The filter of the list in which named tasks were selected. */
+  within?: Readonly<Record<string, unknown>>;
   onStarted?: () => void;
 }
 
 /** Buttons that change many tasks, as a background job with progress. */
-export function BulkTaskActions({ actions, label = '', size = 'xs', onStarted, target }: BulkTaskActionsProps): ReactElement {
+export function BulkTaskActions({ actions, ...rest }: BulkTaskActionsProps): ReactElement {
   return (
     <>
       {actions.map((action) => (
-        <BulkButton key={action} action={action} target={target} label={label} size={size} {...(onStarted ? { onStarted } : {})} />
+        <BulkButton key={action} action={action} {...rest} />
       ))}
     </>
   );
 }
 
-interface BulkButtonProps extends Required<Omit<BulkTaskActionsProps, 'actions' | 'onStarted'>>, Pick<BulkTaskActionsProps, 'onStarted'> {
+interface BulkButtonProps extends Omit<BulkTaskActionsProps, 'actions'> {
   action: TaskAction;
 }
 
-function BulkButton({ action, target, label, size, onStarted }: BulkButtonProps): ReactElement | null {
+const EVERYTHING = {};
+
+function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHING, onStarted }: BulkButtonProps): ReactElement | null {
   const { text, needs, warning } = ACTION_TEXTS[action];
   const may = useMay(needs);
   const confirm = useConfirm();
   const [isBusy, setBusy] = useState(false);
   if (!may) return null;
+  /** Not busy while the dialog asks: the person is the one who is waited for. */
+  const whileBusy = async <Answer,>(call: () => Promise<Answer>): Promise<Answer> => {
+    setBusy(true);
+    return await call().finally(() => setBusy(false));
+  };
   const start = async (): Promise<void> => {
-    const { matched, exact } = await countAction(action, target);
+    const { matched, exact } = await whileBusy(() => countAction(action, target));
     if (matched === 0) return notify({ text: `There is no task to ${text.toLowerCase()}` });
     const total = `${exact ? '' : 'at least '}${countText(matched)} ${matched === 1 ? 'task' : 'tasks'}`;
     const isConfirmed = await confirm({
@@ -55,17 +65,16 @@ function BulkButton({ action, target, label, size, onStarted }: BulkButtonProps)
       danger: action !== 'retry',
     });
     if (!isConfirmed) return undefined;
-    showJob(await startAction(action, target));
+    const record = await whileBusy(() => startAction(action, target));
+    showJob({ record, link: changedTasks(action, target, within) });
     onStarted?.();
     return undefined;
   };
-  const onClick = async (): Promise<void> => {
-    setBusy(true);
-    await start().catch((error: unknown) => notify({ text: problemText(error), tone: 'bad' }));
-    setBusy(false);
+  const onClick = (): void => {
+    start().catch((error: unknown) => notify({ text: problemText(error), tone: 'bad' }));
   };
   return (
-    <Button size={size} variant="default" loading={isBusy} onClick={() => void onClick()}>
+    <Button size={size} variant="default" loading={isBusy} onClick={onClick}>
       {label === '' ? text : `${text} ${label}`}
     </Button>
   );

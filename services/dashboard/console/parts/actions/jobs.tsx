@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactElement } from 'react';
-import { cancelAction, readAction, type ActionRecord, type TaskAction } from '../../api/task-actions.ts';
+import type { TaskAction } from '../../api/records.ts';
+import { cancelAction, readAction, type ActionRecord } from '../../api/task-actions.ts';
 import { countText } from '../numbers.tsx';
+import type { ChangedTasks } from './changed-tasks.ts';
 import classes from './actions.module.css';
 import { notify } from './notices.tsx';
 import { createStore } from './store.ts';
@@ -11,11 +13,17 @@ const POLL_MS = 1000;
 const DOING: Readonly<Record<TaskAction, string>> = { retry: 'Retrying', cancel: 'Cancelling', discard: 'Discarding' };
 const DONE: Readonly<Record<TaskAction, string>> = { retry: 'retried', cancel: 'cancelled', discard: 'discarded' };
 
-const jobs = createStore<readonly ActionRecord[]>([]);
+interface Job {
+  readonly record: ActionRecord;
+  /** Where a person finds its tasks when it has ended. */
+  readonly link: ChangedTasks;
+}
+
+const jobs = createStore<readonly Job[]>([]);
 
 /** Shows the progress of an action upon many tasks on every page until it has ended. */
-export function showJob(record: ActionRecord): void {
-  jobs.change((before) => [...before, record]);
+export function showJob(job: Job): void {
+  jobs.change((before) => [...before, job]);
 }
 
 /** The actions that this browser started and that run; the shell shows them. */
@@ -24,13 +32,13 @@ export function Jobs(): ReactElement {
   return (
     <>
       {shown.map((job) => (
-        <JobProgress key={job.id} first={job} />
+        <JobProgress key={job.record.id} first={job.record} link={job.link} />
       ))}
     </>
   );
 }
 
-function JobProgress({ first }: { first: ActionRecord }): ReactElement {
+function JobProgress({ first, link }: { first: ActionRecord; link: ChangedTasks }): ReactElement {
   const queries = useQueryClient();
   const { data: job = first } = useQuery({
     queryKey: ['actions', first.id],
@@ -41,10 +49,10 @@ function JobProgress({ first }: { first: ActionRecord }): ReactElement {
   const hasEnded = status === 'completed' || status === 'cancelled' || status === 'failed';
   useEffect(() => {
     if (!hasEnded) return;
-    jobs.change((before) => before.filter(({ id }) => id !== job.id));
-    notify(outcomeOf(job));
+    jobs.change((before) => before.filter(({ record }) => record.id !== job.id));
+    notify({ ...outcomeOf(job), link });
     void queries.invalidateQueries();
-  }, [hasEnded, job, queries]);
+  }, [hasEnded, job, link, queries]);
   const settled = job.done + job.skipped + job.failed;
   const text = `${DOING[job.action]} ${countText(settled)} of ${countText(Math.max(job.matched, settled))}`;
   return (

@@ -1,6 +1,7 @@
 import { Button, CloseButton } from '@mantine/core';
 import { useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
 import { problemText } from '../../api/records.ts';
+import { PageLink } from '../../routing/navigation.tsx';
 import classes from './actions.module.css';
 import { createStore } from './store.ts';
 
@@ -9,6 +10,8 @@ export interface Notice {
   tone?: 'good' | 'bad';
   /** Takes the action back. */
   undo?: () => Promise<unknown>;
+  /** The page that shows more. */
+  link?: { readonly text: string; readonly href: string };
 }
 
 interface ShownNotice extends Notice {
@@ -17,6 +20,8 @@ interface ShownNotice extends Notice {
 
 /** Long enough to read a sentence and to press Undo; problems stay until they are closed. */
 const SHOWN_MS = 8000;
+/** A notice with a link ends a job during which people do something else. */
+const LINK_SHOWN_MS = 60_000;
 const MAX_SHOWN = 4;
 
 const notices = createStore<readonly ShownNotice[]>([]);
@@ -27,7 +32,7 @@ export function notify(notice: Notice): void {
   const id = nextId;
   nextId += 1;
   notices.change((before) => [...before.slice(1 - MAX_SHOWN), { ...notice, id }]);
-  if (notice.tone !== 'bad') setTimeout(() => closeNotice(id), SHOWN_MS);
+  if (notice.tone !== 'bad') setTimeout(() => closeNotice(id), notice.link === undefined ? SHOWN_MS : LINK_SHOWN_MS);
 }
 
 function closeNotice(id: number): void {
@@ -43,6 +48,11 @@ export function Notices({ children }: { children: ReactNode }): ReactElement {
       {shown.map((notice) => (
         <div key={notice.id} className={classes['notice']} data-tone={notice.tone}>
           <span>{notice.text}</span>
+          {notice.link === undefined ? null : (
+            <PageLink href={notice.link.href} onClick={() => closeNotice(notice.id)}>
+              {notice.link.text}
+            </PageLink>
+          )}
           {notice.undo === undefined ? null : (
             <Button size="compact-xs" variant="default" onClick={() => void undo(notice)}>
               Undo

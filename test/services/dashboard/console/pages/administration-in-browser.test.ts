@@ -146,12 +146,15 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   await web.page.getByRole('list', { name: 'Failures by release' }).getByRole('link', { name: '3' }).waitFor();
   await web.expectPage('failures');
   await button('Discard all', group).click();
+  await button('Discard 2 tasks', dialog()).waitFor();
+  expect(await web.page.locator('main button[data-loading]').count()).toBe(0);
   await button('Discard 2 tasks', dialog()).click();
   await group.waitFor({ state: 'detached' });
   await groups.getByText('PERMISSION_DENIED').waitFor();
   expect(await groups.locator('> li').count()).toBe(1);
   await web.open('/failures?code=INVALID_INPUT');
   await web.page.getByText('No task of this filter failed for good.').waitFor();
+  expect(await button(/^(Retry|Discard) all/).count()).toBe(0);
 });
 
 test.skipIf(!hasBrowser)('a tenant is made, and gets a key that is shown once and ends when it is revoked', async () => {

@@ -143,11 +143,14 @@ test.skipIf(!hasBrowser)(
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 task' }).click();
     await page.getByText('1 task cancelled').waitFor();
     await row('without an end').getByText('cancelled').waitFor();
+    await page.getByRole('link', { name: 'Show the task' }).click();
+    await page.getByRole('heading', { level: 1, name: 'endless' }).waitFor();
     await console.open('/tasks?status=permanently_failed');
     await row('a broken source').waitFor();
     await page.getByRole('button', { name: /^Discard all/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard 1 task' }).click();
     await page.getByText('1 task discarded').waitFor();
+    await page.getByRole('link', { name: 'Show what is left' }).waitFor();
     await page.getByText('No task fits these filters.').waitFor();
     const { items } = await console.api<{ items: unknown[] }>('GET', '/v1/tasks?status=permanently_failed');
     expect(items).toEqual([]);
