@@ -63,8 +63,8 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
   };
 }
 
-function attachmentRecord({ name, mediaType, bytes, url }: Attachment): Record<string, unknown> {
-  return { name, mediaType, bytes, url };
+function attachmentRecord({ name, mediaType, bytes, file, url }: Attachment): Record<string, unknown> {
+  return { name, mediaType, bytes, uploadId: file, url };
 }
 
 /** Whether a task's sla passed before its end; null without an sla. Of an open task that is noted within seconds. */

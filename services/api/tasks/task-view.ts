@@ -38,6 +38,10 @@ const attachmentViewSchema = z
     name: z.string().meta({ description: 'Unique among those of the task.' }),
     mediaType: z.string().meta({ description: 'What its sender said that it is.' }),
     bytes: z.int().nullable().meta({ description: 'Its size; null for one that is fetched from `url`.' }),
+    uploadId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its upload, which another task can have too; null for one that is fetched from `url`.' }),
     url: z.string().nullable().meta({ description: 'Where it is fetched; null for an upload.' }),
   })
   .meta({ id: 'TaskAttachment' });

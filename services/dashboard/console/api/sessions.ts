@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { z } from 'zod';
 import { callApi, personSchema } from './call-api.ts';
+import type { GivenFile } from './tasks.ts';
 import {
   listOf,
   outcomeSchema,
@@ -51,7 +52,7 @@ export async function readSession(session: string, signal: AbortSignal): Promise
 export interface NewMessage {
   readonly text: string;
   readonly agent?: string;
-  readonly attachments?: readonly { readonly uploadId: string }[];
+  readonly attachments?: readonly GivenFile[];
 }
 
 /** Sends a message. The same key again means the same message. */

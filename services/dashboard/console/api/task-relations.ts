@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { callApi } from './call-api.ts';
 import { listOf, type TaskRef } from './records.ts';
-import { taskApiPath, taskRecordSchema, taskSchema, tenantHeaders, type Task, type TaskRecord } from './tasks.ts';
+import { taskApiPath, taskRecordSchema, taskSchema, tenantHeaders, type GivenFile, type Task, type TaskRecord } from './tasks.ts';
 
 const tasksSchema = listOf(taskSchema);
 
@@ -60,6 +60,7 @@ export interface NewTask {
   session?: string;
   context?: Record<string, unknown>;
   metadata?: Record<string, unknown>;
+  attachments?: readonly GivenFile[];
 }
 
 const acceptedSchema = z.object({ id: z.string() });

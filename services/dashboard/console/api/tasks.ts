@@ -57,7 +57,9 @@ export const taskRecordSchema = z.object({
   preemptedBy: text,
   scheduledFor: text,
   execution: z.object({ maxAttempts: z.number() }).nullish(),
-  attachments: z.array(z.object({ name: z.string(), bytes: z.number().nullable() })).default([]),
+  attachments: z
+    .array(z.object({ name: z.string(), mediaType: z.string(), bytes: z.number().nullable(), uploadId: text, url: text }))
+    .default([]),
   output: text,
   result: z.unknown().optional(),
   error: taskErrorSchema.nullish(),
@@ -72,6 +74,27 @@ export const taskRecordSchema = z.object({
   retryAt: text,
 });
 export type TaskRecord = z.infer<typeof taskRecordSchema>;
+
+/** A file of a new task or message: an upload, which several tasks may have, or what is fetched from an address. */
+export interface GivenFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly uploadId?: string;
+  readonly url?: string;
+}
+
+/** Reads a task's record. */
+export async function readTaskRecord(taskRef: TaskRef): Promise<TaskRecord> {
+  return await callApi(taskRecordSchema, taskApiPath(taskRef), { headers: tenantHeaders(taskRef) });
+}
+
+/** The files of a task, for another one. */
+export function givenFiles({ attachments }: Pick<TaskRecord, 'attachments'>): GivenFile[] {
+  return attachments.flatMap(({ name, mediaType, uploadId, url }): GivenFile[] => {
+    if (uploadId) return [{ name, mediaType, uploadId }];
+    return url ? [{ name, mediaType, url }] : [];
+  });
+}
 
 export const attemptSchema = z.object({
   number: z.number(),

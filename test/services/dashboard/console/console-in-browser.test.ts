@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import type { Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { announcePlatforms } from '#shared/schedules/platforms.ts';
@@ -458,7 +459,12 @@ test.skipIf(!hasBrowser)(
       expect((await dashboard.call('POST', `/v1/sessions/${session}/messages`, { headers, json })).status).toBe(202);
     };
     await submit('by the API', { session: 'asked-by-api', agent: 'echo' });
-    await write('from-telegram', { text: 'hello bot', surface: 'telegram', user: 'ada', ...failing });
+    const { file: uploadId } = await dashboard.parts.files.upload(
+      'default',
+      { name: 'plan.txt', mediaType: 'text/plain' },
+      Readable.from([Buffer.from('given')]),
+    );
+    await write('from-telegram', { text: 'hello bot', surface: 'telegram', user: 'ada', attachments: [{ uploadId }], ...failing });
     await page.goto(`${dashboard.url}/sessions`);
     const row = (id: string): ReturnType<Page['locator']> => page.getByRole('row').filter({ hasText: id });
     await row('asked-by-api').getByText('API', { exact: true }).waitFor();
@@ -474,6 +480,9 @@ test.skipIf(!hasBrowser)(
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('article').nth(1).getByText('echo', { exact: true }).waitFor();
     expect(await page.locator('article').nth(1).innerText()).toContain('hello bot');
+    await page.locator('article').nth(1).getByRole('link', { name: 'plan.txt' }).waitFor();
+    await page.reload();
+    await page.locator('article').nth(1).getByRole('link', { name: 'plan.txt' }).waitFor();
   },
 );
 

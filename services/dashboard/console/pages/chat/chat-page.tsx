@@ -14,7 +14,8 @@ import { isOpen } from './conversation.ts';
 import { MessageList } from './message-list.tsx';
 import { addRecentChat, readRecentChats, SessionList } from './session-list.tsx';
 import { useAttachments } from './use-attachments.ts';
-import { useConversation } from './use-conversation.ts';
+import type { Upload } from './upload-file.ts';
+import { useConversation, type SentFile } from './use-conversation.ts';
 
 /** A conversation beside the list of conversations, which a narrow page keeps in a drawer. Without an id it is a new conversation. */
 export function Page({ params }: PageProps): ReactElement {
@@ -69,6 +70,10 @@ export function Page({ params }: PageProps): ReactElement {
   );
 }
 
+function sentFile({ id: uploadId, name, mediaType, bytes }: Upload): SentFile {
+  return { file: { name, mediaType, uploadId }, bytes };
+}
+
 function newSession(): string {
   return `web-${randomKey()}`;
 }
@@ -86,13 +91,13 @@ interface ConversationViewProps {
 /** One conversation: its messages, and the box to write in. */
 function ConversationView({ id, title, isNew, menu, onStarted }: ConversationViewProps): ReactElement {
   const [agent, setAgent] = useState<string | null>(null);
-  const { conversation, session, connection, problem, send, stop, setMode } = useConversation(id);
+  const { conversation, session, connection, problem, send, sendAgain, stop, setMode } = useConversation(id);
   const maySubmit = useMay('submit');
   const attachments = useAttachments();
   const { isOver, ...dropping } = useDropping(maySubmit ? attachments.add : null);
   const open = conversation.messages.filter(isOpen);
   const onSend: ComposerProps['onSend'] = async (text, files) => {
-    const isAccepted = await send({ text, agent, files });
+    const isAccepted = await send({ text, agent, files: files.map(sentFile) });
     if (isAccepted && isNew) onStarted(text);
     return isAccepted;
   };
@@ -100,11 +105,7 @@ function ConversationView({ id, title, isNew, menu, onStarted }: ConversationVie
     <section className={classes['conversation']} aria-label="Conversation" data-dropping={isOver || undefined} {...dropping}>
       <Head title={isNew ? 'New chat' : title} menu={menu} onStop={maySubmit ? () => void stop() : null} isBusy={open.length > 0} />
       {connection === 'cut' ? <output className={classes['cut']}>The connection is cut. Trying again …</output> : null}
-      <MessageList
-        conversation={conversation}
-        session={session}
-        onRetry={maySubmit ? (text, failedAgent) => void send({ text, agent: failedAgent, files: [] }) : null}
-      />
+      <MessageList conversation={conversation} session={session} onRetry={maySubmit ? (message) => void sendAgain(message) : null} />
       {problem === null ? null : (
         <div className={classes['problem']}>
           <ProblemNote title="That did not work" error={problem} />

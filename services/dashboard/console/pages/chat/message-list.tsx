@@ -13,8 +13,8 @@ import { outcomeText, waitTexts } from './message-texts.ts';
 interface MessageListProps {
   conversation: Conversation;
   session: Session | undefined;
-  /** Sends the text of a message that failed again; null for people who may not write. */
-  onRetry: ((text: string, agent: string | null) => void) | null;
+  /** Sends a message that failed again, with its files; null for people who may not write. */
+  onRetry: ((message: ChatMessage) => void) | null;
 }
 
 /** The messages, oldest first. The list stays scrolled to its end until the person scrolls up. */
@@ -32,14 +32,8 @@ export function MessageList({ conversation, session, onRetry }: MessageListProps
           {messages.map((message) => (
             <Fragment key={message.id}>
               <MessageView message={message} wait={waits.get(message.id) ?? null} />
-              {/* A message with files is retried on its task's page, because an upload belongs to one task. */}
-              {message.status === 'permanently_failed' && message.attachments.length === 0 && onRetry !== null ? (
-                <Button
-                  className={classes['retry'] ?? ''}
-                  size="compact-xs"
-                  variant="default"
-                  onClick={() => onRetry(message.text, message.agent)}
-                >
+              {message.status === 'permanently_failed' && onRetry !== null ? (
+                <Button className={classes['retry'] ?? ''} size="compact-xs" variant="default" onClick={() => onRetry(message)}>
                   Try again
                 </Button>
               ) : null}

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useReducer, useRef, useState, type RefObject } from 'react';
 import { randomKey } from '../../api/call-api.ts';
 import type { Session } from '../../api/records.ts';
-import type { Upload } from './upload-file.ts';
+import { givenFiles, readTaskRecord, type GivenFile } from '../../api/tasks.ts';
 import {
   readSession,
   sendMessage,
@@ -18,8 +18,10 @@ import {
   isOpen,
   LIVE_EVENTS,
   readLiveEvent,
+  type ChatMessage,
   type Conversation,
   type ConversationChange,
+  type MessageFile,
 } from './conversation.ts';
 
 /** The time between two polls of the waiting messages; the stream reports everything else at once. */
@@ -30,7 +32,12 @@ export interface SentMessage {
   readonly text: string;
   /** Null for the agent that the configuration names. */
   readonly agent: string | null;
-  readonly files: readonly Upload[];
+  readonly files: readonly SentFile[];
+}
+
+export interface SentFile {
+  readonly file: GivenFile;
+  readonly bytes: number | null;
 }
 
 interface OpenConversation {
@@ -42,6 +49,8 @@ interface OpenConversation {
   problem: unknown;
   /** Resolves to whether the message was accepted. */
   send: (message: SentMessage) => Promise<boolean>;
+  /** Sends a message of the conversation once more, with its files. */
+  sendAgain: (message: ChatMessage) => Promise<boolean>;
   stop: () => Promise<boolean>;
   setMode: (mode: string) => Promise<boolean>;
 }
@@ -89,9 +98,21 @@ export function useConversation(id: string): OpenConversation {
     connection,
     problem,
     send: (message) => sendInTurn(message.text, () => perform(() => post(message))),
+    sendAgain: (message) =>
+      sendInTurn(message.text, () =>
+        perform(async () => post({ text: message.text, agent: message.agent, files: await filesOf(message) })),
+      ),
     stop: () => perform(() => stopSession(id)),
     setMode: (mode) => perform(() => setSessionMode(id, mode)),
   };
+}
+
+/** The files of an earlier message, which its task still has. */
+async function filesOf({ id, attachments }: ChatMessage): Promise<SentFile[]> {
+  if (attachments.length === 0) return [];
+  const sizes = new Map(attachments.map(({ name, bytes }) => [name, bytes]));
+  const given = givenFiles(await readTaskRecord({ id, tenant: null }));
+  return given.map((file) => ({ file, bytes: sizes.get(file.name) ?? null }));
 }
 
 /** A message whose request failed, so that it may have been accepted or not. */
@@ -107,6 +128,10 @@ interface Sending {
   sendInTurn: (text: string, send: () => Promise<boolean>) => Promise<boolean>;
 }
 
+function shownFile({ file: { name, mediaType }, bytes }: SentFile): MessageFile {
+  return { name, mediaType, bytes };
+}
+
 /** The fields of a message that has just been sent. */
 const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0, artifacts: [] } as const;
 
@@ -117,7 +142,7 @@ function useSending(session: string, change: (change: ConversationChange) => voi
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   return {
     post: async ({ text, agent, files }) => {
-      const attachments = files.length === 0 ? {} : { attachments: files.map(({ id }) => ({ uploadId: id })) };
+      const attachments = files.length === 0 ? {} : { attachments: files.map(({ file }) => file) };
       const message = { text, ...(agent === null ? {} : { agent }), ...attachments };
       const sent = await sendOnce(unconfirmed, JSON.stringify(message), (key) => sendMessage(session, message, key));
       if ('command' in sent) {
@@ -126,7 +151,10 @@ function useSending(session: string, change: (change: ConversationChange) => voi
         return;
       }
       const { id, status, outcome } = sent;
-      change({ kind: 'sent', message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null, attachments: files } });
+      change({
+        kind: 'sent',
+        message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null, attachments: files.map(shownFile) },
+      });
     },
     sendInTurn: (text, send) => {
       // A command does not wait, because it may have to stop a message that hangs.

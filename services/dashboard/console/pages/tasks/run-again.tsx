@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState, type ReactElement, type SubmitEvent } from 'react';
 import { randomKey, useAgentNames } from '../../api/call-api.ts';
 import { submitTask, type NewTask } from '../../api/task-relations.ts';
-import type { TaskRecord } from '../../api/tasks.ts';
+import { givenFiles, type TaskRecord } from '../../api/tasks.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
@@ -56,9 +56,7 @@ function AgainForm({ task }: { task: TaskRecord }): ReactElement {
         value={input}
         onChange={({ currentTarget }) => setInput(currentTarget.value)}
       />
-      <p className="faint">
-        A new task with the same priority{task.session ? ', session' : ''}, context and metadata. This one stays as it is.
-      </p>
+      <p className="faint">A new task with the same {sameParts(task)} and metadata. This one stays as it is.</p>
       {submit.error === null ? null : <ProblemNote title="It was not submitted" error={submit.error} />}
       <Button type="submit" loading={submit.isPending} disabled={input.trim() === ''}>
         Run it
@@ -67,9 +65,14 @@ function AgainForm({ task }: { task: TaskRecord }): ReactElement {
   );
 }
 
+function sameParts({ session, attachments }: TaskRecord): string {
+  return ['priority', ...(session ? ['session'] : []), ...(attachments.length > 0 ? ['files'] : []), 'context'].join(', ');
+}
+
 /** The request that would make the task, with what a person changed. */
 export function copyOf(task: TaskRecord, changes: Partial<Pick<NewTask, 'agent' | 'input'>> = {}): NewTask {
   const { agent, input, priority, session, context, metadata } = task;
+  const files = givenFiles(task);
   return {
     agent,
     input,
@@ -77,6 +80,7 @@ export function copyOf(task: TaskRecord, changes: Partial<Pick<NewTask, 'agent' 
     ...(session ? { session } : {}),
     ...(context ? { context } : {}),
     ...(metadata ? { metadata } : {}),
+    ...(files.length > 0 ? { attachments: files } : {}),
     ...changes,
   };
 }

@@ -203,8 +203,8 @@ describe('attachments of a task', () => {
     expect(task.output).toBe('note.txt text/plain one\nnote-2.txt text/x-b two');
     const { body: record } = await api.call('GET', `/v1/tasks/${task.id}`);
     expect(record.attachments).toEqual([
-      { name: 'note.txt', mediaType: 'text/plain', bytes: 3, url: null },
-      { name: 'note-2.txt', mediaType: 'text/x-b', bytes: 3, url: null },
+      { name: 'note.txt', mediaType: 'text/plain', bytes: 3, uploadId: first, url: null },
+      { name: 'note-2.txt', mediaType: 'text/x-b', bytes: 3, uploadId: second, url: null },
     ]);
     const { body: list } = await api.call('GET', `/v1/tasks/${task.id}/artifacts`);
     expect(list.items).toEqual([{ name: 'copy.txt', mediaType: 'text/plain', bytes: 47, attempt: 1, createdAt: expect.any(String) }]);
