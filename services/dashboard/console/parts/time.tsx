@@ -30,9 +30,14 @@ const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { ...DAY, ...CLOCK });
 export function ClockTime({ withDay = true, ...time }: TimeProps & { withDay?: boolean }): ReactElement {
   return (
     <time dateTime={time.at} title={timeHint(time)}>
-      {(withDay ? DAY_FORMAT : CLOCK_FORMAT).format(new Date(time.at))}
+      {withDay ? clockText(time.at) : CLOCK_FORMAT.format(new Date(time.at))}
     </time>
   );
+}
+
+/** A time in this browser's zone, `23 Nov, 09:00:12 CET`. */
+export function clockText(at: string): string {
+  return DAY_FORMAT.format(new Date(at));
 }
 
 const FULL = { ...DAY, year: 'numeric', ...CLOCK } as const;
@@ -48,7 +53,7 @@ function hintFormat(zone: string): Intl.DateTimeFormat {
 }
 
 /** One line per zone: the viewer's, UTC, and the further zone. */
-export function timeHint({ at, of, zone }: TimeProps): string {
+function timeHint({ at, of, zone }: TimeProps): string {
   const time = new Date(at);
   const inZone = (name: string): string => hintFormat(name).format(time);
   const lines = [inZone(OWN_ZONE), inZone('UTC'), ...(zone === undefined ? [] : [`${inZone(zone)} in ${zone}`])];

@@ -25,17 +25,19 @@ export function useFilters<Spec extends FilterSpec>(spec: Spec): Filters<Spec> {
       search,
       count: [...new URLSearchParams(search).keys()].length,
       change: (changes, options) => showQuery(changedQuery(spec, changes), options),
-      clear: () => showQuery(''),
+      clear: () => showQuery(otherParameters(spec).toString()),
     };
   }, [spec, query]);
 }
 
 /** The query of the address with changed filters; parameters of others, as the order of a table, stay. */
 function changedQuery<Spec extends FilterSpec>(spec: Spec, changes: Partial<FilterValues<Spec>>): string {
-  const before = window.location.search;
-  const others = [...new URLSearchParams(before)].filter(([name]) => !(name in spec));
-  const filters = new URLSearchParams(filterQuery(spec, { ...readFilters(spec, before), ...changes }));
-  return new URLSearchParams([...filters, ...others]).toString();
+  const filters = new URLSearchParams(filterQuery(spec, { ...readFilters(spec, window.location.search), ...changes }));
+  return new URLSearchParams([...filters, ...otherParameters(spec)]).toString();
+}
+
+function otherParameters(spec: FilterSpec): URLSearchParams {
+  return new URLSearchParams([...new URLSearchParams(window.location.search)].filter(([name]) => !(name in spec)));
 }
 
 function showQuery(search: string, options: { replace?: boolean } = {}): void {

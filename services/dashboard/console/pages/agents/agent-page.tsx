@@ -35,7 +35,10 @@ const COLUMNS: readonly Column<AgentTask>[] = [
     width: 90,
     align: 'end',
     onNarrow: 'line',
-    cell: ({ startedAt, completedAt }) => <Elapsed from={startedAt} to={completedAt} />,
+    cell: ({ status, startedAt, completedAt }) => (
+      // Between two attempts it does not run.
+      <Elapsed from={status === 'running' || completedAt ? startedAt : null} to={completedAt} />
+    ),
   },
   { id: 'error', title: 'Error', cell: ({ error }) => (error ? `${error.message} [${error.code}]` : '') },
   { id: 'age', title: 'Accepted', width: 110, onNarrow: 'line', cell: ({ createdAt }) => <Age at={createdAt} of="accepted" /> },

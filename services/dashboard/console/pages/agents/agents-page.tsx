@@ -28,25 +28,31 @@ const FILTERS = { hours: 'text' } as const;
 const CHOICES = WINDOWS.map((value) => ({ value, label: `Figures of ${windowText(Number(value))}` }));
 
 const COLUMNS: readonly Column<AgentRow>[] = [
-  { id: 'id', title: 'Agent', width: 200, onNarrow: 'first', cell: ({ agent }) => agent.id, sortValue: ({ agent }) => agent.id },
+  {
+    id: 'id',
+    title: 'Agent',
+    onNarrow: 'first',
+    cell: ({ agent: { id, description } }) => <span title={[id, description].filter(Boolean).join(': ')}>{id}</span>,
+    sortValue: ({ agent }) => agent.id,
+  },
   {
     id: 'state',
     title: 'State',
-    width: 120,
+    width: 110,
     onNarrow: 'line',
     cell: ({ agent: { hold } }) =>
       hold === null ? '' : <ToneBadge tone="warn">{hold.gate === 'agent' ? 'paused' : 'keeps failing'}</ToneBadge>,
     sortValue: ({ agent: { hold } }) => hold?.gate ?? '',
   },
-  { id: 'kind', title: 'Kind', width: 100, onNarrow: 'line', cell: ({ agent }) => agent.kind, sortValue: ({ agent }) => agent.kind },
-  { id: 'model', title: 'Model', width: 160, cell: ({ agent }) => agent.model ?? '', sortValue: ({ agent }) => agent.model ?? '' },
-  { id: 'description', title: 'Description', cell: ({ agent }) => agent.description ?? '' },
-  { id: 'running', title: 'At once', width: 80, align: 'end', isOptional: true, cell: ({ agent }) => <Count value={agent.maxRunning} /> },
-  { id: 'timeout', title: 'Timeout', width: 90, align: 'end', isOptional: true, cell: ({ agent }) => <Duration ms={agent.timeoutMs} /> },
+  { id: 'kind', title: 'Kind', width: 84, onNarrow: 'line', cell: ({ agent }) => agent.kind, sortValue: ({ agent }) => agent.kind },
+  { id: 'model', title: 'Model', width: 140, cell: ({ agent }) => agent.model ?? '', sortValue: ({ agent }) => agent.model ?? '' },
+  { id: 'description', title: 'Description', width: 280, isOptional: true, cell: ({ agent }) => agent.description ?? '' },
+  { id: 'running', title: 'At once', width: 76, align: 'end', cell: ({ agent }) => <Count value={agent.maxRunning} /> },
+  { id: 'timeout', title: 'Timeout', width: 76, align: 'end', cell: ({ agent }) => <Duration ms={agent.timeoutMs} /> },
   {
     id: 'last',
     title: 'Last active',
-    width: 110,
+    width: 100,
     onNarrow: 'line',
     cell: ({ figures }) => (figures === undefined ? '' : <Age at={figures.lastAt} of="last attempt" />),
     sortValue: ({ figures }) => figures?.lastAt ?? null,
@@ -54,7 +60,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'tasks',
     title: 'Ended',
-    width: 80,
+    width: 68,
     align: 'end',
     cell: ({ figures }) => <Count value={figures === undefined ? 0 : figures.completed + figures.failed} />,
     sortValue: ({ figures }) => (figures === undefined ? 0 : figures.completed + figures.failed),
@@ -62,7 +68,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'failures',
     title: 'Failed',
-    width: 80,
+    width: 68,
     align: 'end',
     onNarrow: 'line',
     cell: ({ figures }) => <FailureRate figures={figures} />,
@@ -71,7 +77,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'p95',
     title: 'p95',
-    width: 80,
+    width: 68,
     align: 'end',
     cell: ({ figures }) => <Duration ms={figures?.runP95Ms ?? null} />,
     sortValue: ({ figures }) => figures?.runP95Ms ?? null,
@@ -79,7 +85,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'cost',
     title: 'Cost',
-    width: 100,
+    width: 84,
     align: 'end',
     cell: ({ figures }) => (figures === undefined ? '–' : <Money microUsd={figures.costMicroUsd} />),
     sortValue: ({ figures }) => figures?.costMicroUsd ?? null,

@@ -28,19 +28,19 @@ const FIELDS: readonly FilterField[] = [
 ];
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { id: 'at', title: 'Time', width: 190, onNarrow: 'first', cell: ({ at }) => <ClockTime at={at} of="done" /> },
-  { id: 'who', title: 'Who', width: 200, onNarrow: 'line', cell: ({ actor }) => <span title={actor.id}>{whoText(actor)}</span> },
+  { id: 'at', title: 'Time', width: 170, onNarrow: 'first', cell: ({ at }) => <ClockTime at={at} of="done" /> },
+  { id: 'who', title: 'Who', width: 190, onNarrow: 'line', cell: ({ actor }) => <span title={actor.id}>{whoText(actor)}</span> },
   {
     id: 'action',
     title: 'Action',
-    width: 260,
+    width: 190,
     onNarrow: 'line',
     cell: ({ action, actionText }) => <span title={action}>{actionText}</span>,
   },
-  { id: 'object', title: 'Object', cell: ({ object }) => object ?? '–' },
-  { id: 'outcome', title: 'Outcome', width: 200, cell: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
-  { id: 'via', title: 'Via', width: 90, cell: ({ via }) => via },
-  { id: 'from', title: 'From', width: 140, cell: ({ from }) => from ?? '–' },
+  { id: 'object', title: 'Object', cell: ({ object }) => <span title={object ?? undefined}>{object ?? '–'}</span> },
+  { id: 'outcome', title: 'Outcome', width: 170, cell: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
+  { id: 'via', title: 'Via', width: 70, cell: ({ via }) => via },
+  { id: 'from', title: 'From', width: 120, cell: ({ from }) => from ?? '–' },
   { id: 'fields', title: 'Fields', isOptional: true, cell: ({ fields }) => fields.join(', ') },
 ];
 

@@ -21,7 +21,7 @@ function withTasks<Member extends Worker>(members: readonly Member[], tasks: rea
 }
 
 const SHARED: readonly Column<Row<Worker>>[] = [
-  { id: 'id', title: 'Name', width: 190, onNarrow: 'first', cell: ({ id }) => <code title={id}>{id}</code>, sortValue: ({ id }) => id },
+  { id: 'id', title: 'Name', width: 160, onNarrow: 'first', cell: ({ id }) => <code title={id}>{id}</code>, sortValue: ({ id }) => id },
   {
     id: 'status',
     title: 'Status',
@@ -38,7 +38,7 @@ const SHARED: readonly Column<Row<Worker>>[] = [
     cell: ({ id, slots, running }) => (slots === null ? '–' : <Bar label={`Slots of ${id}`} value={running ?? 0} of={slots} />),
     sortValue: ({ running }) => running,
   },
-  { id: 'tasks', title: 'Runs', width: 150, cell: ({ tasks, running }) => <TaskLinks tasks={tasks} running={running ?? 0} /> },
+  { id: 'tasks', title: 'Runs', width: 130, cell: ({ tasks, running }) => <TaskLinks tasks={tasks} running={running ?? 0} /> },
   { id: 'version', title: 'Version', width: 70, cell: ({ version }) => version ?? '–', sortValue: ({ version }) => version },
   {
     id: 'memory',

@@ -7,8 +7,7 @@ import { readRuns, runScheduleNow, setScheduleStatus } from '../../api/schedules
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
-import { timeHint } from '../../parts/time.tsx';
-import { zoneTime } from '../../parts/zone-time.ts';
+import { clockText, ClockTime } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { DeleteSchedule, EditSchedule } from './schedule-dialogs.tsx';
 import { BackfillButton, SkipNext } from './occurrence-actions.tsx';
@@ -59,7 +58,7 @@ export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDe
       ) : null}
       <p className={classes['message']}>{schedule.message}</p>
       <Facts schedule={schedule} />
-      <RunStrip schedule={schedule.id} tz={schedule.tz} />
+      <RunStrip schedule={schedule.id} />
       {problem === null ? null : <ProblemNote title="That did not work" error={problem} />}
     </li>
   );
@@ -77,27 +76,11 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
       </div>
       <div>
         <dt>Next run</dt>
-        <dd>
-          {nextFireAt ? (
-            <time dateTime={nextFireAt} title={timeHint({ at: nextFireAt, of: 'next run', zone: tz })}>
-              {zoneTime(nextFireAt, tz)}
-            </time>
-          ) : (
-            'none'
-          )}
-        </dd>
+        <dd>{nextFireAt ? <ClockTime at={nextFireAt} of="next run" zone={tz} /> : 'none'}</dd>
       </div>
       <div>
         <dt>Last run</dt>
-        <dd>
-          {lastRunAt ? (
-            <time dateTime={lastRunAt} title={timeHint({ at: lastRunAt, of: 'last run', zone: tz })}>
-              {zoneTime(lastRunAt, tz)}
-            </time>
-          ) : (
-            'none'
-          )}
-        </dd>
+        <dd>{lastRunAt ? <ClockTime at={lastRunAt} of="last run" zone={tz} /> : 'none'}</dd>
       </div>
       <div>
         <dt>Agent</dt>
@@ -128,13 +111,8 @@ function canSwitch({ status }: Schedule): boolean {
 const POLL_MS = 5000;
 const SUMMARY_CHARACTERS = 120;
 
-interface RunStripProps {
-  schedule: string;
-  tz: string;
-}
-
 /** A schedule's runs, oldest first: a square each, which links to the run's task and names its result. */
-export function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
+export function RunStrip({ schedule }: { schedule: string }): ReactElement {
   const { data } = useQuery({
     queryKey: ['schedules', schedule, 'runs'],
     queryFn: ({ signal }) => readRuns(schedule, signal),
@@ -145,8 +123,8 @@ export function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
     <ol className={classes['strip']} aria-label="Runs, newest last">
       {data.toReversed().map((run) => (
         <li key={run.id}>
-          <Tooltip label={runText(run, tz)} withinPortal={false}>
-            <a className={`${classes['run']} ${classes[run.status]}`} href={`/tasks/${run.id}`} aria-label={runText(run, tz)} />
+          <Tooltip label={runText(run)} withinPortal={false}>
+            <a className={`${classes['run']} ${classes[run.status]}`} href={`/tasks/${run.id}`} aria-label={runText(run)} />
           </Tooltip>
         </li>
       ))}
@@ -154,9 +132,9 @@ export function RunStrip({ schedule, tz }: RunStripProps): ReactElement {
   );
 }
 
-function runText(run: Run, tz: string): string {
+function runText(run: Run): string {
   const why = run.reason ?? run.error?.message ?? run.resultSummary ?? '';
   const text = why.length > SUMMARY_CHARACTERS ? `${why.slice(0, SUMMARY_CHARACTERS)}…` : why;
   const at = run.occurrence ?? run.startedAt;
-  return `${at ? zoneTime(at, tz) : 'Just now'}: ${run.status}${text === '' ? '' : `, ${text}`}`;
+  return `${at ? clockText(at) : 'Just now'}: ${run.status}${text === '' ? '' : `, ${text}`}`;
 }

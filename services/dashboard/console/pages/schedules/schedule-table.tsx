@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     sortValue: ({ lastRunAt }) => lastRunAt ?? null,
   },
   { id: 'runs', title: 'Runs', width: 70, align: 'end', cell: ({ runCount }) => runCount, sortValue: ({ runCount }) => runCount },
-  { id: 'strip', title: 'Newest runs', width: 260, isOptional: true, cell: ({ id, tz }) => <RunStrip schedule={id} tz={tz} /> },
+  { id: 'strip', title: 'Newest runs', width: 260, isOptional: true, cell: ({ id }) => <RunStrip schedule={id} /> },
 ];
 
 /** The schedules of a page, one per line. */

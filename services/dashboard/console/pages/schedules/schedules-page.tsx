@@ -21,7 +21,9 @@ import classes from './schedules.module.css';
 import { WeekView } from './week-view.tsx';
 
 const POLL_MS = 5000;
-const FILTERS = { q: 'text', status: 'text', agent: 'text', cursor: 'text', view: 'text' } as const;
+const FILTERS = { q: 'text', status: 'text', agent: 'text' } as const;
+const ALL = { ...FILTERS, cursor: 'text', view: 'text' } as const;
+const NO_FILTER = { q: null, status: null, agent: null, cursor: null } as const;
 const STATUSES = ['active', 'paused', 'completed', 'failed'].map((value) => ({ value, label: value }));
 const VIEWS = [
   { view: null, text: 'Cards' },
@@ -37,7 +39,9 @@ export function Page(): ReactElement {
 
 function ScheduleList(): ReactElement {
   const filters = useFilters(FILTERS);
-  const { q, status, agent, cursor, view } = filters.values;
+  const address = useFilters(ALL);
+  const { q, status, agent, cursor, view } = address.values;
+  const clear = (): void => address.change(NO_FILTER);
   const agents = useAgentNames();
   const query = useQuery({
     queryKey: ['schedules', { q, status, agent, cursor, isWide: view !== null }],
@@ -51,9 +55,13 @@ function ScheduleList(): ReactElement {
     { name: 'agent', kind: 'pick', label: 'Agent', choices: agents.map((value) => ({ value, label: value })) },
   ] as const;
   return (
-    <PageFrame title="Workflows" actions={<NewSchedule onCreated={filters.clear} />}>
+    <PageFrame title="Workflows" actions={<NewSchedule onCreated={clear} />}>
       <div className={classes['tools']}>
-        <FilterBar filters={filters} fields={fields} />
+        <FilterBar
+          // Another filter begins with its newest.
+          filters={{ ...filters, clear, change: (changes, options) => address.change({ ...changes, cursor: null }, options) }}
+          fields={fields}
+        />
         <fieldset className={classes['views']}>
           <legend className="unseen">View</legend>
           {VIEWS.map((each) => (
@@ -62,7 +70,7 @@ function ScheduleList(): ReactElement {
               size="xs"
               variant={view === each.view ? 'light' : 'default'}
               aria-pressed={view === each.view}
-              onClick={() => filters.change({ view: each.view, cursor: null })}
+              onClick={() => address.change({ view: each.view, cursor: null })}
             >
               {each.text}
             </Button>
@@ -78,7 +86,7 @@ function ScheduleList(): ReactElement {
                 Searched {countText(search.searched)} of {countText(search.total)} workflows, the newest first.
               </p>
             ) : null}
-            <PageButtons cursor={cursor} next={nextCursor} onTurn={(to) => filters.change({ cursor: to })} />
+            <PageButtons cursor={cursor} next={nextCursor} onTurn={(to) => address.change({ cursor: to })} />
           </>
         )}
       </QueryView>
@@ -87,8 +95,8 @@ function ScheduleList(): ReactElement {
 }
 
 function emptyText(filters: number, cursor: string | null): string {
-  if (filters === 0) return 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.';
-  return cursor === null ? 'No workflow fits.' : 'There are no older ones.';
+  if (cursor !== null) return 'There are no older ones.';
+  return filters === 0 ? 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.' : 'No workflow fits.';
 }
 
 function Shown({ schedules, view, whenEmpty }: { schedules: Schedule[]; view: string | null; whenEmpty: string }): ReactElement {

@@ -2,6 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
 import type { Schedule } from '../../api/records.ts';
 import { readTimesAfter } from '../../api/schedules.ts';
+import { countText } from '../../parts/numbers.tsx';
 import { zoneTime } from '../../parts/zone-time.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import classes from './schedules.module.css';
@@ -61,17 +62,18 @@ function Day({ day: { from, entries } }: { day: DayPlan<Schedule> }): ReactEleme
               .map((at) => `${zoneTime(new Date(at).toISOString(), schedule.tz)} in ${schedule.tz}`)
               .join('\n')}
           >
-            <span className="faint">
-              {times
-                .slice(0, SHOWN)
-                .map((at) => CLOCK.format(at))
-                .join(', ')}
-              {times.length > SHOWN ? ` and ${times.length - SHOWN} more` : ''}
-            </span>{' '}
+            <span className="faint">{timesText(times)}</span>{' '}
             <PageLink href={`/schedules?open=${encodeURIComponent(schedule.id)}`}>{schedule.name ?? schedule.sentence}</PageLink>
           </li>
         ))}
       </ul>
     </li>
   );
+}
+
+/** `09:00, 15:00`, or how many there are from when on. */
+function timesText(times: readonly number[]): string {
+  const [first = 0] = times;
+  if (times.length <= SHOWN) return times.map((at) => CLOCK.format(at)).join(', ');
+  return `${countText(times.length)} times from ${CLOCK.format(first)}`;
 }

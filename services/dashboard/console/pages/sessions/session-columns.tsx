@@ -8,8 +8,8 @@ import { originText } from './origin-text.ts';
 
 export const SESSION_COLUMNS: readonly Column<SessionSummary>[] = [
   { id: 'id', title: 'Session', cell: ({ id }) => id, onNarrow: 'first' },
-  { id: 'origin', title: 'From', width: 110, cell: (session) => originText(session), onNarrow: 'line' },
-  { id: 'who', title: 'Who', width: 140, cell: ({ lastTask }) => lastTask?.user ?? '' },
+  { id: 'origin', title: 'From', width: 90, cell: (session) => originText(session), onNarrow: 'line' },
+  { id: 'who', title: 'Who', width: 110, cell: ({ lastTask }) => lastTask?.user ?? '' },
   { id: 'last', title: 'Last message', cell: ({ lastTask }) => lastTask?.text ?? '', onNarrow: 'line' },
   { id: 'agent', title: 'Agent', width: 120, cell: ({ lastTask }) => lastTask?.agent ?? '' },
   {
@@ -32,7 +32,7 @@ export const SESSION_COLUMNS: readonly Column<SessionSummary>[] = [
         ''
       ),
   },
-  { id: 'waiting', title: 'Waiting', width: 80, align: 'end', cell: ({ waitingTotal }) => (waitingTotal === 0 ? '' : waitingTotal) },
+  { id: 'waiting', title: 'Waiting', width: 70, align: 'end', cell: ({ waitingTotal }) => (waitingTotal === 0 ? '' : waitingTotal) },
   { id: 'mode', title: 'Mode', width: 90, isOptional: true, cell: ({ mode }) => mode },
   {
     id: 'activity',

@@ -38,14 +38,25 @@ function isLive(pages: readonly TaskListPart[] = []): boolean {
   return pages.length <= MAX_LIVE_PAGES && !isUnfinishedSearch(pages);
 }
 
+/** A page of which most tasks fit is none, although occurrences that were skipped were left out of it. */
+function isSearch(pages: readonly TaskListPart[]): boolean {
+  return Boolean(pages.at(-1)?.search) && rowCount(pages) * 2 < scannedBy(pages);
+}
+
 function isUnfinishedSearch(pages: readonly TaskListPart[]): boolean {
-  const last = pages.at(-1);
-  return Boolean(last?.search) && last?.nextCursor !== null;
+  return isSearch(pages) && pages.at(-1)?.nextCursor !== null;
+}
+
+function rowCount(pages: readonly TaskListPart[]): number {
+  return pages.reduce((sum, { items }) => sum + items.length, 0);
+}
+
+function scannedBy(pages: readonly TaskListPart[]): number {
+  return pages.reduce((sum, { search }) => sum + (search?.scanned ?? 0), 0);
 }
 
 function mayFollow(pages: readonly TaskListPart[] = []): boolean {
-  const rows = pages.reduce((sum, { items }) => sum + items.length, 0);
-  return isUnfinishedSearch(pages) && rows < WANTED_ROWS && pages.length < MAX_FOLLOWED_PAGES;
+  return isUnfinishedSearch(pages) && rowCount(pages) < WANTED_ROWS && pages.length < MAX_FOLLOWED_PAGES;
 }
 
 /** The rows of all pages. A task may be in two pages when others came between the reads. */
@@ -56,8 +67,8 @@ export function rowsOf(pages: readonly TaskListPart[]): ListedTask[] {
 /** How far a search has read that no index answers; null when one did. */
 export function searchedText(pages: readonly TaskListPart[]): string | null {
   const last = pages.at(-1)?.search;
-  if (!last) return null;
-  const scanned = pages.reduce((sum, { search }) => sum + (search?.scanned ?? 0), 0);
+  if (!last || !isSearch(pages)) return null;
+  const scanned = scannedBy(pages);
   const back = last.back ? `, accepted in the last ${durationText(Date.now() - Date.parse(last.back))}` : '';
   return `Searched ${countText(scanned)} tasks${back}.`;
 }

@@ -48,7 +48,7 @@ function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
   return [
     ['Queue', task.queue],
     ['Priority', task.priority],
-    ['Attempts', execution ? `${task.attempt} of at most ${execution.maxAttempts}` : task.attempt],
+    ['Attempts', execution ? `${task.attempt} of ${execution.maxAttempts} at most` : task.attempt],
     ['Worker', task.worker ?? null],
     ['Outcome', outcome ? [outcome.kind, outcome.reason].filter(Boolean).join(': ') : null],
     ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} taskRef={taskRef} /> : null],
