@@ -31,8 +31,10 @@ export const budgetSchema = z.object({
 export type Budget = z.infer<typeof budgetSchema>;
 
 export const failureGroupSchema = z.object({
-  code: z.string(),
-  agent: z.string(),
+  /** Null in groups of something else, as the two below. */
+  code: z.string().nullable(),
+  agent: z.string().nullable(),
+  release: z.string().nullish(),
   count: z.number(),
   firstAt: z.string(),
   lastAt: z.string(),

@@ -4,11 +4,14 @@ import { failureGroupSchema, failureTimeSchema } from './administration-records.
 import { listOf } from './records.ts';
 
 const workerCountSchema = z.object({ worker: z.string(), count: z.number() });
+const releaseCountSchema = z.object({ release: z.string(), count: z.number() });
+export type FailureRelease = z.infer<typeof releaseCountSchema>;
 export type FailureWorker = z.infer<typeof workerCountSchema>;
 
 const pageSchema = listOf(failureGroupSchema).extend({
   times: z.array(failureTimeSchema).default([]),
   workers: z.array(workerCountSchema).default([]),
+  releases: z.array(releaseCountSchema).default([]),
   nextCursor: z.string().nullable(),
 });
 export type FailurePage = z.infer<typeof pageSchema>;

@@ -68,6 +68,7 @@ export const taskRecordSchema = z.object({
   usage: usageSchema.extend({ byModel: z.array(usageSchema.extend({ model: z.string().nullable() })).default([]) }).nullish(),
   progress: z.object({ at: z.string(), note: text, percent: z.number().nullish() }).nullish(),
   worker: text,
+  release: text,
   createdAt: z.string(),
   startedAt: text,
   completedAt: text,

@@ -22,28 +22,27 @@ interface FailureCardProps {
   startsOpen: boolean;
 }
 
-/** One error of one agent: how often, since when, an example, and what to do about all of them. */
+/** One error of one agent, or of one release: how often, since when, an example, and what to do about all of them. */
 export function FailureCard({ group, selected, largest, startsOpen }: FailureCardProps): ReactElement {
   const [isOpen, setOpen] = useState(startsOpen);
   const examples = useId();
-  const { code, agent, count, firstAt, lastAt, example } = group;
-  const filter = { ...selected, status: ['permanently_failed'], code, agent };
+  const { agent, count, firstAt, lastAt, example } = group;
+  const filter = { ...selected, status: ['permanently_failed'], ...sharedBy(group) };
   const search = searchOf(selected, group);
+  const tasks = `${countText(count)} ${count === 1 ? 'task' : 'tasks'}`;
   return (
     <li className={`card ${classes['group']}`}>
       <div className={classes['head']}>
         <h2>
-          <ToneBadge tone="bad">{code}</ToneBadge> <span>{agent}</span>
+          <GroupName group={group} />
         </h2>
         <span className={classes['count']}>
           <progress max={largest} value={count} aria-hidden="true" />
-          <PageLink href={`/tasks?${search}`}>
-            {countText(count)} {count === 1 ? 'task' : 'tasks'}
-          </PageLink>
+          {isUnnamed(group) ? tasks : <PageLink href={`/tasks?${search}`}>{tasks}</PageLink>}
         </span>
         <div className={classes['actions']}>
-          <PauseNamedAgentButton id={agent} />
-          <BulkTaskActions target={{ filter }} actions={['retry', 'discard']} label="all" size="compact-xs" />
+          {agent === null ? null : <PauseNamedAgentButton id={agent} />}
+          {isUnnamed(group) ? null : <BulkTaskActions target={{ filter }} actions={['retry', 'discard']} label="all" size="compact-xs" />}
         </div>
       </div>
       <p className={classes['message']}>{example.message}</p>
@@ -51,21 +50,43 @@ export function FailureCard({ group, selected, largest, startsOpen }: FailureCar
         <span className="faint">
           first <ClockTime at={firstAt} of="first failure" />, last <Age at={lastAt} of="last failure" />
         </span>
-        <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} aria-controls={examples} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide examples' : 'Show examples'}
-        </Button>
+        {isUnnamed(group) ? null : (
+          <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} aria-controls={examples} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Hide examples' : 'Show examples'}
+          </Button>
+        )}
       </div>
-      <div id={examples}>{isOpen ? <Examples search={search} /> : null}</div>
+      <div id={examples}>{isOpen && !isUnnamed(group) ? <Examples search={search} /> : null}</div>
     </li>
   );
 }
 
+/** What the tasks of a group have in common, as a filter. */
+function sharedBy({ code, agent, release }: FailureGroup): Record<string, string> {
+  return { ...(code === null ? {} : { code }), ...(agent === null ? {} : { agent }), ...(release ? { release } : {}) };
+}
+
+/** Tasks of workers whose version named no release: no filter selects just them. */
+function isUnnamed(group: FailureGroup): boolean {
+  return Object.keys(sharedBy(group)).length === 0;
+}
+
+function GroupName({ group }: { group: FailureGroup }): ReactElement {
+  const { code, agent, release } = group;
+  return (
+    <>
+      {code === null ? null : <ToneBadge tone="bad">{code}</ToneBadge>} {agent === null ? null : <span>{agent}</span>}
+      {release ? <span>{release}</span> : null}
+      {isUnnamed(group) ? <span>no release</span> : null}
+    </>
+  );
+}
+
 /** The query of `GET /v1/tasks`, and of the page of tasks, that finds the group. */
-function searchOf(selected: FailureCardProps['selected'], { code, agent }: FailureGroup): string {
+function searchOf(selected: FailureCardProps['selected'], group: FailureGroup): string {
   const query = new URLSearchParams({ status: 'permanently_failed' });
   for (const [name, value] of Object.entries(selected)) if (value !== null) query.set(name, value);
-  query.set('code', code);
-  query.set('agent', agent);
+  for (const [name, value] of Object.entries(sharedBy(group))) query.set(name, value);
   return query.toString();
 }
 

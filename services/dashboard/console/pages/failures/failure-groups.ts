@@ -11,8 +11,8 @@ export function mergeGroups(pages: readonly (readonly FailureGroup[])[]): Failur
 }
 
 /** Names a group among the others. */
-export function groupKey({ code, agent }: FailureGroup): string {
-  return `${code} ${agent}`;
+export function groupKey({ code, agent, release }: FailureGroup): string {
+  return [code, agent, release].join(' ');
 }
 
 /** Pages go from newer to older tasks, so the first example is the newest. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
-import type { FailurePage, FailureWorker } from '../../api/failures.ts';
+import type { FailurePage, FailureRelease, FailureWorker } from '../../api/failures.ts';
 import { useIsInstallation } from '../../api/person.ts';
 import { readWorkers, type QueueWorker } from '../../api/queues.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -30,13 +30,17 @@ export function FailureOverview({ pages, search, readAt }: FailureOverviewProps)
     [pages, readAt],
   );
   const workers = useMemo(() => mergeWorkers(pages.flatMap((page) => page.workers)), [pages]);
+  const releases = useMemo(() => mergeReleases(pages.flatMap((page) => page.releases)), [pages]);
   if (plot === null) return null;
   return (
     <div className={classes['overview']}>
       <Panel title="Over time" actions={<span className="faint">of the newest 1,000</span>}>
         <Plot label={`Failed tasks in ${stepText(plot.stepMinutes)}`} times={plot.times} series={plot.series} kind="stack" unit="tasks" />
       </Panel>
-      {workers.length === 0 ? null : <WorkersPanel workers={workers} search={search} />}
+      <div>
+        {releases.length === 0 ? null : <ReleasesPanel releases={releases} search={search} />}
+        {workers.length === 0 ? null : <WorkersPanel workers={workers} search={search} />}
+      </div>
     </div>
   );
 }
@@ -56,9 +60,39 @@ function mergeWorkers(counts: readonly FailureWorker[]): FailureWorker[] {
   return [...totals].map(([worker, count]) => ({ worker, count })).toSorted((one, other) => other.count - one.count);
 }
 
+function mergeReleases(counts: readonly FailureRelease[]): FailureRelease[] {
+  const totals = new Map<string, number>();
+  for (const { release, count } of counts) totals.set(release, (totals.get(release) ?? 0) + count);
+  return [...totals].map(([release, count]) => ({ release, count })).toSorted((one, other) => other.count - one.count);
+}
+
 const SHOWN = 8;
 
-/** Each start of a worker is one release of its agents: failures of the newest only came with it. */
+/** The failed tasks of a page's filter that also have another property. */
+function failedPath(search: string, name: string, value: string): string {
+  return `/tasks?${new URLSearchParams([...new URLSearchParams(search), ['status', 'permanently_failed'], [name, value]])}`;
+}
+
+/** Failures of the newest only came with it. */
+function ReleasesPanel({ releases, search }: { releases: readonly FailureRelease[]; search: string }): ReactElement {
+  return (
+    <Panel title="By release">
+      <ul className={classes['workers']} aria-label="Releases with failures">
+        {releases.slice(0, SHOWN).map(({ release, count }) => (
+          <li key={release}>
+            <PageLink href={failedPath(search, 'release', release)}>{countText(count)}</PageLink>
+            <span className={classes['worker']} title={release}>
+              {release}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {releases.length > SHOWN ? <p className="faint">and {releases.length - SHOWN} more</p> : null}
+    </Panel>
+  );
+}
+
+/** Each start of a worker loads its agents anew. */
 function WorkersPanel({ workers, search }: { workers: readonly FailureWorker[]; search: string }): ReactElement {
   // Other tenants do not see the fleet's workers.
   const { data } = useQuery({
@@ -68,38 +102,28 @@ function WorkersPanel({ workers, search }: { workers: readonly FailureWorker[]; 
   });
   const known = data === undefined ? null : new Map(data.map((worker) => [worker.id, worker]));
   return (
-    <Panel title="By release">
-      <ul className={classes['workers']} aria-label="Failures by release">
+    <Panel title="By worker">
+      <ul className={classes['workers']} aria-label="Workers with failures">
         {workers.slice(0, SHOWN).map(({ worker, count }) => (
           <li key={worker}>
-            <PageLink
-              href={`/tasks?${new URLSearchParams([...new URLSearchParams(search), ['status', 'permanently_failed'], ['worker', worker]])}`}
-            >
-              {countText(count)}
-            </PageLink>
+            <PageLink href={failedPath(search, 'worker', worker)}>{countText(count)}</PageLink>
             <span className={classes['worker']} title={worker}>
-              {known === null ? null : <Release worker={known.get(worker)} />} <code className="faint">{worker}</code>
+              <code>{worker}</code> {known === null ? null : <Started worker={known.get(worker)} />}
             </span>
           </li>
         ))}
       </ul>
-      <p className="faint">Each start of a worker loads its agents anew.</p>
       {workers.length > SHOWN ? <p className="faint">and {workers.length - SHOWN} more</p> : null}
     </Panel>
   );
 }
 
 /** When the process started that failed, which is when it loaded its agents. */
-function Release({ worker }: { worker: QueueWorker | undefined }): ReactElement {
-  if (worker === undefined) return <>a worker that is gone</>;
-  return (
-    <>
-      {worker.version ?? 'unknown release'}
-      {worker.startedAt ? (
-        <>
-          , started <Age at={worker.startedAt} of="started" />
-        </>
-      ) : null}
-    </>
-  );
+function Started({ worker }: { worker: QueueWorker | undefined }): ReactElement | null {
+  if (worker === undefined) return <span className="faint">gone</span>;
+  return worker.startedAt ? (
+    <span className="faint">
+      started <Age at={worker.startedAt} of="started" />
+    </span>
+  ) : null;
 }

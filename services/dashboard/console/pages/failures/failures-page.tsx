@@ -2,34 +2,32 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
-import { type FailureGroup } from '../../api/administration-records.ts';
 import { readFailures } from '../../api/failures.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
-import { FilterBar } from '../../parts/filters/filter-bar.tsx';
+import { FilterBar, type FilterField } from '../../parts/filters/filter-bar.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
-import { EmptyNote, QueryView } from '../../parts/layout/query-view.tsx';
-import { Stat, StatRow } from '../../parts/layout/stat.tsx';
-import { Count } from '../../parts/numbers.tsx';
-import { Age } from '../../parts/time.tsx';
+import { QueryView } from '../../parts/layout/query-view.tsx';
 import { useFilters } from '../../routing/use-filters.ts';
-import { FailureCard } from './failure-card.tsx';
+import { FailureList, Grouping } from './failure-list.tsx';
 import { FailureOverview } from './failure-overview.tsx';
-import { groupKey, mergeGroups } from './failure-groups.ts';
-import classes from './failures.module.css';
+import { mergeGroups } from './failure-groups.ts';
 
-const FILTERS = { agent: 'text', code: 'text', schedule: 'text', since: 'text', until: 'text' } as const;
+const FILTERS = { agent: 'text', code: 'text', release: 'text', schedule: 'text', since: 'text', until: 'text' } as const;
+const ALL = { ...FILTERS, groupBy: 'text' } as const;
 
 /** What failed for good, in groups of one error and agent. */
 export function Page(): ReactElement {
   const filters = useFilters(FILTERS);
-  const { search, values } = filters;
+  const { values } = filters;
+  const grouped = useFilters(ALL);
+  const { groupBy } = grouped.values;
   const agents = useAgentNames();
-  const queryKey = useMemo(() => ['failures', search], [search]);
+  const queryKey = useMemo(() => ['failures', grouped.search], [grouped.search]);
   useLiveRefresh(queryKey, ['task.permanently_failed', 'action.*']);
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => readFailures(search, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => readFailures(grouped.search, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: usePollInterval(),
@@ -50,21 +48,18 @@ export function Page(): ReactElement {
         ) : null
       }
     >
-      <FilterBar
-        filters={filters}
-        fields={[
-          { name: 'agent', kind: 'pick', label: 'Agent', choices: agents.map((value) => ({ value, label: value })) },
-          { name: 'code', kind: 'text', label: 'Error code' },
-          { name: 'schedule', kind: 'text', label: 'Schedule' },
-          { name: 'since', kind: 'time', label: 'Accepted since' },
-          { name: 'until', kind: 'time', label: 'Accepted before' },
-        ]}
-      />
+      <FilterBar filters={filters} fields={fieldsOf(agents)} />
       <QueryView query={query} title="The failures could not be read">
         {({ pages }) => (
           <>
-            <FailureOverview pages={pages} search={search} readAt={query.dataUpdatedAt} />
-            <Groups groups={mergeGroups(pages.map(({ items }) => items))} selected={selected} isComplete={!query.hasNextPage} />
+            <FailureOverview pages={pages} search={filters.search} readAt={query.dataUpdatedAt} />
+            <Grouping groupBy={groupBy} onChange={(next) => grouped.change({ groupBy: next })} />
+            <FailureList
+              groupBy={groupBy}
+              groups={mergeGroups(pages.map(({ items }) => items))}
+              selected={selected}
+              isComplete={!query.hasNextPage}
+            />
             {query.hasNextPage ? (
               <Button size="xs" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
                 Read older tasks
@@ -77,54 +72,13 @@ export function Page(): ReactElement {
   );
 }
 
-interface GroupsProps {
-  groups: readonly FailureGroup[];
-  /** The filters that are set, which hold for the actions of each group too. */
-  selected: Readonly<Record<string, string | null>>;
-  isComplete: boolean;
-}
-
-function Groups({ groups, selected, isComplete }: GroupsProps): ReactElement {
-  if (groups.length === 0) {
-    const isFiltered = Object.keys(selected).length > 0;
-    return (
-      <EmptyNote title="Nothing failed" text={isFiltered ? 'No task of this filter failed for good.' : 'No kept task failed for good.'} />
-    );
-  }
-  const total = groups.reduce((sum, { count }) => sum + count, 0);
-  const lastAt =
-    groups
-      .map((group) => group.lastAt)
-      .toSorted()
-      .at(-1) ?? '';
-  return (
-    <>
-      <StatRow>
-        <Stat
-          label="Failed tasks"
-          value={
-            <>
-              {isComplete ? '' : 'at least '}
-              <Count value={total} />
-            </>
-          }
-          tone="bad"
-        />
-        <Stat label="Errors" value={<Count value={new Set(groups.map(({ code }) => code)).size} />} />
-        <Stat label="Agents" value={<Count value={new Set(groups.map(({ agent }) => agent)).size} />} />
-        <Stat label="Last failure" value={<Age at={lastAt} of="last failure" />} />
-      </StatRow>
-      <ul className={classes['groups']} aria-label="Failures by error and agent">
-        {groups.map((group) => (
-          <FailureCard
-            key={groupKey(group)}
-            group={group}
-            selected={selected}
-            largest={groups[0]?.count ?? 1}
-            startsOpen={groups.length === 1}
-          />
-        ))}
-      </ul>
-    </>
-  );
+function fieldsOf(agents: readonly string[]): FilterField[] {
+  return [
+    { name: 'agent', kind: 'pick', label: 'Agent', choices: agents.map((value) => ({ value, label: value })) },
+    { name: 'code', kind: 'text', label: 'Error code' },
+    { name: 'release', kind: 'text', label: 'Release' },
+    { name: 'schedule', kind: 'text', label: 'Schedule' },
+    { name: 'since', kind: 'time', label: 'Accepted since' },
+    { name: 'until', kind: 'time', label: 'Accepted before' },
+  ];
 }

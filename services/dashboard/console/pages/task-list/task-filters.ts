@@ -16,6 +16,7 @@ export const TASK_FILTERS = {
   parent: 'text',
   sourceId: 'text',
   worker: 'text',
+  release: 'text',
   metadata: 'text',
   since: 'text',
   until: 'text',
@@ -55,6 +56,7 @@ const RARE = [
   { name: 'correlation', kind: 'text', label: 'Correlation id' },
   { name: 'parent', kind: 'text', label: 'Parent task' },
   { name: 'worker', kind: 'text', label: 'Worker' },
+  { name: 'release', kind: 'text', label: 'Release' },
   { name: 'metadata', kind: 'text', label: 'Metadata key:value' },
   { name: 'skipped', kind: 'flag', label: 'Skipped too' },
 ] as const;

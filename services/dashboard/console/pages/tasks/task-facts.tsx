@@ -50,6 +50,7 @@ function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
     ['Priority', task.priority],
     ['Attempts', execution ? `${task.attempt} of ${execution.maxAttempts} at most` : task.attempt],
     ['Worker', task.worker ?? null],
+    ['Release', task.release ?? null],
     ['Outcome', outcome ? [outcome.kind, outcome.reason].filter(Boolean).join(': ') : null],
     ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} taskRef={taskRef} /> : null],
     ['Preempted by', task.preemptedBy ? <TaskLink id={task.preemptedBy} taskRef={taskRef} /> : null],

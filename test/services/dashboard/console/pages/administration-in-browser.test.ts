@@ -143,8 +143,16 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   await button('Show examples', group).click();
   await group.getByRole('link', { name: 'invoice 1' }).waitFor();
   await web.page.getByRole('figure').filter({ hasText: 'Failed tasks in 5 minutes' }).getByText('INVALID_INPUT').first().waitFor();
-  await web.page.getByRole('list', { name: 'Failures by release' }).getByRole('link', { name: '3' }).waitFor();
+  await web.page.getByRole('list', { name: 'Releases with failures' }).getByRole('link', { name: '3' }).waitFor();
   await web.expectPage('failures');
+  await web.page.getByText('Release', { exact: true }).click();
+  const releases = web.page.getByRole('list', { name: 'Failures by release' });
+  await releases.getByText('3 tasks').waitFor();
+  expect(new URL(web.page.url()).searchParams.get('groupBy')).toBe('release');
+  await releases.getByRole('link', { name: '3 tasks' }).click();
+  await web.page.getByRole('table', { name: 'Tasks' }).getByText('a secret').waitFor();
+  expect(new URL(web.page.url()).searchParams.get('release')).not.toBe(null);
+  await web.open('/failures');
   await button('Discard all', group).click();
   await button('Discard 2 tasks', dialog()).waitFor();
   expect(await web.page.locator('main button[data-loading]').count()).toBe(0);
