@@ -62,6 +62,7 @@ const NAMES: Readonly<Record<string, string>> = {
   signInByLink: 'signed in by a link',
   signInByProvider: 'signed in at the identity provider',
   signOut: 'signed out',
+  signOutByProvider: 'was signed out by the identity provider',
   skipOccurrence: 'skipped an occurrence of a schedule',
   stopSession: 'stopped the tasks of a session',
   submitTask: 'submitted a task',

@@ -40,6 +40,11 @@ export class SignIns {
     this.#cookie.clear(response);
     return idToken;
   }
+
+  /** Signs out all browsers of a session at the provider. Returns whose they were, and the tenants in which these people acted. */
+  async closeSession(session: string): Promise<{ person: string; tenant: string }[]> {
+    return await this.#store.closeSession(session);
+  }
 }
 
 const NAME = 'muster_session';

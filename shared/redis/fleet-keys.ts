@@ -37,6 +37,10 @@ function accessKeys(prefix: string) {
     http: `${prefix}http`,
     /** String: JSON of a browser's sign-in, by the digest of its cookie. Kept: `http.signInMs`. Bound: one per sign-in. */
     signIn: (id: string) => `${prefix}signed-in:${id}`,
+    /** Set: sign-ins of one session at the identity provider, by its digest. Kept: `http.signInMs` after the last one. Bound: sign-ins of that session. */
+    providerSession: (digest: string) => `${prefix}provider-session:${digest}`,
+    /** String: this logout token of the identity provider was used, by its digest. Kept: twenty minutes. Bound: one per token. */
+    logoutToken: (digest: string) => `${prefix}logout-token:${digest}`,
     /** Hash: id of a person of a provider -> JSON, with the roles of the last sign-in. Kept: `signIn.peopleRetentionMs`. Bound: `signIn.maxPeople`. */
     people: `${prefix}people`,
     /** Sorted set: id of a person -> last sign-in, ms. Kept: as `people`. Bound: as `people`. */

@@ -38,7 +38,7 @@ export {
   type Role,
   savePerson,
 } from './person-store.ts';
-export { type SignInSubject, SignInStore } from './sign-in-store.ts';
+export { providerSession, type SignInSubject, SignInStore } from './sign-in-store.ts';
 export { TenantDirectory } from './tenant-directory.ts';
 export { DEFAULT_TENANT, type Tenant, generationOf, patchLimits, publicTenantId, tenantNameSchema, tenantSchema } from './tenant.ts';
 export { type VisitorKey, createVisitor, findVisitor, listVisitors, revokeVisitor } from './visitor-store.ts';

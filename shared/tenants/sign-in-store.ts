@@ -17,6 +17,8 @@ export type SignInSubject = { key: string } | PersonSubject;
 
 interface PersonSubject {
   person: string;
+  /** The session at the provider, by which that ends the sign-in; see `providerSession`. */
+  session: string;
   tenant: string;
   idToken: string | null;
 }
@@ -27,6 +29,8 @@ const signInSchema = z.union([
   z.object({
     person: z.string(),
     tenant: z.string(),
+    /** Sign-ins of earlier releases have none. */
+    session: z.string().optional(),
     /** Of the person's sign-ins; sign-ins of earlier releases have none. */
     mark: z.string().default(''),
     /** Under the id of the sign-in, which only the browser has. */
@@ -52,7 +56,13 @@ export class SignInStore {
     const { redis, keys, lifetimeMs } = this.#options;
     const id = randomBytes(ID_BYTES).toString('base64url');
     const stored = 'key' in subject ? subject : sealSubject(subject, id, await readSignInMark({ redis, keys }, subject.person));
-    await redis.set(this.#nameOf(id), JSON.stringify(stored), 'PX', lifetimeMs);
+    const name = this.#nameOf(id);
+    const opening = redis.multi().set(name, JSON.stringify(stored), 'PX', lifetimeMs);
+    if ('session' in subject) {
+      const session = keys.fleet.providerSession(subject.session);
+      opening.sadd(session, name).pexpire(session, lifetimeMs);
+    }
+    await opening.exec();
     return id;
   }
 
@@ -74,15 +84,26 @@ export class SignInStore {
 
   /** Ends a sign-in. Returns the token that its provider gave for it; null without one. */
   async close(id: string): Promise<string | null> {
-    const text = await this.#options.redis.getdel(this.#nameOf(id));
-    if (text === null) return null;
-    const stored = signInSchema.parse(JSON.parse(text));
-    return 'key' in stored || stored.sealedIdToken === null ? null : openSealed(stored.sealedIdToken, id);
+    const { redis, keys } = this.#options;
+    const name = this.#nameOf(id);
+    const stored = readStored(await redis.getdel(name));
+    if (stored === null || 'key' in stored) return null;
+    if (stored.session !== undefined) await redis.srem(keys.fleet.providerSession(stored.session), name);
+    return stored.sealedIdToken === null ? null : openSealed(stored.sealedIdToken, id);
+  }
+
+  /** Ends all sign-ins of a session at the provider. Returns whose they were, and the tenants in which these people acted. */
+  async closeSession(session: string): Promise<Pick<PersonSubject, 'person' | 'tenant'>[]> {
+    const { redis, keys } = this.#options;
+    const name = keys.fleet.providerSession(session);
+    const names = await redis.smembers(name);
+    const ended = (await Promise.all(names.map((each) => redis.getdel(each)))).map(readStored);
+    if (names.length > 0) await redis.srem(name, ...names);
+    return ended.flatMap((each) => (each === null || 'key' in each ? [] : [{ person: each.person, tenant: each.tenant }]));
   }
 
   async #read(id: string): Promise<StoredSignIn | null> {
-    const text = await this.#options.redis.get(this.#nameOf(id));
-    return text === null ? null : signInSchema.parse(JSON.parse(text));
+    return readStored(await this.#options.redis.get(this.#nameOf(id)));
   }
 
   #nameOf(id: string): string {
@@ -90,6 +111,24 @@ export class SignInStore {
   }
 }
 
-function sealSubject({ person, tenant, idToken }: PersonSubject, id: string, mark: string): StoredSignIn {
-  return { person, tenant, mark, sealedIdToken: idToken === null ? null : sealText(idToken, id) };
+function readStored(text: string | null): StoredSignIn | null {
+  return text === null ? null : signInSchema.parse(JSON.parse(text));
+}
+
+function sealSubject({ person, tenant, session, idToken }: PersonSubject, id: string, mark: string): StoredSignIn {
+  return { person, tenant, session, mark, sealedIdToken: idToken === null ? null : sealText(idToken, id) };
+}
+
+interface SessionClaims {
+  issuer: string;
+  /** The provider's name of the session. */
+  sid?: string | undefined;
+  /** The person's, for providers whose tokens name no session. */
+  subject?: string | undefined;
+}
+
+/** The same digest for sign-ins by the same session at a provider; without `sid` by all unnamed sessions of a person. */
+export function providerSession({ issuer, sid, subject }: SessionClaims): string {
+  const text = JSON.stringify(sid === undefined ? [issuer, 'sub', subject] : [issuer, 'sid', sid]);
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -40,14 +40,24 @@ export class SignInLimiter {
       await this.#limiter.consume(counterOf(key));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      throw new MusterError('limit.rate', 'Too many tries from this address, or with this key. Wait a minute, then try again.', {
-        retryAfterMs: error.msBeforeNext,
-      });
+      throw tooMany(error.msBeforeNext);
     }
+  }
+
+  /** Refuses an address whose tries have used its limit up, and counts nothing. Errors: `limit.rate`. */
+  async check(address: string | undefined): Promise<void> {
+    const counted = await this.#limiter.get(networkOf(address)).catch(() => null);
+    if (counted !== null && counted.remainingPoints <= 0) throw tooMany(counted.msBeforeNext);
   }
 
   /** Uncounts a sign-in whose key was right. */
   async refund(address: string | undefined, key: string): Promise<void> {
     await Promise.all([this.#limiter.reward(networkOf(address)), this.#limiter.reward(counterOf(key))]);
   }
+}
+
+function tooMany(retryAfterMs: number): MusterError {
+  return new MusterError('limit.rate', 'Too many tries from this address, or with this key. Wait a minute, then try again.', {
+    retryAfterMs,
+  });
 }

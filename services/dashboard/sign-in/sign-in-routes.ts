@@ -45,6 +45,8 @@ export function signInRoutes(parts: Parts, signIns: SignIns): Router {
   if (oidc !== null) {
     router.get('/sign-in/oidc', ...headers, oidc.begin());
     router.get('/sign-in/oidc/callback', ...headers, oidc.complete());
+    // From the provider's server: it has no cookie, and is no page of another site.
+    router.post('/sign-in/oidc/backchannel-logout', ...pageHeaders('page'), form, oidc.endByProvider());
   }
   const links = new SignInLinks({ redis, keys, lifetimeMs: settings.linkMs });
   const linkOptions = { ...options, links, findKeyByDigest: (digest: string) => findKeyByDigest(parts, digest) };

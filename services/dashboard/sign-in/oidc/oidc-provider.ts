@@ -2,6 +2,7 @@ import * as client from 'openid-client';
 import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import { type LogoutClaims, LogoutTokens } from './logout-tokens.ts';
 
 /** What a browser keeps while its person is at the provider, so that nobody else's answer signs it in. */
 export interface OidcFlow {
@@ -25,6 +26,7 @@ export class OidcProvider {
   readonly #settings: OidcSettings;
   readonly #log: Log;
   #discovered: Promise<client.Configuration> | null = null;
+  #logoutTokens: LogoutTokens | undefined;
 
   constructor(settings: OidcSettings, log: Log) {
     this.#settings = settings;
@@ -66,6 +68,18 @@ export class OidcProvider {
     const provider = await this.#discover().catch(() => null);
     if (provider?.serverMetadata().end_session_endpoint === undefined) return null;
     return client.buildEndSessionUrl(provider, { id_token_hint: idToken, post_logout_redirect_uri: returnTo }).href;
+  }
+
+  /** What a token of the provider says of a session that has ended there. Errors: `request.invalid`, `unavailable.provider`. */
+  async readLogoutToken(token: string): Promise<LogoutClaims> {
+    const server = (await this.#discover()).serverMetadata();
+    this.#logoutTokens ??= new LogoutTokens(this.#settings, server);
+    try {
+      return await this.#logoutTokens.read(token);
+    } catch (error) {
+      if (error instanceof MusterError) throw error;
+      throw this.#unavailable(error);
+    }
   }
 
   /** Reads the provider's description once. After a failure the next call tries again. */

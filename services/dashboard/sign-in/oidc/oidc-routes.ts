@@ -4,8 +4,18 @@ import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { HostCookie } from '#shared/http/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
-import { areDisabled, DEFAULT_TENANT, EVERYWHERE, type PeopleBounds, type Person, personId, savePerson } from '#shared/tenants/index.ts';
+import {
+  areDisabled,
+  DEFAULT_TENANT,
+  EVERYWHERE,
+  type PeopleBounds,
+  type Person,
+  personId,
+  providerSession,
+  savePerson,
+} from '#shared/tenants/index.ts';
 import { nextPath, refuse, type SignInOptions } from '../sign-in.ts';
+import { backChannelLogout } from './back-channel-logout.ts';
 import { OidcProvider, type OidcFlow } from './oidc-provider.ts';
 import { emailOf, nameOf, rolesOf } from './person-roles.ts';
 
@@ -63,14 +73,19 @@ export class OidcSignIn {
         const { idToken, ...found } = await this.#provider.complete(answer, flow);
         const { person, tenant } = await this.#admit(request, found);
         await limiter.refund(request.ip, flow.state);
-        await signIns.open(request, response, { person: person.id, tenant, idToken });
-        await audit.recordDone(request, 'signInByProvider', { ...person, tenant, scopes: [], createdAt: person.firstAt, person });
+        await signIns.open(request, response, { person: person.id, tenant, idToken, session: sessionOf(found) });
+        await audit.recordPerson(request, 'signInByProvider', person, tenant);
         log.info({ event: 'sign-in.opened', tenant, person: person.id, by: 'oidc' }, 'A person signed in');
         response.redirect(303, nextPath(flow.next));
       } catch (error) {
         refuse(response, error, { next: nextPath(flow?.next), label: settings.label });
       }
     };
+  }
+
+  /** `POST /sign-in/oidc/backchannel-logout`: the provider says that a person's session there has ended. */
+  endByProvider(): RequestHandler {
+    return backChannelLogout(this.#options, (token) => this.#provider.readLogoutToken(token));
   }
 
   /** Where a person who signed out ends the sign-in at the provider too; null when there is no such place. */
@@ -126,6 +141,11 @@ interface FoundPerson {
   readonly issuer: string;
   readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** The session at the provider that a sign-in belongs to. */
+function sessionOf({ issuer, subject, claims: { sid } }: FoundPerson): string {
+  return providerSession({ issuer, subject, sid: typeof sid === 'string' ? sid : undefined });
 }
 
 function isOpen(tenant: { disabled: boolean } | null): boolean {
