@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import type { AuditEntry } from '../audit/index.ts';
 import { type Ledger, readLaneIds } from '../ledger/index.ts';
 import { cancelTree, type Intake, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
@@ -35,8 +36,15 @@ export interface SessionCommand {
   readonly needs?: SessionRight;
   /** Its line in `/help`, which begins with the command. */
   readonly help: string;
-  /** Runs at once, whatever tasks run; returns the answer for the person. */
-  run(call: SessionCall): Promise<string>;
+  /** Runs at once, whatever tasks run; returns the answer for the person, or that with what it changed. */
+  run(call: SessionCall): Promise<string | CommandAnswer>;
+}
+
+/** The answer of a command that knows what it changed. Others that need a right are entries of the audit log on their session. */
+export interface CommandAnswer {
+  text: string;
+  /** For the audit log, with its action behind `chat`; null when nothing was to change. */
+  change: Pick<AuditEntry, 'action' | 'object' | 'outcome' | 'code'> | null;
 }
 
 /** By name: the commands of every session, and the given ones. */

@@ -1,9 +1,9 @@
-import { type AuditEntry, recordAudit } from '../audit/index.ts';
+import { recordAudit } from '../audit/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
 import { answerOnce, assertReadable, digestOf, type IncomingMessage } from './incoming-message.ts';
-import { createCommands, type SessionCall, type SessionCommand, type SessionRight } from './commands.ts';
+import { type CommandAnswer, createCommands, type SessionCall, type SessionCommand, type SessionRight } from './commands.ts';
 import { describeMode, HOW_TO_CHOOSE } from './describe-session.ts';
 import { chooseAgent, chooseMode, DEFAULT_SURFACE, type ModeWord, type ParsedMessage, parseMessage } from './routing.ts';
 import { notifySession, readChoices, setMode, setSurface, touchChoices } from './session-store.ts';
@@ -75,15 +75,17 @@ const RIGHT_TO: Readonly<Record<SessionRight, string>> = { schedule: 'make or ch
 /** Runs a command for who may; one that changes something is an entry of the audit log. */
 async function runCommand(parts: MessageParts, message: IncomingMessage, command: Runnable, call: CommandCall): Promise<string> {
   const { needs } = command;
-  if (needs === undefined) return await runFor(parts, message, command, call.argument);
-  const record = (result: Pick<AuditEntry, 'outcome' | 'code'>): Promise<void> => auditCommand(parts, message, call.name, result);
+  if (needs === undefined) return (await runFor(parts, message, command, call.argument)).text;
+  const action = `${call.name.charAt(0).toUpperCase()}${call.name.slice(1)}`;
+  const record = (result: Partial<Change>): Promise<void> =>
+    auditCommand(parts, message, { action, object: `sessions/${message.session}`, outcome: 'done', code: null, ...result });
   if (message.denied?.has(needs) === true) {
     await record({ outcome: 'refused', code: 'auth.forbidden' });
     return `You may not ${RIGHT_TO[needs]} here.`;
   }
   try {
-    const text = await runFor(parts, message, command, call.argument);
-    await record({ outcome: 'done', code: null });
+    const { text, change } = await runFor(parts, message, command, call.argument);
+    if (change !== null) await record(change);
     return text;
   } catch (error) {
     await record({ outcome: 'failed', code: error instanceof MusterError ? error.code : 'internal.error' });
@@ -91,17 +93,25 @@ async function runCommand(parts: MessageParts, message: IncomingMessage, command
   }
 }
 
-async function runFor(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<string> {
+type Change = NonNullable<CommandAnswer['change']>;
+
+/** What a command answers; one that does not say what it changed changed its session. */
+interface RanCommand {
+  text: string;
+  change: Partial<Change> | null;
+}
+
+async function runFor(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<RanCommand> {
   const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null } = message;
   const agent = await chooseAgent(parts, { ...message, surface });
-  return await command.run({ tenant, session, user, surface, channel, agent, argument, reply, idempotencyKey });
+  const answer = await command.run({ tenant, session, user, surface, channel, agent, argument, reply, idempotencyKey });
+  return typeof answer === 'string' ? { text: answer, change: {} } : answer;
 }
 
 async function auditCommand(
   { ledger, log }: MessageParts,
-  { tenant, session, user, visitor, keyId, surface = DEFAULT_SURFACE }: IncomingMessage,
-  name: string,
-  result: Pick<AuditEntry, 'outcome' | 'code'>,
+  { tenant, user, visitor, keyId, surface = DEFAULT_SURFACE }: IncomingMessage,
+  { action, ...change }: Change,
 ): Promise<void> {
   const { redis, keys, settings } = ledger;
   const kind = visitor === undefined ? (keyId === undefined ? 'chat' : 'key') : 'visitor';
@@ -110,10 +120,9 @@ async function auditCommand(
     actor: { kind, id, name: user ?? id },
     via: 'chat',
     from: surface,
-    action: `chat${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    object: `sessions/${session}`,
+    action: `chat${action}`,
     fields: [],
-    ...result,
+    ...change,
   });
 }
 

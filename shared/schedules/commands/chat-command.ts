@@ -2,8 +2,8 @@ import type { SessionCommand } from '../../sessions/index.ts';
 import { formatWallTime } from '../rules/wall-time.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { CommandResult, ListedSchedule } from './command-result.ts';
-import { runScheduleCommand } from './run-schedule-command.ts';
-import type { Directive } from './schedule-command.ts';
+import { applyScheduleCommand } from './run-schedule-command.ts';
+import { changeOf } from './schedule-change.ts';
 
 /**
  * `/schedule` in a chat. A new schedule is for the agent that answers there, and its results return to the same place: the platform's
@@ -14,26 +14,24 @@ export function scheduleCommands(parts: ScheduleParts): Readonly<Record<'schedul
     schedule: {
       needs: 'schedule',
       help: '/schedule <when>: <message> has the agent do it then; /schedule list shows what is planned; pause, resume, cancel <number>',
-      run: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) =>
-        await runScheduleCommand(
-          parts,
-          {
-            tenant,
-            agent,
-            text: `/schedule ${argument}`,
-            key: idempotencyKey === null ? undefined : `chat:${idempotencyKey}`,
-            user: user ?? undefined,
-            channel: channel ?? undefined,
-            ...(reply === null ? { session } : { reply }),
-          },
-          describeResult,
-        ),
+      run: async ({ tenant, session, user, channel, agent, argument, reply, idempotencyKey }) => {
+        const applied = await applyScheduleCommand(parts, {
+          tenant,
+          agent,
+          text: `/schedule ${argument}`,
+          key: idempotencyKey === null ? undefined : `chat:${idempotencyKey}`,
+          user: user ?? undefined,
+          channel: channel ?? undefined,
+          ...(reply === null ? { session } : { reply }),
+        });
+        return { text: describeResult(applied.result), change: changeOf(applied) };
+      },
     },
   };
 }
 
 /** The result of a command for the person who wrote it. Agents get `formatCommandResult`. */
-function describeResult(_directive: Directive, result: CommandResult): string {
+function describeResult(result: CommandResult): string {
   switch (result.kind) {
     case 'created':
       return `Scheduled ${describeSchedule(result.schedule)}.`;

@@ -9,7 +9,7 @@ import { sessionOf } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import { listSchedules, type SchedulePage } from '../store/list-schedules.ts';
 import type { Schedule } from '../store/schedule.ts';
-import { type CommandResult, formatCommandResult, type ListedSchedule } from './command-result.ts';
+import type { CommandResult, ListedSchedule } from './command-result.ts';
 import { type Directive, readScheduleCommand, type ScheduleCommand } from './schedule-command.ts';
 
 export interface ScheduleCommandCall {
@@ -34,19 +34,6 @@ export interface ScheduleCommandCall {
 /** The maximum of listed schedules. */
 const MAX_LISTED = 50;
 
-/**
- * Runs a `/schedule` command of a person in a chat or of an agent in its output. Returns the result in the words of `format`, by default
- * those for agents. A refusal is a result too; throws only when Redis cannot be reached.
- */
-export async function runScheduleCommand(
-  parts: ScheduleParts,
-  call: ScheduleCommandCall,
-  format: (directive: Directive, result: CommandResult) => string = formatCommandResult,
-): Promise<string> {
-  const { directive, result } = await applyScheduleCommand(parts, call);
-  return format(directive, result);
-}
-
 export interface AppliedCommand {
   directive: Directive;
   result: CommandResult;
@@ -54,7 +41,10 @@ export interface AppliedCommand {
   code: string | null;
 }
 
-/** The same without words for a person or an agent. */
+/**
+ * Applies a `/schedule` command of a person in a chat or of an agent in its output. A refusal is a result too; throws only when Redis cannot
+ * be reached.
+ */
 export async function applyScheduleCommand(parts: ScheduleParts, call: ScheduleCommandCall): Promise<AppliedCommand> {
   const line = call.text.split('\n', 1)[0] ?? '';
   const command = readScheduleCommand(call.text);

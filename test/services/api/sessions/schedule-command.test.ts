@@ -15,6 +15,9 @@ async function schedules(): Promise<{ id: string; number: number; status: string
   return (await api.call('GET', '/v1/schedules')).body.items;
 }
 
+/** Of changes of schedules, newest first. */
+const entries = async (): Promise<unknown[]> => (await api.call('GET', '/v1/audit?object=schedules/')).body.items;
+
 describe('/schedule in a web chat', () => {
   it('creates a schedule at once, lists, pauses, resumes and cancels it', async () => {
     const made = await say('/schedule every monday at 09:00: summarise the week');
@@ -28,6 +31,23 @@ describe('/schedule in a web chat', () => {
     expect(await schedules()).toEqual([]);
     expect((await say('/schedule')).body.text).toContain('This did not work: ');
     expect((await say('/help')).body.text).toContain('/schedule');
+  });
+
+  it('is an entry of the audit log on its schedule when it asks for a change, done or refused', async () => {
+    const before = (await entries()).length;
+    const made = await say('/schedule every monday at 09:00: water the plants');
+    const number = /#(\d+)/.exec(made.body.text)?.[1] ?? '';
+    for (const text of [`pause ${number}`, `resume ${number}`, `cancel ${number}`, `cancel ${number}`, 'list', 'nonsense']) {
+      expect((await say(`/schedule ${text}`)).status).toBe(200);
+    }
+    const object = `schedules/${number}`;
+    expect((await entries()).slice(0, -before || undefined).toReversed()).toMatchObject([
+      { action: 'chatSchedule', object, outcome: 'done', via: 'chat', from: 'webchat', actionText: 'made a schedule in a chat' },
+      { action: 'chatSchedulePause', object, outcome: 'done' },
+      { action: 'chatScheduleResume', object, outcome: 'done' },
+      { action: 'chatScheduleCancel', object, outcome: 'done' },
+      { action: 'chatScheduleCancel', object, outcome: 'refused' },
+    ]);
   });
 
   it('shows the answers of its runs in the session of the command', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { runScheduleCommand, type ScheduleCommandCall } from '#shared/schedules/commands/run-schedule-command.ts';
+import { formatCommandResult } from '#shared/schedules/commands/command-result.ts';
+import { applyScheduleCommand, type ScheduleCommandCall } from '#shared/schedules/commands/run-schedule-command.ts';
 import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
@@ -12,8 +13,10 @@ const numbers = async (): Promise<number[]> => {
   return items.map(({ number }) => number);
 };
 
-const run = async (text: string, call: Partial<ScheduleCommandCall> = {}): Promise<string> =>
-  await runScheduleCommand(t.parts, { tenant: TENANT, agent: 'echo', text, tz: 'UTC', ...call });
+const run = async (text: string, call: Partial<ScheduleCommandCall> = {}): Promise<string> => {
+  const { directive, result } = await applyScheduleCommand(t.parts, { tenant: TENANT, agent: 'echo', text, tz: 'UTC', ...call });
+  return formatCommandResult(directive, result);
+};
 
 it('creates a schedule for the agent, whose results go to the place of the command', async () => {
   const reply = { platform: 'slack', thread: '{"id":"C1:1.2"}' };
