@@ -43,3 +43,13 @@ export function parseCount(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a number from 1 on, without a fraction.');
 }
+
+/** Names, separated by commas: a list that also holds what the option was given before. */
+export function parseNames(list: string, before: readonly string[] = []): readonly string[] {
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length === 0) throw new InvalidArgumentError('Expected names, separated by commas.');
+  return [...new Set([...before, ...names])];
+}

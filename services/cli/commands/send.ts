@@ -10,7 +10,7 @@ import { isSetback, OutputWriter } from '../output/output-writer.ts';
 import { duration, plainText, type Terminal } from '../output/terminal.ts';
 import { withKnownAgents } from './agents.ts';
 import { type Attached, attachOption, uploadFiles } from './attach.ts';
-import { contextOption, priorityOption } from './options.ts';
+import { contextOption, parseNames, priorityOption } from './options.ts';
 import { attemptsSchema, taskViewSchema, type TaskView } from './tasks/task-view.ts';
 
 export function addSendCommand(program: Command, contextOf: ContextOf): void {
@@ -27,6 +27,8 @@ export function addSendCommand(program: Command, contextOf: ContextOf): void {
     .addOption(priorityOption())
     .addOption(contextOption())
     .addOption(attachOption())
+    .option('--needs <list>', 'capabilities that the daemon or worker has to have, such as browser,code', parseNames)
+    .option('--daemon <name>', 'the daemon that runs it, by name or id')
     .option('--no-wait', 'print the id, and do not wait for the end')
     .option('--json', 'print the record as JSON once the task has ended')
     .action((text: string, options: SendOptions, command: Command) => runSend(text, options, contextOf(command)));
@@ -39,6 +41,8 @@ interface SendOptions {
   priority?: number | string;
   context?: Record<string, unknown>;
   attach?: readonly string[];
+  needs?: readonly string[];
+  daemon?: string;
   wait: boolean;
   json?: boolean;
 }
@@ -67,9 +71,11 @@ interface Content {
   attachments: readonly Attached[] | undefined;
 }
 
-function postTask(api: ApiClient, content: Content, { agent, session, mode, priority, context }: SendOptions): Promise<unknown> {
+function postTask(api: ApiClient, content: Content, options: SendOptions): Promise<unknown> {
+  const { agent, session, mode, priority, context, needs, daemon } = options;
+  const requirements = needs || daemon !== undefined ? { capabilities: needs, targetDaemon: daemon } : undefined;
   // The channel says that a person waits, whose task goes before unattended ones.
-  const body = { agent, ...content, channel: 'cli', session, mode, priority, context };
+  const body = { agent, ...content, channel: 'cli', session, mode, priority, context, requirements };
   // The key belongs to this call: sending the same text twice on purpose makes two tasks.
   return withKnownAgents(api, agent, api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` }));
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
-import { parseCount } from '../options.ts';
+import { parseCount, parseNames } from '../options.ts';
 import { PRESET_NAMES, readDaemonSettings } from './daemon-settings.ts';
 import { SERVICE_KINDS, type ServiceKind, serviceUnit } from './service-unit.ts';
 
@@ -63,16 +63,6 @@ async function startDaemon(words: readonly string[], flags: DaemonFlags, context
   // It loads what runs agents, which every other command would wait for.
   const { runDaemon } = await import('./run-daemon.ts');
   await runDaemon(settings, context);
-}
-
-/** A list that also holds what the option was given before. */
-function parseNames(list: string, before: readonly string[] = []): readonly string[] {
-  const names = list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  if (names.length === 0) throw new InvalidArgumentError('Expected names, separated by commas.');
-  return [...new Set([...before, ...names])];
 }
 
 function parseAgent(pair: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -55,6 +55,17 @@ describe('muster send', () => {
     });
   });
 
+  it('names what the task needs of a daemon', async () => {
+    api = await startFakeApi();
+    await muster(['send', 'Hello', '--needs', 'browser, code', '--daemon', 'laptop']);
+    expect(JSON.parse(api.requests[0]?.body ?? '')).toEqual({
+      agent: 'echo',
+      input: 'Hello',
+      channel: 'cli',
+      requirements: { capabilities: ['browser', 'code'], targetDaemon: 'laptop' },
+    });
+  });
+
   it('writes the output as it arrives, not when the task has ended', { timeout: PROCESS_MS }, async () => {
     const { promise: seen, resolve: sawIt } = Promise.withResolvers<void>();
     api = await startFakeApi({
