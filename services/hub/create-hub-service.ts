@@ -35,31 +35,23 @@ export function createHubService(parts: Parts): Service {
     },
   );
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
-  const notify: ConnectedDaemonsOptions['notify'] = (event, { tenant, id, name: daemonName, user }) =>
-    void publishDaemonEvent(fleet, tenant, { event, daemon: id, name: daemonName, user });
   const policy = slotPolicy(parts, settings);
-  const permits = openPermits(parts, name, policy);
+  const permits = openPermits(parts, { worker: name, policy, keepMs: settings.graceMs });
+  const notify = notifyOf(parts);
   const ofHub = { redis, keys, subscribe, log, hub: name, settings, clock: systemClock };
-  const daemons = new ConnectedDaemons({ ...ofHub, executor, notify, countAdopted: () => permits.pool.adopt('remote') });
+  const count: ConnectedDaemonsOptions['count'] = {
+    adopt: ({ tenant, id }, from) => {
+      dispatcher.noteAdopted({ tenant, task: id });
+      return permits.pool.adopt('remote', from === name ? null : from);
+    },
+    leave: () => permits.pool.leave('remote'),
+  };
+  const daemons = new ConnectedDaemons({ ...ofHub, executor, notify, count });
   const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true, permits });
   return new HubService({
     name,
     router: createRouter({ routes: [plainRequestRoute(), schemaRoute()], parts, log }),
-    upgrade: openConnectionGate({
-      settings,
-      findDaemon: (token) => findDaemonByToken(parts, token),
-      // Counted together with the requests without a key.
-      countAddress: createRateLimit({
-        redis,
-        prefix: `${keys.fleet.http}:address`,
-        perMinute: config.settings.limits.httpAnonymousPerMinute,
-      }),
-      isBehindProxy: config.env.MUSTER_TRUST_PROXY,
-      held: () => daemons.held,
-      isClosed: () => draining.signal.aborted,
-      onConnection: (socket, daemon) => daemons.add(socket, daemon),
-      log,
-    }),
+    upgrade: openGate(parts, { daemons, isClosed: () => draining.signal.aborted }),
     daemons,
     dispatcher,
     directory,
@@ -75,6 +67,33 @@ export function createHubService(parts: Parts): Service {
     clock: systemClock,
     log,
   });
+}
+
+function openGate(
+  parts: Parts,
+  { daemons, isClosed }: { daemons: ConnectedDaemons; isClosed: () => boolean },
+): ReturnType<typeof openConnectionGate> {
+  const { config, redis, keys, log } = parts;
+  return openConnectionGate({
+    settings: config.settings.hub,
+    findDaemon: (token) => findDaemonByToken(parts, token),
+    // Counted together with the requests without a key.
+    countAddress: createRateLimit({
+      redis,
+      prefix: `${keys.fleet.http}:address`,
+      perMinute: config.settings.limits.httpAnonymousPerMinute,
+    }),
+    isBehindProxy: config.env.MUSTER_TRUST_PROXY,
+    held: () => daemons.held,
+    isClosed,
+    onConnection: (socket, daemon) => daemons.add(socket, daemon),
+    log,
+  });
+}
+
+function notifyOf({ redis, keys, config: { settings } }: Parts): ConnectedDaemonsOptions['notify'] {
+  return (event, { tenant, id, name, user }) =>
+    void publishDaemonEvent({ redis, keys, settings }, tenant, { event, daemon: id, name, user });
 }
 
 /** A lease lasts as long as a daemon may be away, so that its attempts outlive a hub that was killed. */

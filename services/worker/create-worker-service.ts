@@ -43,7 +43,7 @@ export function createWorkerService(parts: Parts): DrainableService {
   parts.offeredSlots.addOwn(capacity);
   const promoter = new DuePromoter({ ledger, log });
   const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
-  const permits = openPermits(parts, name, policy);
+  const permits = openPermits(parts, { worker: name, policy, keepMs: 0 });
   const draining = new AbortController();
   const endOrphaned = (): Promise<void> => endOrphans(parts, draining.signal);
   const onNotice = (notice: FleetNotice): void => {

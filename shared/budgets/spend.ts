@@ -22,6 +22,8 @@ export interface SpendRequest {
   /** The lease of its attempt: when that ends, so does what it reserved. */
   readonly lease: string;
   readonly subject: SpendSubject;
+  /** Who settles it: another one that reserves the same call has taken it over. Defaults to anybody. */
+  readonly holder?: string;
   /** Budgets whose lines it may pass, because they downgrade to its model. Defaults to none. */
   readonly beyond?: readonly string[];
 }
@@ -30,6 +32,7 @@ export interface SpendRequest {
 export interface SpendCall {
   readonly id: string;
   readonly tenant: string;
+  readonly holder: string;
   readonly windows: readonly BudgetWindow[];
 }
 
@@ -78,7 +81,8 @@ async function reserveUnder(
   const { tenant } = request.subject;
   const now = systemClock.now();
   const windows = windowsFor(withoutLines(budgets, request.beyond), request.subject, now);
-  const call = { id: request.id, tenant, windows };
+  const { id, holder = '' } = request;
+  const call = { id, tenant, holder, windows };
   if (windows.length === 0) return { kind: 'reserved', call };
   const own = keys.tenant(tenant);
   const { leases } = keys.shard(keys.shardOf(tenant));
@@ -88,9 +92,10 @@ async function reserveUnder(
     'reserve-spend',
     [leases, own.reservations, ...keysOf(keys, tenant, windows)],
     [
-      request.id,
+      id,
       request.lease,
       amount,
+      holder,
       ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? '', Number(budget.atHard === 'pause')]),
     ],
   );
@@ -148,6 +153,7 @@ export async function settleSpend(
       Math.max(0, Math.ceil(costMicroUsd)),
       Number(continues),
       JSON.stringify(options),
+      call.holder,
       ...call.windows.flatMap((window) => linesOf(window, settings, now)),
     ],
   );

@@ -121,7 +121,7 @@ async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promis
   const { ledger, keeper, clock, redact } = parts;
   try {
     const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
-    if (attempt.stopped?.kind === 'detached') return detach(parts, execution);
+    if (attempt.stopped?.kind === 'detached') return detach(parts, execution, attempt.stopped);
     const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
     const now = attempt.redisNow(clock.monotonic());
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
@@ -143,10 +143,10 @@ async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promis
 }
 
 /** The attempt goes on under its lease at another hub, or will. */
-function detach({ keeper }: ExecuteTicketParts, { attempt, log }: Execution): TicketResult {
+function detach({ keeper }: ExecuteTicketParts, { attempt, log }: Execution, { isAdopted }: { isAdopted: boolean }): TicketResult {
   keeper.release(attempt);
   log.info({ event: 'task.detached' }, 'goes on at another hub');
-  return { kind: 'done', note: 'goes on at another hub' };
+  return { kind: 'done', note: 'goes on at another hub', ...(isAdopted ? {} : { isLeft: true }) };
 }
 
 /** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */

@@ -69,7 +69,7 @@ export function openExecution(
   const log = new AttemptLog(parent, body, state.attempt);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
-  const spend = new AttemptSpend({ attempt, body });
+  const spend = new AttemptSpend({ attempt, body, holder: state.worker ?? '' });
   const tokens = new AttemptTokens({ ledger, attempt, body });
   const usage = new AttemptUsage({
     ledger,

@@ -80,11 +80,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
-  await Promise.all([
-    assertNoRunaway(ledger, execution),
-    retryWhileAway(() => assertAgentStarts(ledger, body), { signal: attempt.signal }),
-    retryWhileAway(() => execution.tokens.assertSome(), { signal: attempt.signal }),
-  ]);
+  await Promise.all([assertNoRunaway(ledger, execution), execution.isResumed ? undefined : assertStarts(parts, execution)]);
   await execution.spend.open(spending, entry.definition);
   const { text, given, brought } = await gatherInput(ledger, execution);
   await execution.files.prepare(brought);
@@ -103,6 +99,14 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const result = await parts.runAgent(run, execution);
   assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
   return result;
+}
+
+/** Whether what begins now may: an attempt that runs already goes on. */
+async function assertStarts({ ledger }: RunAttemptParts, { body, attempt: { signal }, tokens }: Execution): Promise<void> {
+  await Promise.all([
+    retryWhileAway(() => assertAgentStarts(ledger, body), { signal }),
+    retryWhileAway(() => tokens.assertSome(), { signal }),
+  ]);
 }
 
 /** Errors: RUNAWAY for a task whose chain of delegations was cut. */

@@ -34,7 +34,11 @@ export function openDispatcher(parts: Parts, { name, executor, local, keepsSlot,
     directory,
     local,
     keepsSlot,
-    count: { adopt: () => permits.pool.adopt('remote'), stands: (worker) => permits.stands(worker) },
+    count: {
+      adopt: (from) => permits.pool.adopt('remote', from),
+      leave: () => permits.pool.leave('remote'),
+      stands: (worker) => permits.stands(worker),
+    },
     findAgent: (tenant, id) => parts.findAgent(tenant, id),
     // Claims a task only to fail it.
     fail: (ticket, how, failure) => {

@@ -25,14 +25,18 @@ export interface JobTaker {
   readonly problem: string | null;
 }
 
-/** Opens the permits under which a worker of this name runs tickets in its slots. */
-export function openPermits(parts: Parts, worker: string, policy: SlotPolicy): FleetPermits {
+/** Opens the permits under which a worker of this name runs tickets in its slots. `keepMs`: how long its attempts outlive the process. */
+export function openPermits(
+  parts: Parts,
+  { worker, policy, keepMs }: { worker: string; policy: SlotPolicy; keepMs: number },
+): FleetPermits {
   const { config, keys, redis, log } = parts;
   const subscribe: FleetPermitsOptions['subscribe'] = (channels, onMessage) => parts.subscribe('worker-permits', channels, onMessage);
   return new FleetPermits({
     fleet: { redis, keys, settings: config.settings, fleetLimits: () => parts.fleetLimits.current() },
     worker,
     policy,
+    keepMs,
     subscribe,
     clock: systemClock,
     log,

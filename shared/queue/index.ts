@@ -57,4 +57,4 @@ export { ChoreWorker } from './workers/chore-worker.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';
 export { TickClock } from './workers/tick-clock.ts';
-export { type TicketResult, TicketWorker } from './workers/ticket-worker.ts';
+export { isLeft, type TicketResult, TicketWorker } from './workers/ticket-worker.ts';

@@ -97,9 +97,12 @@ function runningKeys(prefix: string) {
     workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
     /** Channel: a process sends to itself, to see that it receives. Kept: never. Bound: one per process. */
     echo: (process: string) => `${prefix}echo:${process}`,
-    /** Hash: `<kind> <worker>` -> permits that it holds to run tickets. Kept: `worker.leaseMs`. Bound: two per worker. */
+    /**
+     * Hash: `<kind> <worker>` -> permits that it holds to run tickets, `<kind> <hub>/attempts` those of attempts that outlive it. Kept:
+     * `worker.leaseMs`, `hub.graceMs`. Bound: three per worker.
+     */
     permits: `${prefix}permits`,
-    /** Sorted set: worker -> end of the lease on its permits, ms. Kept: `worker.leaseMs`. Bound: one per worker. */
+    /** Sorted set: worker, and `<hub>/attempts` -> end of the lease on its permits, ms. Kept: `worker.leaseMs`, `hub.graceMs`. Bound: two per worker. */
     permitHolders: `${prefix}permit-holders`,
     /** Hash: `<kind> <worker>` -> `<rank> <permits> <ms>` of a wait. Kept: while it waits. Bound: two per worker. */
     permitWaiters: `${prefix}permit-waiters`,

@@ -12,7 +12,7 @@ import { UnansweredStops } from './unanswered-stops.ts';
 /** The parts that run attempts on daemons, without those of one daemon. */
 export type HubExecutor = Omit<ExecuteTicketParts, 'isolation' | 'runIsolated' | 'runAgent'>;
 
-export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot' | 'countAdopted'> {
+export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot' | 'count'> {
   executor: HubExecutor;
   settings: Pick<HubSettings, 'graceMs' | 'resendMs'>;
   /** Sends to the daemon, if it is connected. */
@@ -34,7 +34,7 @@ export class DaemonAttempts {
   #changes = 0;
 
   constructor(options: DaemonAttemptsOptions) {
-    const { tenant, daemon, executor, send, inSlot, countAdopted, onAnswered, settings } = options;
+    const { tenant, daemon, executor, send, inSlot, count, onAnswered, settings } = options;
     this.#options = options;
     this.#executor = {
       ...executor,
@@ -48,7 +48,7 @@ export class DaemonAttempts {
     this.#results = new ReceivedResults({ tenant, daemon, ledger: executor.ledger, send });
     this.#unanswered = new UnansweredStops({ resendMs: settings.resendMs, send, onAnswered });
     const [attempts, results] = [this.#attempts, this.#results];
-    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot, countAdopted });
+    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot, count });
   }
 
   /** Counts what changes the list of their tasks. */
@@ -114,7 +114,7 @@ export class DaemonAttempts {
   /** Leaves to another hub the attempts that the daemon has, under leases that stand as long as possible. */
   handOver(): void {
     for (const attempt of this.#attempts.values()) {
-      if (attempt.isAccepted) attempt.detach();
+      if (attempt.isAccepted) attempt.detach({ isAdopted: false });
     }
   }
 
@@ -125,7 +125,7 @@ export class DaemonAttempts {
       [...this.#attempts].map(async ([key, attempt]) => {
         const [id = ''] = key.split('/');
         const state = await readState(ledger, this.#options.tenant, id);
-        if (state?.status === 'running' && state.worker !== worker) attempt.detach();
+        if (state?.status === 'running' && state.worker !== worker) attempt.detach({ isAdopted: true });
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { type AttemptName, attemptKey, type DaemonMessage } from '#shared/daemons/index.ts';
 import { type ExecuteTicketParts, resumeAttempt } from '#shared/execution/index.ts';
 import { type AdoptAnswer, adoptAttempt, type AttemptRef, leaseMember } from '#shared/ledger/index.ts';
-import type { TicketResult } from '#shared/queue/index.ts';
+import { isLeft, type TicketResult } from '#shared/queue/index.ts';
 import type { ReceivedResults } from './received-results.ts';
 import type { RemoteAttempt } from './remote-attempt.ts';
 
@@ -25,8 +25,15 @@ export interface ReattachmentOptions {
   results: ReceivedResults;
   /** Runs an attempt in one of the daemon's slots. */
   inSlot: (work: () => Promise<TicketResult>) => Promise<TicketResult>;
-  /** Counts an attempt of another hub among what the fleet runs, until the function that it returns is called. */
-  countAdopted: () => () => void;
+  count: AttemptCount;
+}
+
+/** What the attempts of this hub count among those that the fleet runs. */
+export interface AttemptCount {
+  /** Counts an attempt of another hub, `from`, instead of that one, until the function that it returns is called. */
+  adopt(attempt: { tenant: string; id: string }, from: string): () => void;
+  /** An attempt goes on elsewhere, and counts until another hub counts it. */
+  leave(): void;
 }
 
 /** Reattachment is responsible for the attempts that a daemon names when it connects: it keeps those of this hub, and adopts those of others. */
@@ -88,11 +95,13 @@ export class Reattachment {
     }
   }
 
-  /** The hub before counts it no more. */
+  /** It counts here from now on. */
   async #resume(ref: Omit<AttemptRef, 'lane'>, adopted: Extract<AdoptAnswer, { kind: 'adopted' }>): Promise<TicketResult> {
-    const release = this.#options.countAdopted();
+    const release = this.#options.count.adopt(ref, adopted.before);
     try {
-      return await resumeAttempt(this.#options.executor, ref, adopted);
+      const result = await resumeAttempt(this.#options.executor, ref, adopted);
+      if (isLeft(result)) this.#options.count.leave();
+      return result;
     } finally {
       release();
     }

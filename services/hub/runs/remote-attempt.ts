@@ -96,9 +96,9 @@ export class RemoteAttempt {
     this.#ended.reject(new TaskFailure(code, message));
   }
 
-  /** Goes on at another hub, or will. */
-  detach(): void {
-    this.#options.execution.attempt.stop({ kind: 'detached' });
+  /** Goes on at another hub that has adopted it, or will. */
+  detach({ isAdopted }: { isAdopted: boolean }): void {
+    this.#options.execution.attempt.stop({ kind: 'detached', isAdopted });
   }
 
   receive(report: Report): void {

@@ -5,15 +5,16 @@
 -- ARGV[1] call: text, its id
 -- ARGV[2] lease: text, lease member of its attempt
 -- ARGV[3] amount: int, millionths of a US dollar
--- ARGV[4...] per window: its name, its line, and what follows a refusal
+-- ARGV[4] holder: text, who settles the call, or empty; another one takes it over
+-- ARGV[5...] per window: its name, its line, and what follows a refusal
 --   name: text, names it among those of the tenant
 --   line: int, its hard line, or empty
 --   pauses: `1` where the used up budget holds tasks, else `0`
 -- RETURNS {'reserved'} | {'exceeded', number of the window, spent, reserved by other calls}
 -- include: reservations
 -- include: room
-local id, member, amount = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local keys, values, windows = { unpack(KEYS, 3) }, { unpack(ARGV, 4) }, {}
+local id, member, amount, holder = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local keys, values, windows = { unpack(KEYS, 3) }, { unpack(ARGV, 5) }, {}
 for at = 1, #keys / 2 do
   local name, line, pauses = unpack(values, 3 * at - 2, 3 * at)
   windows[at] = { name = name, line = tonumber(line), pauses = pauses == '1', spent = keys[2 * at - 1], refused = keys[2 * at] }
@@ -33,8 +34,16 @@ local function find_exceeded()
   return nil
 end
 
--- The client sends a call again when the reply was lost.
-if redis.call('HEXISTS', KEYS[2], 'call:' .. id) == 1 then return { 'reserved' } end
+-- The client sends a call again when the reply was lost, and a hub one that it has adopted with its attempt.
+local known = redis.call('HGET', KEYS[2], 'call:' .. id)
+if known then
+  local call = cjson.decode(known)
+  if (call.holder or '') ~= holder then
+    call.holder = holder
+    redis.call('HSET', KEYS[2], 'call:' .. id, cjson.encode(call))
+  end
+  return { 'reserved' }
+end
 -- Reservations of killed attempts do not gather, because each call checks two others.
 release_ended(KEYS[2], KEYS[1], redis.call('HRANDFIELD', KEYS[2], 2, 'WITHVALUES'))
 local at, spent, reserved = find_exceeded()
@@ -56,5 +65,5 @@ for number, window in ipairs(windows) do
     if window.line then keep_promise(window.refused) end
   end
 end
-redis.call('HSET', KEYS[2], 'call:' .. id, cjson.encode({ lease = member, amount = amount, windows = names }))
+redis.call('HSET', KEYS[2], 'call:' .. id, cjson.encode({ lease = member, amount = amount, windows = names, holder = holder }))
 return { 'reserved' }

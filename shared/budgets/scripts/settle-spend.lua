@@ -6,19 +6,21 @@
 -- ARGV[2] cost: int, millionths of a US dollar since its begin
 -- ARGV[3] continues: `1` when more may follow, else `0`
 -- ARGV[4] options: JSON, the tenant, its channel, and how many events are kept
--- ARGV[5...] per window: its lines
+-- ARGV[5] holder: text, who settles the call, or empty
+-- ARGV[6...] per window: its lines
 --   name: text, names it among those of the tenant
 --   soft: int, its soft line, or empty
 --   hard: int, its hard line, or empty
 --   keep: int, ms for which it is kept
 --   about: JSON, what events say of it; empty for a budget without events
 -- RETURNS {'settled' | 'gone', what is spent by window where its hard line is reached, else empty, and by window how many tasks that it holds may
---   start in the room that the call leaves}; gone: it was settled, or its attempt has ended
+--   start in the room that the call leaves}; gone: it was settled, its attempt has ended, or another one has taken it over
 -- include: reservations
 -- include: room
 local text = redis.call('HGET', KEYS[1], 'call:' .. ARGV[1])
 if not text then return { 'gone', {}, {} } end
 local call, cost, options = cjson.decode(text), tonumber(ARGV[2]), cjson.decode(ARGV[4])
+if (call.holder or '') ~= '' and call.holder ~= ARGV[5] then return { 'gone', {}, {} } end
 local added, continues = cost - (call.spent or 0), ARGV[3] == '1'
 
 if continues then
@@ -40,7 +42,7 @@ end
 
 local reached, may_start = {}, {}
 options.events = KEYS[2]
-local keys, values = { unpack(KEYS, 3) }, { unpack(ARGV, 5) }
+local keys, values = { unpack(KEYS, 3) }, { unpack(ARGV, 6) }
 for at = 1, #keys / 2 do
   local from, key, refused = 5 * at - 4, keys[2 * at - 1], keys[2 * at]
   local soft, hard = tonumber(values[from + 1]), tonumber(values[from + 2])

@@ -1,10 +1,12 @@
-import type { TicketResult } from '../../queue/index.ts';
+import { isLeft, type TicketResult } from '../../queue/index.ts';
 import { wait } from '../../time/index.ts';
 
 /** This process's part of what the fleet may run at once. */
 export interface FleetCount {
-  /** Counts an attempt that runs here, until the function that it returns is called. */
-  adopt(): () => void;
+  /** Counts an attempt that runs here, until the function that it returns is called. `from`: who counted it before. */
+  adopt(from: string | null): () => void;
+  /** An attempt that counts here goes on elsewhere, and counts until another process counts it. */
+  leave(): void;
   /** Whether what this hub or worker holds counts: not any more once it is gone. */
   stands(worker: string): Promise<boolean>;
 }
@@ -25,11 +27,13 @@ export async function countOffered(running: Promise<TicketResult>, options: Offe
   let release: (() => void) | undefined;
   const follow = async (): Promise<void> => {
     if (options.keepsSlot) await untilGone(options, ended.signal);
-    if (!ended.signal.aborted) release = options.count.adopt();
+    if (!ended.signal.aborted) release = options.count.adopt(options.keepsSlot ? options.from : null);
   };
   void follow();
   try {
-    return await running;
+    const result = await running;
+    if (release && isLeft(result)) options.count.leave();
+    return result;
   } finally {
     ended.abort();
     release?.();

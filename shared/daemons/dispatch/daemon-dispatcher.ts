@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import type { TicketData, TicketNeeds, TicketResult } from '../../queue/index.ts';
+import { isLeft, type TicketData, type TicketNeeds, type TicketResult } from '../../queue/index.ts';
 import { PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
@@ -50,6 +50,8 @@ export class DaemonDispatcher {
   readonly #link: HubLink;
   readonly #search: HeldSearch;
   readonly #stopping = new AbortController();
+  /** What ends the waits for tasks that run at other hubs, by `<tenant>/<task>`. */
+  readonly #elsewhere = new Map<string, () => void>();
 
   constructor(options: DaemonDispatcherOptions) {
     const { ledger, hub, subscribe, settings, local } = options;
@@ -62,8 +64,9 @@ export class DaemonDispatcher {
       offerMs: settings.offerMs,
       take: ({ daemon: id, ticket, how, ...offer }) => {
         const running = this.#take(local.find(ticket.tenant, id), ticket, how);
-        return running && countOffered(running, { ...offer, count: options.count, everyMs: ledger.settings.worker.leaseMs });
+        return running && countOffered(running, { ...offer, count: options.count, everyMs: ledger.settings.worker.leaseMs / 2 });
       },
+      onAdopted: (attempt) => this.#endWait(attempt),
       onHeld: (tenant, what) => this.#search.noteHeld(tenant, what),
     });
     this.#search = new HeldSearch(options);
@@ -83,6 +86,12 @@ export class DaemonDispatcher {
   /** Why it receives nothing, in words; else null. */
   get problem(): string | null {
     return this.#link.problem;
+  }
+
+  /** This hub has adopted an attempt, and counts it: the hub that offered its task does so no more. */
+  noteAdopted(attempt: Pick<TicketData, 'tenant' | 'task'>): void {
+    this.#endWait(attempt);
+    void this.#link.publishAdopted(attempt);
   }
 
   /** Takes a ticket to its end, or holds its task. */
@@ -150,13 +159,18 @@ export class DaemonDispatcher {
     const { local, directory, keepsSlot } = this.#options;
     const { tenant } = ticket;
     const own = local.find(tenant, id);
-    if (own) return await this.#take(own, ticket, how);
+    if (own) return this.#leaveIfLeft(await this.#take(own, ticket, how));
     directory.noteTask(tenant, id);
     const answer = await this.#link.offer(state.hub, { daemon: id, ticket, how, keepsSlot });
     if (answer.outcome === 'taken' && !keepsSlot) return { kind: 'done', note: 'runs at another hub' };
-    if (answer.outcome === 'taken') return await this.#untilEnded(ticket, state.hub, answer.ended);
+    if (answer.outcome === 'taken') return this.#leaveIfLeft(await this.#untilEnded(ticket, state.hub, answer.ended));
     directory.noteFull(tenant, id);
     return null;
+  }
+
+  #leaveIfLeft<Result extends TicketResult | null>(result: Result): Result {
+    if (isLeft(result)) this.#options.count.leave();
+    return result;
   }
 
   #take(daemon: LocalDaemon | undefined, ticket: TicketData, how: TicketClaim): Promise<TicketResult> | null {
@@ -165,18 +179,33 @@ export class DaemonDispatcher {
     return daemon.run(ticket, how);
   }
 
-  /** The other hub's message may be lost: then the task's state says that it is over, or that a third hub has adopted and counts it. */
+  #endWait({ tenant, task }: Pick<TicketData, 'tenant' | 'task'>): void {
+    this.#elsewhere.get(`${tenant}/${task}`)?.();
+  }
+
+  /**
+   * Resolves when the task has ended at the other hub, or a third one has adopted and counts it, which the other's end leaves to it. Messages of
+   * both may be lost: then the task's state says so.
+   */
   async #untilEnded({ tenant, task }: TicketData, hub: string, ended: Promise<TicketResult>): Promise<TicketResult> {
     const { ledger } = this.#options;
-    const { signal } = this.#stopping;
+    const adopted = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, adopted.signal]);
+    const name = `${tenant}/${task}`;
+    this.#elsewhere.set(name, () => adopted.abort());
     const isOver = async (): Promise<TicketResult> => {
       while (await wait(ledger.settings.worker.leaseMs, signal)) {
         const state = await readState(ledger, tenant, task).catch(() => undefined);
         if (state !== undefined && (state?.status !== 'running' || state.worker !== hub)) break;
       }
-      return { kind: 'done', note: 'runs, or ran, at another hub' };
+      return { kind: 'done', note: 'runs, or ran, at another hub', ...(this.#stopping.signal.aborted ? { isLeft: true } : {}) };
     };
-    return await Promise.race([ended, isOver()]);
+    const over = isOver();
+    const isEnded = ended.then((result) => (isLeft(result) ? over : result));
+    return await Promise.race([isEnded, over]).finally(() => {
+      this.#elsewhere.delete(name);
+      adopted.abort();
+    });
   }
 
   async #isUnknownTarget(tenant: string, { target }: Needs): Promise<boolean> {

@@ -80,7 +80,8 @@ function explainAny(known: readonly Known[], needs: Needs): HoldReport {
 
 function anyDetail({ connected, capable, free }: Record<'connected' | 'capable' | 'free', number>, needs: Needs): string {
   if (connected === 0) return `no daemon is connected; it needs one ${describe(needs)}`;
-  if (capable === 0) return `none of the ${connected} connected daemons can run it; it needs one ${describe(needs)}`;
+  const none = connected === 1 ? 'the only connected daemon cannot' : `none of the ${connected} connected daemons can`;
+  if (capable === 0) return `${none} run it; it needs one ${describe(needs)}`;
   const all = capable === 1 ? 'the only daemon' : `all ${capable} daemons`;
   return free === 0
     ? `${all} ${describe(needs)} ${capable === 1 ? 'is' : 'are'} busy`

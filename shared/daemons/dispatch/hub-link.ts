@@ -7,7 +7,7 @@ import type { DaemonPorts } from '../scripts.ts';
 
 const ticketSchema = z.object({ tenant: z.string(), task: z.string(), lane: z.string().optional(), failed: z.string().optional() });
 const resultSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('done'), note: z.string() }),
+  z.object({ kind: z.literal('done'), note: z.string(), isLeft: z.literal(true).optional() }),
   z.object({ kind: z.literal('failed'), message: z.string() }),
   z.object({ kind: z.literal('returned') }),
   z.object({ kind: z.literal('overtaken') }),
@@ -29,6 +29,8 @@ const messageSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('answer'), ...call, outcome: z.enum(['taken', 'full']) }),
   z.object({ kind: z.literal('ended'), ...call, result: resultSchema }),
+  /** A daemon's attempt goes on at the hub `from`, which counts it: the ticket keeps no slot anywhere else. */
+  z.object({ kind: z.literal('adopted'), tenant: z.string(), task: z.string(), from: z.string() }),
   /** A task of the tenant is held by what it needs: a hub whose daemons have room looks for it. */
   z.object({ kind: z.literal('held'), tenant: z.string(), from: z.string(), what: z.string().nullable().default(null) }),
 ]);
@@ -45,6 +47,8 @@ export interface HubLinkOptions extends DaemonPorts {
   offerMs: number;
   /** Runs a task that another hub offers to a daemon of this one; null when it has no room. */
   take: (offer: Offer & { from: string }) => Promise<TicketResult> | null;
+  /** Another hub has adopted an attempt. */
+  onAdopted: (attempt: Pick<TicketData, 'tenant' | 'task'>) => void;
   /** Another hub held a task of this tenant; null where it did not say by what. */
   onHeld: (tenant: string, what: string | null) => void;
 }
@@ -109,17 +113,29 @@ export class HubLink {
     await this.#publish({ kind: 'held', tenant, from: this.#options.hub, what });
   }
 
+  /** Publishes to other hubs that this one has adopted an attempt. */
+  async publishAdopted({ tenant, task }: Pick<TicketData, 'tenant' | 'task'>): Promise<void> {
+    await this.#publish({ kind: 'adopted', tenant, task, from: this.#options.hub });
+  }
+
   #receive(text: string): void {
     const message = readMessage(text);
-    const { hub, onHeld } = this.#options;
-    if (message?.kind === 'held') {
-      if (message.from !== hub) onHeld(message.tenant, message.what);
+    if (message === null) return;
+    const { hub } = this.#options;
+    if (!('to' in message)) {
+      if (message.from !== hub) this.#receiveNote(message);
       return;
     }
-    if (message?.to !== hub) return;
+    if (message.to !== hub) return;
     if (message.kind === 'offer') void this.#answer(message);
     else if (message.kind === 'answer') this.#calls.get(message.call)?.answered.resolve(message.outcome);
     else this.#calls.get(message.call)?.ended.resolve(message.result);
+  }
+
+  #receiveNote(message: Extract<HubMessage, { kind: 'held' | 'adopted' }>): void {
+    const { onHeld, onAdopted } = this.#options;
+    if (message.kind === 'held') onHeld(message.tenant, message.what);
+    else onAdopted(message);
   }
 
   async #answer({ call: id, ticket: data, ...offer }: Extract<HubMessage, { kind: 'offer' }>): Promise<void> {

@@ -15,6 +15,8 @@ export function spendSubject({ id, tenant, agent, session, scheduleId, rootTaskI
 interface AttemptSpendOptions {
   readonly attempt: RunningAttempt;
   readonly body: TaskBody;
+  /** The worker or hub that runs the attempt. */
+  readonly holder: string;
 }
 
 /** What was reserved when the attempt began. */
@@ -39,9 +41,9 @@ export class AttemptSpend {
 
   /** Throws what ends the attempt when a budget is used up. A downgrade concerns model calls, which decide it themselves. */
   async open(ports: SpendPorts, definition: AgentDefinition): Promise<void> {
-    const { attempt, body } = this.#options;
+    const { attempt, body, holder } = this.#options;
     const callsModels = CALLS_MODELS.has(definition.kind);
-    const request = { id: `${body.id}/${attempt.ref.token}`, lease: attempt.member, subject: spendSubject(body) };
+    const request = { id: `${body.id}/${attempt.ref.token}`, lease: attempt.member, subject: spendSubject(body), holder };
     // Budgets that downgrade count what the attempt costs, too.
     const beyond: string[] = [];
     for (;;) {

@@ -12,7 +12,7 @@ export type StopReason =
   /** It may not go on, as when a budget is used up. */
   | { kind: 'failed'; failure: TaskFailure }
   /** Another hub goes on with it; nothing is settled here. */
-  | { kind: 'detached' }
+  | { kind: 'detached'; isAdopted: boolean }
   | { kind: 'drain' | 'timeout' | 'deadline' | 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */

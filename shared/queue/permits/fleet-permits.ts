@@ -2,11 +2,10 @@ import type { Log } from '../../log/index.ts';
 import { redisNow, type Subscription } from '../../redis/index.ts';
 import { type Clock, within } from '../../time/index.ts';
 import type { SlotPolicy } from './choose-next.ts';
-import { type Fleet, kindOf, leasePermits, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
+import { type Fleet, kindOf, PERMIT_KINDS, type PermitKind } from './lease-permits.ts';
 import { PermitLease } from './permit-lease.ts';
 import { RunningSlots } from './running-slots.ts';
 import { SlotPool } from './slot-pool.ts';
-import { UNKNOWN_RANK } from './next-ticket.ts';
 
 export interface FleetPermitsOptions {
   fleet: Fleet;
@@ -14,6 +13,8 @@ export interface FleetPermitsOptions {
   worker: string;
   /** Its slots, and how its queues share them. */
   policy: SlotPolicy;
+  /** How long its attempts outlive this process, ms. Defaults to 0: they end with it. */
+  keepMs?: number;
   /** Makes the subscription to these channels, for this alone. */
   subscribe: (channels: readonly string[], onMessage: (message: string) => void) => Subscription;
   clock: Clock;
@@ -34,6 +35,7 @@ export class FleetPermits {
   readonly pool: SlotPool;
   readonly #options: FleetPermitsOptions;
   readonly #kinds: readonly PermitKind[];
+  readonly #leases: readonly PermitLease[];
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #capTimer: NodeJS.Timeout | undefined;
@@ -41,13 +43,14 @@ export class FleetPermits {
   #cap: number;
 
   constructor(options: FleetPermitsOptions) {
-    const { policy, fleet } = options;
+    const { policy, fleet, keepMs = 0 } = options;
     this.#options = options;
     this.#cap = fleet.fleetLimits().maxConcurrent;
     this.#kinds = PERMIT_KINDS.filter((kind) => [...policy.weights.keys()].some((queue) => kindOf(queue) === kind));
     const slots = { critical: policy.slots, ordinary: policy.slots - policy.reserved };
-    const leases = this.#kinds.map((kind) => new PermitLease({ ...options, kind, queues: [...policy.weights.keys()], slots: slots[kind] }));
-    this.pool = new SlotPool({ slots: new RunningSlots(policy), leases, pollMs: fleet.settings.worker.fleetFullMs });
+    const queues = [...policy.weights.keys()];
+    this.#leases = this.#kinds.map((kind) => new PermitLease({ ...options, keepMs, kind, queues, slots: slots[kind] }));
+    this.pool = new SlotPool({ slots: new RunningSlots(policy), leases: this.#leases, pollMs: fleet.settings.worker.fleetFullMs });
   }
 
   start(): void {
@@ -61,14 +64,14 @@ export class FleetPermits {
     this.pool.renew();
   }
 
-  /** Returns all permits. Call it when nothing runs any more. */
+  /** Returns all permits but those that were left. Call it when nothing runs here any more. */
   async stop(): Promise<void> {
-    const { fleet, worker, log } = this.#options;
+    const { log } = this.#options;
     clearInterval(this.#timer);
     clearInterval(this.#capTimer);
     await within(this.pool.close(), RETURN_MS);
-    const end = { worker, queues: [], kind: 'ordinary', holds: 0, needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0 } as const;
-    await within(leasePermits(fleet, end), RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
+    const ending = Promise.all(this.#leases.map((lease) => lease.end()));
+    await within(ending, RETURN_MS).catch((error: unknown) => log.debug({ err: error }, 'permits end with their lease'));
     this.#subscription?.close();
   }
 
@@ -89,8 +92,8 @@ export class FleetPermits {
   }
 
   /**
-   * `wanted <kind> <worker> <queue>+...` reports a wait, with all queues that the worker serves, and `free <kind> <worker>,...` the workers
-   * that may have room now.
+   * `wanted <kind> <worker> <queue>+...` reports a wait, with all queues that the worker serves, `free <kind> <worker>,...` the workers that may
+   * have room now, and `moved <kind> <worker>` that others have taken over permits of that worker.
    */
   #receive(message: string): void {
     const { worker } = this.#options;
@@ -99,7 +102,18 @@ export class FleetPermits {
       for (const kind of this.#kinds) if (names.includes(`${kind} ${worker}`)) this.pool.wake(kind);
       return;
     }
-    const [, wanted, name, queues] = message.split(' ');
+    const [what, wanted, name, queues] = message.split(' ');
+    if (what === 'moved') this.#noteMoved(name);
+    else this.#noteWaiter({ wanted, name, queues });
+  }
+
+  /** The next report says how many permits are left. */
+  #noteMoved(from: string | undefined): void {
+    if (from === this.#options.worker) this.pool.renew();
+  }
+
+  #noteWaiter({ wanted, name, queues }: Record<'wanted' | 'name' | 'queues', string | undefined>): void {
+    const { worker } = this.#options;
     for (const kind of this.#kinds) {
       if (name === worker && wanted === kind) continue;
       this.pool.noteContention(kind, wanted === 'critical' ? 'critical' : 'ordinary', queues?.split('+'));

@@ -36,10 +36,19 @@ export interface PermitCall {
   rank: string;
   /** How long its permits stand without another call; 0 when the worker ends. */
   leaseMs: number;
+  /** Of what it keeps, permits that its attempts use. */
+  attempts: number;
+  /** How long those stand without it; 0 when they end with it. */
+  keepMs: number;
+  /** Permits that it takes over for attempts that it has adopted, by the worker that held them. */
+  from: Readonly<Record<string, number>>;
 }
 
-/** `isForeign`: some of the others serve queues that this worker does not, or do not say what they serve. */
-export type PermitAnswer = { kind: 'held'; count: number; othersWait: boolean; isForeign: boolean } | { kind: 'lost' };
+/**
+ * `isForeign`: some of the others serve queues that this worker does not, or do not say what they serve. `moved`: how many of its permits others
+ * have taken over since its last call.
+ */
+export type PermitAnswer = { kind: 'held'; count: number; othersWait: boolean; isForeign: boolean; moved: number } | { kind: 'lost' };
 
 /** A waiter counts until it missed so many of its own polls. */
 const STALE_POLLS = 4;
@@ -49,9 +58,12 @@ const QUEUES_AFTER = '/';
 
 let scripts: ReadonlyMap<string, Script> | undefined;
 
-const replySchema = z.union([z.tuple([z.literal('lost')]), z.tuple([z.literal('held'), z.number(), z.number()])]);
+const replySchema = z.union([z.tuple([z.literal('lost')]), z.tuple([z.literal('held'), z.number(), z.number(), z.number()])]);
 
-/** Reports what a worker holds and requests more, in one script. A repeated call changes nothing more. */
+/**
+ * Reports what a worker holds and requests more, in one script. A repeated call changes nothing more, but that a take-over takes as many again
+ * from a worker that has them.
+ */
 export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<PermitAnswer> {
   scripts ??= loadScripts(fileURLToPath(new URL('../scripts', import.meta.url)));
   const script = scripts.get('lease-permits');
@@ -63,6 +75,8 @@ export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<Perm
     reserved: reservedOf(fleet),
     leaseMs: call.leaseMs,
     staleMs: staleMs(fleet.settings),
+    keepMs: call.keepMs,
+    from: call.from,
   };
   const args = [
     JSON.stringify(options),
@@ -72,9 +86,12 @@ export async function leasePermits(fleet: Fleet, call: PermitCall): Promise<Perm
     call.needs,
     call.spare,
     `${call.rank}${QUEUES_AFTER}${call.queues.join('+')}`,
+    call.attempts,
   ];
-  const [kind, count, others] = replySchema.parse(await runScript(fleet.redis, script, [permits, permitHolders, permitWaiters], args));
-  return kind === 'lost' ? { kind } : { kind, count, othersWait: others > 0, isForeign: others === 2 };
+  const [kind, count, others, moved] = replySchema.parse(
+    await runScript(fleet.redis, script, [permits, permitHolders, permitWaiters], args),
+  );
+  return kind === 'lost' ? { kind } : { kind, count, othersWait: others > 0, isForeign: others === 2, moved };
 }
 
 /** How long a waiter counts without another call, ms. */

@@ -12,6 +12,8 @@ export interface PermitLeaseOptions {
   queues: readonly string[];
   /** Tickets of this kind that the worker can run at once. */
   slots: number;
+  /** How long its attempts outlive the worker, ms; 0 when they end with it. */
+  keepMs: number;
   clock: Clock;
   log: Log;
 }
@@ -29,6 +31,10 @@ export class PermitLease {
   #used = 0;
   /** Of these, the ones of attempts that ran before they had a permit. */
   #adopted = 0;
+  /** Permits of attempts that go on elsewhere, until whoever adopts them takes over the permits. */
+  #left = 0;
+  /** Permits to take over, by the worker that held them. */
+  #taking = new Map<string, number>();
   /** Counts the leases, so that a permit of a lost one is known. */
   #number = 0;
   #heldUntil = 0;
@@ -53,7 +59,7 @@ export class PermitLease {
 
   /** Permits that it holds and no ticket uses. */
   get spare(): number {
-    return this.#isHeld ? this.#held - this.#used : 0;
+    return this.#isHeld ? this.#held - this.#used - this.#left : 0;
   }
 
   get isContended(): boolean {
@@ -85,9 +91,13 @@ export class PermitLease {
     return this.#number;
   }
 
-  /** Uses a permit for an attempt that runs already, whether there is one or not: the fleet is asked for what is missing. Returns the lease. */
-  adopt(): number {
+  /**
+   * Uses a permit for an attempt that runs already, whether there is one or not: that of the worker that counted it before, or the fleet is
+   * asked for what is missing. Returns the lease.
+   */
+  adopt(from: string | null): number {
     this.#adopted += 1;
+    if (from !== null) this.#taking.set(from, (this.#taking.get(from) ?? 0) + 1);
     return this.take();
   }
 
@@ -95,6 +105,18 @@ export class PermitLease {
   releaseAdopted(): void {
     this.#adopted -= 1;
     this.#used -= 1;
+  }
+
+  /** An attempt of this worker goes on elsewhere, with its permit. */
+  leave(): void {
+    this.#left += 1;
+  }
+
+  /** Returns all permits but those that were left. */
+  async end(): Promise<void> {
+    const end = { needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0, attempts: this.#left, from: {} };
+    const { fleet, kind, worker, queues, keepMs } = this.#options;
+    await leasePermits(fleet, { worker, queues, kind, holds: this.#held, keepMs, ...end });
   }
 
   /** Whether a permit of this lease still stands, and no other worker waits for it. */
@@ -164,32 +186,35 @@ export class PermitLease {
   }
 
   #hasNews(waiting: number): boolean {
+    if (this.#taking.size > 0) return true;
     if (this.#owed > 0) return !this.isAnswerDue;
     if (waiting === 0) return this.#isRegistered || (this.isContended && this.spare > 0);
     return !this.#isRegistered && !this.isContended && this.spare < waiting;
   }
 
   async #call(needs: number, rank: string): Promise<boolean> {
-    const { fleet, kind, worker, queues, clock, log } = this.#options;
+    const { fleet, kind, worker, queues, keepMs, clock, log } = this.#options;
     const { leaseMs } = fleet.settings.worker;
     const calledAt = clock.monotonic();
     // While others wait, unused permits are returned.
-    if (this.isContended) this.#held = Math.min(this.#held, this.#used);
+    if (this.isContended) this.#held = Math.min(this.#held, this.#used + this.#left);
     const holds = this.#held;
-    const wish = this.#wishFor(needs, rank);
+    const taking = new Map(this.#taking);
+    const wish = { ...this.#wishFor(needs, rank), attempts: this.#used + this.#left, from: Object.fromEntries(taking) };
     try {
-      const answer = await leasePermits(fleet, { worker, queues, kind, holds, ...wish, leaseMs });
+      const answer = await leasePermits(fleet, { worker, queues, kind, holds, leaseMs, keepMs, ...wish });
       this.#isRenewalDue = false;
       if (answer.kind === 'lost') {
         this.#lose();
         return true;
       }
+      this.#noteMoved(taking, answer.moved);
       this.#held = answer.count;
       this.#heldUntil = calledAt + leaseMs;
       this.#isRegistered = wish.needs > 0 && answer.count < holds + wish.needs;
       this.#noteAnswer(needs, calledAt);
       const isContended = answer.othersWait && this.noteContention('critical', answer.isForeign ? undefined : []);
-      return isContended && this.spare > 0;
+      return this.#mustFollow(taking) || (isContended && this.spare > 0);
     } catch (error) {
       log.debug({ err: error, kind }, 'permits cannot be leased now; trying again');
       return false;
@@ -199,6 +224,7 @@ export class PermitLease {
   /** Adopted attempts get their permits before any ticket, and tickets that run above a lowered cap theirs before another one starts. */
   #wishFor(needs: number, rank: string): Pick<PermitCall, 'needs' | 'spare' | 'rank'> {
     const owed = this.#owed;
+    if (this.#taking.size > 0) return { needs: 0, spare: 0, rank: FIRST_RANK };
     if (owed > 0) {
       this.#nextAskAt = this.#options.clock.monotonic() + this.#options.fleet.settings.worker.fleetFullMs;
       return { needs: owed, spare: 0, rank: FIRST_RANK };
@@ -206,6 +232,21 @@ export class PermitLease {
     if (needs === 0) return { needs, spare: 0, rank };
     const all = needs + Math.max(0, this.#used - this.#held);
     return { needs: all, spare: Math.max(0, this.#options.slots - this.#held - all), rank };
+  }
+
+  /** Whether permits are missing after a take-over: others were adopted meanwhile, or who held them had fewer. */
+  #mustFollow(taken: ReadonlyMap<string, number>): boolean {
+    return this.#taking.size > 0 || (taken.size > 0 && this.#owed > 0);
+  }
+
+  /** Permits were taken over from others, as far as they had them, and so many of its own by others. */
+  #noteMoved(taken: ReadonlyMap<string, number>, moved: number): void {
+    this.#left = Math.max(0, this.#left - moved);
+    for (const [worker, count] of taken) {
+      const left = (this.#taking.get(worker) ?? 0) - count;
+      if (left > 0) this.#taking.set(worker, left);
+      else this.#taking.delete(worker);
+    }
   }
 
   /** The fleet had room for what was asked, or not for all of it. */

@@ -56,13 +56,13 @@ export class SlotPool {
   }
 
   /**
-   * Counts an attempt that runs already, and that no other worker counts any more: it uses a slot and a permit, whether they are free or not, so
-   * that nothing starts in their place. Returns what releases them.
+   * Counts an attempt that runs already: it uses a slot and a permit, whether they are free or not, so that nothing starts in their place.
+   * `from`: the worker that counted it before, whose permit it takes over. Returns what releases them.
    */
-  adopt(queue: TaskQueue): () => void {
+  adopt(queue: TaskQueue, from: string | null): () => void {
     const { slots, leases } = this.#options;
     const lease = leaseFor(leases, queue);
-    const permit = slots.take({ queue, taker: 'adopted' }, lease.adopt(), null);
+    const permit = slots.take({ queue, taker: 'adopted' }, lease.adopt(from), null);
     slots.noteTicket(permit, { queue, priority: PRIORITY_NAMES.normal, madeAt: Date.now(), rank: FIRST_RANK });
     this.#loop.start();
     return () => {
@@ -71,6 +71,11 @@ export class SlotPool {
       this.#line.invalidate();
       this.#loop.start();
     };
+  }
+
+  /** An attempt of this worker goes on elsewhere: its permit stays in use until it is taken over there. */
+  leave(queue: TaskQueue): void {
+    leaseFor(this.#options.leases, queue).leave();
   }
 
   /** Waits for a permit. */

@@ -15,15 +15,21 @@ import { bullPriority, ticketJob } from '../tickets/ticket.ts';
 /**
  * What the queue does with a ticket; the ledger moved the task itself before.
  *
- * - `done`: nothing more to do with it; the note shows on the board. `ended`: the lease of an attempt whose settlement is under way
+ * - `done`: nothing more to do with it; the note shows on the board. `ended`: the lease of an attempt whose settlement is under way. `isLeft`: the
+ *   attempt goes on at a hub that does not count it yet
  * - `failed`: the task failed for good; the board lists the ticket as failed
  * - `returned`: back to its place in the queue, for any worker. Costs no attempt
  * - `overtaken`: the same, and its slot takes a better ticket that is ready
  */
 export type TicketResult =
-  | { kind: 'done'; note: string; ended?: string }
+  | { kind: 'done'; note: string; ended?: string; isLeft?: true | undefined }
   | { kind: 'failed'; message: string }
   | { kind: 'returned' | 'overtaken' };
+
+/** Whether the attempt goes on elsewhere, where it does not count yet. */
+export function isLeft(result: TicketResult | null): boolean {
+  return result?.kind === 'done' && result.isLeft === true;
+}
 
 export interface TicketWorkerOptions {
   source: JobSource;

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { endPause, pauseAgent } from '#shared/ledger/settle/paused-agents.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { RawDaemon } from '../../support/daemons/raw-daemon.ts';
 import { registerDaemon } from '../../support/daemons/start-hub.ts';
@@ -10,20 +11,24 @@ import { waitFor } from '../../support/wait-for.ts';
 
 /** As many as the attempts that move from one hub to the other. */
 const CAP = 3;
-const settings = { agents: { coder: { kind: 'daemon' as const } }, limits: { maxConcurrent: CAP } };
+/** Longer than the test: nothing comes free because a lease ends. */
+const LONG_MS = 120_000;
 
 let fleet: Fleet;
 let parts: Parts;
-beforeEach(async () => {
+/** `leaseMs`: of the permits that a process holds. */
+async function open(leaseMs: number): Promise<void> {
+  const settings = { agents: { coder: { kind: 'daemon' as const } }, limits: { maxConcurrent: CAP }, worker: { leaseMs } };
   fleet = await openFleet({ settings });
   parts = await openTestParts({ redisUrl: fleet.redis.url, settings });
-});
+}
 afterEach(async () => {
   await parts.close();
   await fleet.stop();
 });
 
 it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub after %s, without a gap and at no cost', async (signal) => {
+  await open(LONG_MS);
   const [first, second] = await Promise.all([fleet.start('hub'), fleet.start('hub')]);
   const { token } = await registerDaemon(parts);
   const daemon = await RawDaemon.welcomed(`${first.url}/hub`, token);
@@ -38,6 +43,8 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   await daemon.flushed();
   await first.kill(signal);
   await daemon.closed();
+  // Nothing new of the agent starts; what runs already goes on.
+  await pauseAgent(parts, { tenant: 'default', agent: 'coder' }, { by: 'a person', at: Date.now(), reason: null });
 
   const [finished, ...running] = attempts;
   const again = await RawDaemon.connect(`${second.url}/hub`, token);
@@ -48,6 +55,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   // The attempts fill the fleet as before, so that the daemon gets nothing more in its free slots.
   const held = await waitForPermits(second.pid);
   expect(held).toEqual({ attempts: CAP, permits: CAP });
+  await endPause(parts.ledger, { tenant: 'default', agent: 'coder' });
   const { id: next } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write more' });
   await waitFor(async () => Object.keys(await parts.redis.hgetall(parts.keys.fleet.permitWaiters)).length > 0, {
     deadlineMs: 20_000,
@@ -77,6 +85,50 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   }
   again.vanish();
 });
+
+it.each(['SIGKILL', 'SIGTERM'] as const)('attempts whose hub ended by %s use their room while their daemon is away', async (signal) => {
+  await open(500);
+  const [first, second] = await Promise.all([fleet.start('hub'), fleet.start('hub')]);
+  const [{ token }, { token: otherToken }] = [await registerDaemon(parts), await registerDaemon(parts)];
+  const daemon = await RawDaemon.welcomed(`${first.url}/hub`, token);
+  for (let task = 0; task < CAP; task += 1) await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write it' });
+  const attempts = await Promise.all(Array.from({ length: CAP }, async () => await daemon.accept()));
+  const running = attempts.map(({ taskId, token: attempt }) => ({ taskId, token: attempt }));
+  await daemon.flushed();
+  await first.kill(signal);
+  await daemon.closed();
+  const { redis, keys } = parts;
+  // Its permits that no attempt used are free again.
+  await waitFor(async () => (await redis.zrange(keys.fleet.permitHolders, '0', '-1')).every((name) => !isOwnLease(name, first.pid)), {
+    deadlineMs: 20_000,
+    what: 'the lease of the dead hub to end',
+  });
+
+  const other = await RawDaemon.welcomed(`${second.url}/hub`, otherToken);
+  const { id: next } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write more' });
+  await waitFor(async () => (await redis.hlen(keys.fleet.permitWaiters)) > 0, {
+    deadlineMs: 20_000,
+    what: 'the other hub to wait for a permit',
+  });
+  expect((await readTask(parts.ledger, 'default', next))?.state.status).toBe('queued');
+
+  const again = await RawDaemon.connect(`${second.url}/hub`, token);
+  again.hello({ running, slots: CAP });
+  expect((await again.next('hub.welcome')).drop).toEqual([]);
+  expect(await waitForPermits(second.pid)).toEqual({ attempts: CAP, permits: CAP });
+  for (const name of running) again.send({ type: 'task.completed', ...name, output: 'done' });
+  await waitFor(async () => (await readTask(parts.ledger, 'default', next))?.state.status === 'running', {
+    deadlineMs: 20_000,
+    what: 'the next task to run',
+  });
+  other.vanish();
+  again.vanish();
+});
+
+/** Whether it is the lease of this hub on permits that no attempt uses. */
+function isOwnLease(name: string, pid: number): boolean {
+  return name.includes(`-hub-${pid}-`) && !name.endsWith('/attempts');
+}
 
 /** Waits until one hub alone holds permits of the fleet, for all that runs. Returns the attempts that run, and the permits. */
 async function waitForPermits(hub: number): Promise<{ attempts: number; permits: number }> {

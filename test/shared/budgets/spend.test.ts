@@ -28,16 +28,21 @@ interface Wish {
   lease?: string;
   session?: string | null;
   ports?: typeof parts;
+  holder?: string;
 }
 
 /** A call of an attempt whose lease holds, unless another is named. */
-async function reserve(tenant: string, amount: number, { id, lease, session = null, ports = parts }: Wish = {}): Promise<SpendAnswer> {
+async function reserve(
+  tenant: string,
+  amount: number,
+  { id, lease, session = null, ports = parts, holder = '' }: Wish = {},
+): Promise<SpendAnswer> {
   calls += 1;
   const own = id ?? `call-${calls}`;
   const member = lease ?? `${tenant}/task/${calls}`;
   if (lease === undefined) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 60_000, member);
   const subject = { tenant, agent: 'writer', session, scheduleId: null, rootTaskId: 'root', keyId: null };
-  return await reserveSpend(ports, { id: own, lease: member, subject }, amount);
+  return await reserveSpend(ports, { id: own, lease: member, subject, holder }, amount);
 }
 
 async function reserved(tenant: string, amount: number, wish: Wish = {}): Promise<SpendCall> {
@@ -142,6 +147,16 @@ describe('reserving before a call', () => {
 });
 
 describe('settling after a call', () => {
+  it('counts for who has taken the call over, and for nobody who had it before', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const before = await reserved(tenant, 60, { id: 'task/1', holder: 'frozen-hub' });
+    const call = await reserved(tenant, 60, { id: 'task/1', holder: 'next-hub' });
+    await settleSpend(parts, before, 0);
+    expect(Object.keys(await reservations(tenant))).toContain('call:task/1');
+    await settleSpend(parts, call, 12);
+    expect([await spentOf(tenant), await reservations(tenant)]).toEqual([12, {}]);
+  });
+
   it('counts what it cost, once, and takes the reservation away', async () => {
     const tenant = await useTenant({ all: { hardMicroUsd: 100 }, each: { scope: 'session', hardMicroUsd: 500 } });
     const call = await reserved(tenant, 60, { session: 's' });

@@ -121,7 +121,7 @@ describe('an attempt that its daemon takes to another hub', () => {
       daemon: 'dmn_1',
       runAgent: async (run, { attempt }) => {
         await adoptAttempt(parts.ledger, attempt.ref, { worker: 'next-hub', daemon: 'dmn_1' });
-        attempt.stop({ kind: 'detached' });
+        attempt.stop({ kind: 'detached', isAdopted: true });
         return await run.untilStopped(new Promise(() => undefined));
       },
     };

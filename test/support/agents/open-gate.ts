@@ -27,7 +27,7 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
       release: () => Promise.resolve(),
     },
     spending: {
-      reserve: ({ id, subject }) => Promise.resolve({ kind: 'reserved', call: { id, tenant: subject.tenant, windows: [] } }),
+      reserve: ({ id, subject }) => Promise.resolve({ kind: 'reserved', call: { id, tenant: subject.tenant, holder: '', windows: [] } }),
       settle: () => Promise.resolve(),
     },
     log: createLog({ level: 'silent', service: 'test', destination: { write: () => undefined } }),

@@ -10,12 +10,17 @@ class Count {
   counted = 0;
   checks = 0;
   standing = true;
+  left = 0;
 
   adopt(): () => void {
     this.counted += 1;
     return () => {
       this.counted -= 1;
     };
+  }
+
+  leave(): void {
+    this.left += 1;
   }
 
   stands(): Promise<boolean> {
@@ -52,4 +57,13 @@ it('an offered task that ends while its hub is there counts there alone', async 
   expect(await countOffered(Promise.resolve(DONE), { count, from: 'h1', keepsSlot: true, everyMs: 1 })).toEqual(DONE);
   count.standing = false;
   expect(count.counted).toBe(0);
+});
+
+it('an offered task that counts here and goes on elsewhere is left to count', async () => {
+  const count = new Count();
+  const left: TicketResult = { kind: 'done', note: 'goes on at another hub', isLeft: true };
+  await countOffered(Promise.resolve(left), { count, from: 'w1', keepsSlot: false, everyMs: 1 });
+  expect([count.left, count.counted]).toEqual([1, 0]);
+  await countOffered(Promise.resolve(left), { count, from: 'h1', keepsSlot: true, everyMs: 1 });
+  expect(count.left).toBe(1);
 });

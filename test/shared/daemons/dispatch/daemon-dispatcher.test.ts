@@ -95,7 +95,7 @@ class FakeHub {
         },
       },
       keepsSlot: true,
-      count: { adopt: () => () => undefined, stands: () => Promise.resolve(true) },
+      count: { adopt: () => () => undefined, leave: () => undefined, stands: () => Promise.resolve(true) },
       findAgent: (tenant, id) => parts.findAgent(tenant, id),
       fail: ({ task }, _how, { code }) => {
         this.failed.push([task, code]);
@@ -192,6 +192,27 @@ describe('a task that needs a daemon', () => {
     expect(hasEnded).toBe(false);
     daemon.end(id);
     expect(await handling).toEqual({ kind: 'done', note: 'claimed' });
+  });
+
+  it('keeps no slot of the hub that took its ticket once a third hub has adopted and counts its attempt', async () => {
+    const [hub, other, third] = [new FakeHub('h1'), new FakeHub('h2'), new FakeHub('h3')];
+    const daemon = await other.connect('d1');
+    await until(() => hub.directory.of(TENANT).length === 1);
+    const id = await submit();
+    let hasEnded = false;
+    const handling = handle(hub, id).finally(() => {
+      hasEnded = true;
+    });
+    await until(() => daemon.ran.includes(id));
+    await until(() => {
+      // Again and again: the first hub may not wait yet.
+      third.dispatcher.noteAdopted({ tenant: TENANT, task: id });
+      return hasEnded;
+    });
+    expect(await handling).toEqual({ kind: 'done', note: 'runs, or ran, at another hub' });
+    expect(await stateOf(id)).toMatchObject({ status: 'running' });
+    daemon.end(id);
+    await until(async () => (await stateOf(id))?.status === 'completed');
   });
 
   it('is held by its needs while none fits, without an attempt, and why says which', async () => {

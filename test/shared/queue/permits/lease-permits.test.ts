@@ -30,10 +30,21 @@ const askAt = (cap: number, worker: string, call: Partial<PermitCall> = {}): Pro
     spare: 0,
     rank: UNKNOWN_RANK,
     leaseMs: 10_000,
+    attempts: 0,
+    keepMs: 0,
+    from: {},
     ...call,
   });
 const ask = (worker: string, call: Partial<PermitCall> = {}): Promise<PermitAnswer> => askAt(10, worker, call);
-const held = (count: number, othersWait = false, isForeign = false): PermitAnswer => ({ kind: 'held', count, othersWait, isForeign });
+const held = (count: number, othersWait = false, isForeign = false): PermitAnswer => ({
+  kind: 'held',
+  count,
+  othersWait,
+  isForeign,
+  moved: 0,
+});
+const countPermits = async (): Promise<number> =>
+  (await redis.hvals(keys.fleet.permits)).reduce((total, count) => total + Number(count), 0);
 
 describe("the fleet's permits", () => {
   it('are given up to the cap, whoever asks', async () => {
@@ -124,6 +135,63 @@ describe("the fleet's permits", () => {
     await ask('a', { needs: 10 });
     await ask('a', { holds: 0, needs: 0, leaseMs: 0 });
     expect(await ask('b', { needs: 10 })).toEqual(held(10));
+  });
+});
+
+describe('the permits of attempts that outlive their process', () => {
+  const hub = { keepMs: 60_000, needs: 0 };
+
+  it('stand when its lease has ended, and its other permits do not', async () => {
+    await ask('hub', { ...hub, needs: 5 });
+    await ask('hub', { ...hub, holds: 5, attempts: 3, leaseMs: 1 });
+    await waitFor(async () => (await ask('b', { needs: 0 })).kind === 'held' && (await countPermits()) === 3, {
+      deadlineMs: 5000,
+      what: 'the permits that no attempt uses to return',
+    });
+    expect(await ask('b', { needs: 10 })).toEqual(held(7));
+    // It was frozen, and wakes up.
+    expect(await ask('hub', { ...hub, holds: 5, attempts: 3 })).toEqual(held(3, true));
+    expect(await countPermits()).toBe(10);
+  });
+
+  it('go to who has adopted them, and to nobody else', async () => {
+    await ask('hub', { ...hub, needs: 5 });
+    await ask('hub', { ...hub, holds: 5, attempts: 3 });
+    await ask('other', { needs: 10 });
+    expect(await ask('next', { ...hub, from: { hub: 2 }, attempts: 2 })).toEqual(held(2, true));
+    expect(await redis.hgetall(keys.fleet.permits)).toMatchObject({ 'ordinary hub': '2', 'ordinary hub/attempts': '1' });
+    expect(await countPermits()).toBe(10);
+    // One that is there learns how many it lost.
+    expect(await ask('hub', { ...hub, holds: 5, attempts: 1 })).toEqual({ ...held(3, true), moved: 2 });
+    expect(await countPermits()).toBe(10);
+  });
+
+  it('are taken over as far as there are any, also those of attempts that began after the last report', async () => {
+    await ask('hub', { ...hub, needs: 3 });
+    expect(await ask('next', { ...hub, from: { hub: 5 }, attempts: 5 })).toEqual(held(3));
+    expect(await ask('next', { ...hub, holds: 3, from: { unknown: 1 }, attempts: 3 })).toEqual(held(3));
+    expect(await countPermits()).toBe(3);
+  });
+
+  it('stand after its end for what it has left, and not for what was taken over before', async () => {
+    await ask('hub', { ...hub, needs: 5 });
+    await ask('hub', { ...hub, holds: 5, attempts: 3 });
+    await ask('next', { ...hub, from: { hub: 1 }, attempts: 1 });
+    await ask('hub', { ...hub, holds: 5, attempts: 3, leaseMs: 0 });
+    expect(await redis.hgetall(keys.fleet.permits)).toMatchObject({ 'ordinary hub/attempts': '2' });
+    expect(await countPermits()).toBe(3);
+    await ask('next', { ...hub, holds: 1, from: { hub: 2 }, attempts: 3 });
+    expect(await countPermits()).toBe(3);
+  });
+
+  it('end without a process of theirs when they have stood long enough', async () => {
+    await ask('hub', { ...hub, needs: 5, keepMs: 1 });
+    await ask('hub', { ...hub, holds: 5, attempts: 5, leaseMs: 1, keepMs: 1 });
+    await waitFor(async () => (await ask('b', { needs: 0 })).kind === 'held' && (await countPermits()) === 0, {
+      deadlineMs: 5000,
+      what: 'all permits to return',
+    });
+    expect(await redis.zrange(keys.fleet.permitHolders, '0', '-1')).toEqual(['b']);
   });
 });
 
