@@ -1,4 +1,4 @@
-import type { Config } from '../config/index.ts';
+import { type Config, releaseName } from '../config/index.ts';
 import { StorageWatch } from '../files/index.ts';
 import { startHttpServer } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
@@ -34,7 +34,7 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
   if (!WITHOUT_FILES.has(name)) storage.start();
   try {
     await prepare?.(parts);
-    const registries = [processMetrics(parts.redis)];
+    const registries = [processMetrics(parts.redis, releaseName(config.env))];
     const readRedisProblems = (): Promise<string[]> => redisProblems(parts);
     const served = await serve({ config, log, services: create(parts), registries, startHttpServer, redisProblems: readRedisProblems });
     return {

@@ -104,10 +104,10 @@ async function findSchedules(scheduling: ScheduleParts, tenant: string): Promise
     { status: 'paused' },
     { limit: MAX_READ, before: null, maxChecked: MAX_CHECKED },
   );
-  return items.map(({ id, name, pausedReason }) => ({
+  return items.map(({ id, number, name, pausedReason }) => ({
     code: 'schedule.paused',
     level: 'warning',
-    text: `The schedule "${name}" is paused${pausedReason ? `: ${pausedReason}` : ''}.`,
+    text: `The schedule ${name === null ? `#${number}` : `"${name}"`} is paused${pausedReason ? `: ${pausedReason}` : ''}.`,
     count: 1,
     since: null,
     link: '/schedules?status=paused',

@@ -4,7 +4,8 @@
 -- KEYS[2] pressure: hash, levels of the shard's tenants that have one
 -- KEYS[3] events: stream, the tenant's events
 -- KEYS[4] shed: hash, refused tasks by source and band since the pressure began, and `published`, ms
--- ARGV[1] options: JSON, tenant, channel, maxEvents, warning and critical (depth, waitMs), recoverAt, shedEventMs, slowDown, running, msPerStart
+-- ARGV[1] options: JSON, tenant, channel, maxEvents, warning and critical (depth, waitMs), recoverAt, shedEventMs, slowDown, running, msPerStart,
+--   msPerGrant
 -- ARGV[2] refused: JSON, tasks refused since the last call, by source and band
 -- RETURNS {level now: 'critical' | 'warning' | 'none', level before, depth, wait in ms or -1}
 -- include: depth
@@ -18,11 +19,12 @@ local function count_of(prefix)
   return redis.call('ZLEXCOUNT', KEYS[1], '[' .. prefix, '(' .. prefix .. '\255')
 end
 
--- What waits for a slot or a cap, at the pace of the last starts. Lanes and times have paces of their own.
+-- What waits for a slot or a cap, at the pace of the last starts, and at a cap of the grants. Lanes and times have paces of their own.
 local function estimate_wait()
-  if not options.msPerStart then return -1 end
-  local waiting = math.max(0, count_of('granted=') + count_of('backlog=') - options.running)
-  return math.floor(waiting * options.msPerStart)
+  if not options.msPerStart and not options.msPerGrant then return -1 end
+  local backlog = count_of('backlog=')
+  local waiting = math.max(0, count_of('granted=') + backlog - options.running)
+  return math.floor(math.max(waiting * (options.msPerStart or 0), backlog * (options.msPerGrant or 0)))
 end
 
 local depth, wait_ms = depth_of(KEYS[1]), estimate_wait()

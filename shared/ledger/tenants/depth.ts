@@ -14,6 +14,8 @@ export interface PressureFacts {
   running: number;
   /** Milliseconds between two starts of its tasks while others waited; null when unknown. */
   msPerStart: number | null;
+  /** Milliseconds between two grants at a full cap; null when unknown, or without a cap. */
+  msPerGrant: number | null;
   /** Tasks refused since the last call, by `<source>|<band>`. */
   refused: Readonly<Record<string, number>>;
 }
@@ -29,7 +31,7 @@ export interface PressureReading {
   waitMs: number | null;
 }
 
-const NO_FACTS: PressureFacts = { running: 0, msPerStart: null, refused: {} };
+const NO_FACTS: PressureFacts = { running: 0, msPerStart: null, msPerGrant: null, refused: {} };
 const replySchema = z.tuple([levelSchema, levelSchema, z.number(), z.number()]);
 
 /** Publishes an event to the tenant's stream when its level has changed since the last call of any process. */
@@ -44,7 +46,7 @@ export async function updatePressure(ledger: Ledger, tenant: string, facts: Pres
 }
 
 /** The options of the script. A null is left out, because Lua would read it as a value. */
-function optionsOf({ keys, settings }: Ledger, tenant: string, { running, msPerStart }: PressureFacts): object {
+function optionsOf({ keys, settings }: Ledger, tenant: string, { running, msPerStart, msPerGrant }: PressureFacts): object {
   const { slowDown, warningDepth, warningWaitMs, criticalDepth, criticalWaitMs, recoverAt, shedEventMs } = settings.limits.backpressure;
   return {
     tenant,
@@ -57,6 +59,7 @@ function optionsOf({ keys, settings }: Ledger, tenant: string, { running, msPerS
     slowDown,
     running,
     msPerStart: msPerStart ?? undefined,
+    msPerGrant: msPerGrant ?? undefined,
   };
 }
 

@@ -110,7 +110,7 @@ export async function reportAcceptance(intake: Intake, task: NewTask, answer: Ac
       });
     case 'rate':
       throw new MusterError('limit.rate', `Tenant ${publicTenantId(tenant)} may not submit more ${answer.scope} tasks now`, {
-        details: { scope: answer.scope, helps: REFUSAL_HELPS.rate },
+        details: { scope: answer.scope, ...rateOf(intake.ledger, tenant, answer.scope), helps: REFUSAL_HELPS.rate },
         retryAfterMs: answer.retryAfterMs,
       });
     case 'closed':
@@ -123,6 +123,12 @@ export async function reportAcceptance(intake: Intake, task: NewTask, answer: Ac
         retryAfterMs: WAITING_RETRY_MS,
       });
   }
+}
+
+/** The figures of the rate that refused a task. */
+function rateOf(ledger: Ledger, tenant: string, scope: string): { rate?: object } {
+  const [, rate] = Object.entries(ledger.limitsOf(tenant)?.rates ?? {}).find(([name]) => name === scope) ?? [];
+  return rate ? { rate } : {};
 }
 
 /** A task that an earlier request made. */

@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import { type AcceptedAnswer, acceptNewTasks, type NewTask } from '../../ledger/index.ts';
 import { makeRoomFor, mayNeedRoom } from '../tickets/make-room.ts';
-import { dependsOnPace, estimateAtPace, paceOf, type Standing } from '../why/pace.ts';
+import { dependsOnPace, estimateAtPace, type Pace, paceOf, type Standing, UNKNOWN_PACE } from '../why/pace.ts';
 import {
   type Accepted,
   acceptTask,
@@ -115,12 +115,13 @@ async function describeEntered(intake: Intake, entered: readonly Entered[], resu
   // One call makes room for all critical tasks of the tenant.
   const critical = entered.find(({ task, answer }) => mayNeedRoom({ queue: task.queue, gate: answer.gate }));
   if (critical) await makeRoomFor(intake, critical.task.body.tenant, { queue: critical.task.queue, gate: critical.answer.gate });
-  let pace: number | null | undefined;
+  let pace: Pace | undefined;
   for (const { place, task, answer, standing } of entered) {
     const known = standing instanceof Promise ? await standing : standing;
     const before = answer.outcome ? null : known;
-    if (before && pace === undefined && dependsOnPace(before)) pace = await paceOf(intake.ledger, task.body.tenant).catch(() => null);
-    results[place] = describeAccepted(intake, task, answer, before && estimateAtPace(task.body, before, pace ?? null));
+    if (before && pace === undefined && dependsOnPace(before))
+      pace = await paceOf(intake.ledger, task.body.tenant).catch(() => UNKNOWN_PACE);
+    results[place] = describeAccepted(intake, task, answer, before && estimateAtPace(task.body, before, pace ?? UNKNOWN_PACE));
   }
 }
 

@@ -1,7 +1,7 @@
 import { countRunning, type Ledger, type PressureLevel, type PressureReading, updatePressure } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { Recent } from '../../time/index.ts';
-import { paceOf } from '../why/pace.ts';
+import { paceOf, slowerOf } from '../why/pace.ts';
 import { type FleetPressure, NO_PRESSURE, readFleetPressure } from './fleet-pressure.ts';
 import { higherLevel } from './signal.ts';
 
@@ -14,7 +14,7 @@ const MAX_TENANTS = 1000;
 
 /** What this process knows of a tenant. */
 export interface KnownPressure extends PressureReading {
-  /** Milliseconds between two starts; null when unknown. */
+  /** Milliseconds until one task less waits; null when unknown. */
   msPerStart: number | null;
 }
 
@@ -145,10 +145,10 @@ class PressureMonitor {
     const refused = entry.refused;
     entry.refused = new Map();
     try {
-      const [running, msPerStart] = await Promise.all([this.#running(), paceOf(this.#ledger, tenant)]);
-      const facts = { running: running.get(tenant) ?? 0, msPerStart, refused: Object.fromEntries(refused) };
+      const [running, pace] = await Promise.all([this.#running(), paceOf(this.#ledger, tenant)]);
+      const facts = { running: running.get(tenant) ?? 0, ...pace, refused: Object.fromEntries(refused) };
       const reading = await updatePressure(this.#ledger, tenant, facts);
-      entry.known = { ...reading, msPerStart };
+      entry.known = { ...reading, msPerStart: slowerOf(pace) };
       entry.at = performance.now();
       this.#logChange(tenant, reading);
       return reading;

@@ -41,7 +41,7 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   // The time of a hold is its bound.
   if (hold !== null) return hold.until === null ? null : Math.max(0, hold.until - now);
   if (notBefore !== undefined) return Math.max(0, notBefore - now);
-  const costs = new ServiceCosts(facts);
+  const costs = new ServiceCosts(facts, task.body.tenant);
   const costMs = costs.ofTask(task);
   const slotMs = waitForSlot(ledger, { facts, task, costs, front });
   if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);

@@ -1,5 +1,5 @@
 import { type Ledger, readSharedPlaces, type SharedPlace } from '../../ledger/index.ts';
-import { HELPS } from './helps.ts';
+import { HELPS, LANE_HELPS } from './helps.ts';
 import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
 
 /** Where a task stands in its lanes. */
@@ -26,7 +26,7 @@ export async function explainLanes(ledger: Ledger, task: WaitingTask): Promise<L
     return { ...placeInShared(shared), gates: [promised(preempts, waitingSince(task.state))], ahead: 0 };
   const full = shared.filter(({ isFull, before }) => isFull || before !== null);
   const since = waitingSince(task.state);
-  const gates = [...own.gates, ...full.map((place) => gateInLine(place, since))];
+  const gates = [...own.gates, ...full.map((place) => gateInLine(place, since, place.holders[0] ?? null))];
   if (gates.length === 0)
     return { ...NO_WAIT, gates: [closedGate('lane', { detail: 'next in all of its lanes', helps: HELPS.lane, since })] };
   const ahead = Math.max(own.ahead, ...full.map((place: SharedPlace) => place.ahead));
@@ -79,11 +79,17 @@ async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingT
 function gateInLine(
   { before, name, ahead }: Pick<SharedPlace, 'before' | 'name' | 'ahead'>,
   since: number,
-  holder: string | null = null,
+  holder: string | null,
 ): GateReport {
   const detail = before === null ? `next in ${nameOf(name)}` : `behind task ${before} in ${nameOf(name)}, ${ahead} before it`;
   const facts = { lane: nameOf(name), place: ahead + 1, ...(holder === null ? {} : { holder }) };
-  return closedGate('lane', { detail, helps: HELPS.lane, since, taskId: before, facts });
+  return closedGate('lane', { detail, helps: helpsIn(name), since, taskId: before, facts });
+}
+
+/** Another session helps only in the lane of one. */
+function helpsIn(lane: string): string {
+  if (lane.startsWith('agent:')) return LANE_HELPS.agent;
+  return /^(?:session|task):/.test(lane) ? HELPS.lane : LANE_HELPS.shared;
 }
 
 function nameOf(lane: string): string {

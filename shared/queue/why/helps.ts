@@ -28,6 +28,13 @@ export const HELPS = {
   deadline: 'It ends as stale. Send it again with a later deadline.',
 } as const satisfies Record<WaitGate, string>;
 
+/** The same for lanes of several sessions. */
+export const LANE_HELPS = {
+  agent:
+    "It starts when enough of the agent's tasks have ended. An administrator can raise the agent's `maxRunning`, or the tenant's `runningByAgent`.",
+  shared: 'It starts when the tasks before it in the lane have ended. An operator can raise the `limit` of the lane.',
+} as const;
+
 /** What helps when a task is refused. */
 export const REFUSAL_HELPS = {
   rate: 'Send less often, or ask an administrator for a higher rate.',

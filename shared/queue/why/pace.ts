@@ -1,5 +1,6 @@
+import { SOURCE_CLASSES, type TenantLimits } from '../../config/index.ts';
 import { type Ledger, lookupsFor, readLookup, readStates } from '../../ledger/index.ts';
-import type { TaskBody, TaskState } from '../../tasks/index.ts';
+import { CLASS_LETTERS, type TaskBody, type TaskState } from '../../tasks/index.ts';
 import { Recent } from '../../time/index.ts';
 import type { WaitGate } from './wait-reason.ts';
 
@@ -24,15 +25,24 @@ const MAX_TENANTS = 10_000;
 /** Ended tasks the pace is read from. */
 const SAMPLE = 20;
 
-interface Pace {
+/** How fast a tenant's tasks start, going by the last ones; null when nothing ended yet. */
+export interface Pace {
+  /** Milliseconds between two starts while tasks with a grant waited. */
+  msPerStart: number | null;
+  /** Milliseconds between two grants at a full cap: one comes only when a task ends. Null too without a cap. */
+  msPerGrant: number | null;
+}
+
+export const UNKNOWN_PACE: Pace = { msPerStart: null, msPerGrant: null };
+
+interface KnownPace {
   /** Monotonic ms of its reading. */
   at: number;
   uses: number;
-  /** Milliseconds between two starts while tasks waited, going by the last ones; null when nothing ended yet. */
-  msPerStart: number | null;
+  pace: Pace;
 }
 
-const paces = new WeakMap<Ledger, Recent<string, Pace>>();
+const paces = new WeakMap<Ledger, Recent<string, KnownPace>>();
 
 /**
  * Milliseconds until a task will start: what is before it, at the pace of the tenant's last tasks.
@@ -43,7 +53,7 @@ export async function estimateByPace(
   due: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
   standing: Standing,
 ): Promise<number | null> {
-  return estimateAtPace(due, standing, dependsOnPace(standing) ? await paceOf(ledger, due.tenant) : null);
+  return estimateAtPace(due, standing, dependsOnPace(standing) ? await paceOf(ledger, due.tenant) : UNKNOWN_PACE);
 }
 
 /** Whether an estimate needs the tenant's pace. */
@@ -52,16 +62,18 @@ export function dependsOnPace(standing: Standing): boolean {
 }
 
 /** The same at a pace that was read before; null for an unknown one. */
-export function estimateAtPace(
-  { scheduledFor }: Pick<TaskBody, 'scheduledFor'>,
-  standing: Standing,
-  msPerStart: number | null,
-): number | null {
+export function estimateAtPace({ scheduledFor }: Pick<TaskBody, 'scheduledFor'>, standing: Standing, pace: Pace): number | null {
   if (standing.gate !== null && UNFORESEEN.has(standing.gate)) return null;
   const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
   const starts = startsBefore(standing);
   if (starts === 0) return untilDue;
+  const msPerStart = standing.gate === 'cap' ? slowerOf(pace) : pace.msPerStart;
   return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
+}
+
+/** Milliseconds for each task that waits for a grant and for its start. */
+export function slowerOf({ msPerStart, msPerGrant }: Pace): number | null {
+  return msPerStart === null || msPerGrant === null ? (msPerStart ?? msPerGrant) : Math.max(msPerStart, msPerGrant);
 }
 
 /** How many tasks start before it; none where that does not tell when it will. */
@@ -70,23 +82,24 @@ function startsBefore({ ahead, gate }: Standing): number {
   return gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
 }
 
-/** Milliseconds between two starts of a tenant's tasks while others waited; null when nothing ended yet. */
-export async function paceOf(ledger: Ledger, tenant: string): Promise<number | null> {
-  const known = paces.get(ledger) ?? new Recent<string, Pace>({ maxEntries: MAX_TENANTS });
+/** The pace of a tenant's last tasks. */
+export async function paceOf(ledger: Ledger, tenant: string): Promise<Pace> {
+  const known = paces.get(ledger) ?? new Recent<string, KnownPace>({ maxEntries: MAX_TENANTS });
   paces.set(ledger, known);
   const recent = known.get(tenant);
-  if (recent && isFresh(recent)) return recent.msPerStart;
+  if (recent && isFresh(recent)) return recent.pace;
   // Before the read, so that concurrent calls do not all make it.
-  known.set(tenant, { at: performance.now(), uses: 0, msPerStart: recent?.msPerStart ?? null });
-  const msPerStart = msBetweenStarts(await lastCompleted(ledger, tenant));
-  known.set(tenant, { at: performance.now(), uses: 0, msPerStart });
-  return msPerStart;
+  known.set(tenant, { at: performance.now(), uses: 0, pace: recent?.pace ?? UNKNOWN_PACE });
+  const states = await lastCompleted(ledger, tenant);
+  const pace = { msPerStart: msBetweenStarts(states), msPerGrant: msBetweenGrants(states, ledger.limitsOf(tenant)) };
+  known.set(tenant, { at: performance.now(), uses: 0, pace });
+  return pace;
 }
 
 /** Counts a use of a pace, and says whether it may be used again without a reading. */
-function isFresh(pace: Pace): boolean {
-  pace.uses += 1;
-  return performance.now() - pace.at < (pace.uses < SELDOM.uses ? SELDOM.freshMs : FRESH_MS);
+function isFresh(known: KnownPace): boolean {
+  known.uses += 1;
+  return performance.now() - known.at < (known.uses < SELDOM.uses ? SELDOM.freshMs : FRESH_MS);
 }
 
 async function lastCompleted(ledger: Ledger, tenant: string): Promise<TaskState[]> {
@@ -95,6 +108,26 @@ async function lastCompleted(ledger: Ledger, tenant: string): Promise<TaskState[
   );
   const states = await readStates(ledger, tenant, ranges.flat().slice(0, SAMPLE));
   return states.filter((state) => state !== null);
+}
+
+/** How far apart grants are while as many of these tasks run as may, ms. */
+function msBetweenGrants(states: readonly TaskState[], limits: TenantLimits | null): number | null {
+  const cap = narrowestCap(states, limits);
+  const ran = states.flatMap(({ startedAt, completedAt }) =>
+    startedAt === undefined || completedAt === undefined ? [] : [Math.max(0, completedAt - startedAt)],
+  );
+  if (cap === null || ran.length === 0) return null;
+  return ran.reduce((sum, ms) => sum + ms, 0) / ran.length / Math.max(1, cap);
+}
+
+/** A class has its own cap where all of these tasks are of it. */
+function narrowestCap(states: readonly TaskState[], limits: TenantLimits | null): number | null {
+  const letters = new Set(states.map((state) => state.class.charAt(0)));
+  const ofClass = SOURCE_CLASSES.filter((name) => letters.size === 1 && letters.has(CLASS_LETTERS[name])).map(
+    (name) => limits?.runningByClass[name],
+  );
+  const caps = [limits?.running, ...ofClass].filter((cap) => typeof cap === 'number');
+  return caps.length === 0 ? null : Math.min(...caps);
 }
 
 /** Only the time counts in which the later one of two was waiting: a fleet that had nothing to do was not slow. */

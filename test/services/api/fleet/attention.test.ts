@@ -25,6 +25,8 @@ it('names what a person should look at, the worst first, and the fleet only for 
   const schedule = { every: '1h', agent: 'echo', message: 'x', name: 'hourly' };
   const made = await api.call('POST', '/v1/schedules', { key, body: schedule });
   await api.call('PATCH', `/v1/schedules/${made.body.id}`, { key, body: { status: 'paused' } });
+  const nameless = await api.call('POST', '/v1/schedules', { key, body: { every: '1h', agent: 'echo', message: 'x' } });
+  await api.call('PATCH', `/v1/schedules/${nameless.body.id}`, { key, body: { status: 'paused' } });
   await api.call('PUT', '/v1/budgets/all', { key, body: { scope: 'tenant', per: 'total', softMicroUsd: 0, hardMicroUsd: 0 } });
   await api.call('POST', '/v1/agents/echo/pause', { key, body: { reason: 'it is broken' } });
   expect(await attention(key)).toMatchObject([
@@ -37,6 +39,7 @@ it('names what a person should look at, the worst first, and the fleet only for 
       link: '/agents/echo',
       text: expect.stringMatching(/^Tasks of echo wait until somebody resumes it: .*: it is broken\.$/) as string,
     },
+    { code: 'schedule.paused', subject: nameless.body.id, text: expect.stringContaining('The schedule #2 is paused') as string },
     { code: 'schedule.paused', level: 'warning', subject: made.body.id, text: expect.stringContaining('hourly') as string },
   ]);
   const own = await attention();

@@ -12,7 +12,7 @@ const { registry, router } = createApiService(parts);
 const { config, log } = parts;
 const server = await startHttpServer({
   routers: router ? [router] : [],
-  registries: [processMetrics(parts.redis), ...(registry ? [registry] : [])],
+  registries: [processMetrics(parts.redis, 'v1.4.0'), ...(registry ? [registry] : [])],
   host: '127.0.0.1',
   port: 0,
   config,
@@ -126,5 +126,5 @@ it('a process says what it is, and how many commands it sent to Redis', async ()
   const before = await commandsOf();
   for (let call = 0; call < 10; call += 1) await parts.redis.ping();
   expect(await commandsOf()).toBeGreaterThanOrEqual(before + 10);
-  expect(await scrape()).toContain(`muster_build_info{version="${installedVersion()}",node="${process.version}"} 1`);
+  expect(await scrape()).toContain(`muster_build_info{version="${installedVersion()}",release="v1.4.0",node="${process.version}"} 1`);
 });

@@ -7,6 +7,9 @@ afterEach(async () => {
   await parts.redis.flushall();
 });
 
+const members = (prefix: string, count: number): (string | number)[] =>
+  Array.from({ length: count }, (_, place) => [0, `${prefix}${place}`]).flat();
+
 /** As if so many tasks of the tenant had not ended. */
 async function load(depth: number): Promise<void> {
   const { live } = parts.keys.tenant('acme');
@@ -60,6 +63,18 @@ describe('the pressure of a tenant', () => {
     await parts.redis.zadd(live, 0, 'queued/18', 0, 'queued/19');
     expect(await updatePressure(parts.ledger, 'acme')).toMatchObject({ level: 'warning' });
     expect(await published()).toEqual(['backpressure.warning 20']);
+  });
+
+  it('has a wait by the starts of what has a grant, and by the grants of what waits at a cap', async () => {
+    const { live } = parts.keys.tenant('acme');
+    await parts.redis.zadd(live, ...members('granted=u1/', 5), ...members('backlog=u1/05/', 3));
+    const waitOf = async (facts: { msPerStart: number | null; msPerGrant: number | null }): Promise<number | null> =>
+      (await updatePressure(parts.ledger, 'acme', { running: 2, refused: {}, ...facts })).waitMs;
+    expect(await waitOf({ msPerStart: 100, msPerGrant: null })).toBe(600);
+    expect(await waitOf({ msPerStart: 100, msPerGrant: 1000 })).toBe(3000);
+    expect(await waitOf({ msPerStart: null, msPerGrant: 1000 })).toBe(3000);
+    expect(await waitOf({ msPerStart: 1000, msPerGrant: 100 })).toBe(6000);
+    expect(await waitOf({ msPerStart: null, msPerGrant: null })).toBeNull();
   });
 
   it('is published once when many see it at the same time', async () => {

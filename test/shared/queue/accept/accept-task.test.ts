@@ -14,6 +14,7 @@ import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 
 const TENANT = 'acme';
+const RATE = { perMinute: 60, perHour: 1000, burst: 1 };
 const settings: SettingsInput = {
   agents: {
     echo: { kind: 'echo' },
@@ -35,7 +36,7 @@ const settings: SettingsInput = {
     tenants: {
       strict: { running: 1, waiting: 1, runningByClass: {}, runningLow: null, rates: {} },
       picky: { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {}, runningByAgent: { echo: 1, capped: 3 } },
-      rated: { rates: { webhook: { perMinute: 60, perHour: 1000, burst: 1 } } },
+      rated: { rates: { webhook: RATE } },
     },
     backpressure: { warningDepth: 3, criticalDepth: 5, shed: false },
   },
@@ -253,7 +254,7 @@ describe('a request is refused', () => {
     const request = { tenant: 'rated', source: 'webhook' } as const;
     await submit(request);
     const error = await submit(request).catch((problem: unknown) => problem as MusterError);
-    expect(error).toMatchObject({ code: 'limit.rate', details: { scope: 'webhook', helps: REFUSAL_HELPS.rate } });
+    expect(error).toMatchObject({ code: 'limit.rate', details: { scope: 'webhook', rate: RATE, helps: REFUSAL_HELPS.rate } });
     expect((error as MusterError).retryAfterMs).toBeGreaterThan(500);
     expect((error as MusterError).retryAfterMs).toBeLessThanOrEqual(1000);
   });
@@ -308,6 +309,20 @@ describe('the answer', () => {
     const intake = { ...parts, ledger: ledgerOn(parts.redis), queues: { ...parts.queues } };
     const { estimatedStartMs } = await acceptTask(intake, { tenant: TENANT, agent: 'echo', input: 'x' });
     expect(estimatedStartMs).toBe(inFront * 1000);
+  });
+
+  it("is no nearer than the tenant's cap lets starts be, because a grant comes only when a task ends", async () => {
+    const { states, index } = parts.keys.tenant('strict');
+    for (const [place, queuedAt] of [1000, 21_000].entries()) {
+      const id = `0000000000000000000000000${place}`;
+      const state = { status: 'completed', class: 'u1', createdAt: 1000, queuedAt, startedAt: queuedAt, completedAt: queuedAt + 20_000 };
+      await parts.redis.hset(states, id, JSON.stringify(state));
+      await parts.redis.zadd(index, 0, `status=completed/${id}`);
+    }
+    await submit({ tenant: 'strict' });
+    const intake = { ...parts, ledger: ledgerOn(parts.redis) };
+    const { estimatedStartMs } = await acceptTask(intake, { tenant: 'strict', agent: 'echo', input: 'x' });
+    expect(estimatedStartMs).toBe(20_000);
   });
 
   it('comes although Redis goes away once the task is accepted', async () => {

@@ -16,7 +16,7 @@ const MEAN_MS = 16;
 const RAN_MS = 60_000;
 
 const parts = await useEmptyParts({
-  agents: { echo: { kind: 'echo' }, single: { kind: 'echo', maxRunning: 1 } },
+  agents: { echo: { kind: 'echo' }, single: { kind: 'echo', maxRunning: 1 }, fresh: { kind: 'echo', maxRunning: 1 } },
   limits: { tenants: { capped: { ...NONE, running: 1 } } },
 });
 
@@ -69,6 +69,16 @@ describe('the estimated start of a task that waits behind a running one', () => 
     const startMs = await estimate(tenant, await submit(request));
     expect(startMs).toBeGreaterThanOrEqual(RAN_MS / 2);
     expect(startMs).toBeLessThan(RAN_MS);
+  });
+
+  it('takes tasks of an agent that runs for the first time to be as long as the running one is by now, or longer', async () => {
+    await startFleet(4);
+    const request = { agent: 'fresh' };
+    await start('default', await submit(request), RAN_MS);
+    const [first, second, third] = [await submit(request), await submit(request), await submit(request)];
+    expect(await estimate('default', first)).toBeGreaterThanOrEqual(RAN_MS / 2);
+    expect(await estimate('default', second)).toBeGreaterThanOrEqual(1.5 * RAN_MS);
+    expect(await estimate('default', third)).toBeGreaterThanOrEqual(2.5 * RAN_MS);
   });
 
   it('is soon while another slot has tasks of the usual length', async () => {

@@ -5,6 +5,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
+import { HELPS, LANE_HELPS } from '#shared/queue/why/helps.ts';
 import type { WaitReason } from '#shared/queue/why/wait-reason.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
@@ -31,6 +32,13 @@ const why = async (id: string): Promise<WaitReason | undefined> => {
   return (await explainWait(parts, task)).reasons[0];
 };
 
+/** What would help at its lane, and who holds that. */
+const laneOf = async (id: string): Promise<{ helps: string | null; holder: unknown }> => {
+  const { gates } = await explainWait(parts, (await readTask(parts.ledger, TENANT, id)) as Task);
+  const { helps = null, facts = {} } = gates.find(({ gate }) => gate === 'lane') ?? {};
+  return { helps, holder: facts['holder'] };
+};
+
 describe('why a message waits', () => {
   it('names the task in front of it, which holds the lane or stands in line', async () => {
     const [first, second, third] = [await submit(), await submit(), await submit()];
@@ -52,6 +60,16 @@ describe('why a message waits', () => {
       taskId: first,
       detail: `behind task ${first} in the tasks of agent "capped", 1 before it`,
     });
+  });
+
+  it('names the holder of each kind of lane, and what helps there', async () => {
+    const without = { session: undefined } as never as Partial<AcceptRequest>;
+    const first = await submit();
+    expect(await laneOf(await submit())).toEqual({ helps: HELPS.lane, holder: first });
+    const capped = await submit({ ...without, agent: 'capped' });
+    expect(await laneOf(await submit({ ...without, agent: 'capped' }))).toEqual({ helps: LANE_HELPS.agent, holder: capped });
+    const shared = await submit({ ...without, agent: 'shared' });
+    expect(await laneOf(await submit({ ...without, agent: 'shared' }))).toEqual({ helps: LANE_HELPS.shared, holder: shared });
   });
 
   it('names the running task that it was offered to', async () => {
