@@ -97,14 +97,16 @@ export async function settleAttempts(
   );
 }
 
-/** Queues whose ready tickets some slots may leave: those of other permits, those with a share, and those that a hub takes. */
-const PARTICULAR = new Set<TaskQueue>(['critical', 'background', 'remote']);
+/** Queues whose ready tickets these slots leave: those of other permits, and those that a hub takes. */
+const PARTICULAR = new Set<TaskQueue>(['critical', 'remote']);
 
 /** How many slots of a shard take a ticket of each queue; undefined for none. */
 function slotsFor(shard: number, next: readonly FreeSlot[]): Record<string, number> | undefined {
   const queues = next.flatMap((slot) => (slot.shard === shard && slot.figures?.kind !== 'critical' ? slot.queues : []));
   const counts = Map.groupBy(queues, ({ queue }) => queue);
-  const slots = [...counts].flatMap(([queue, own]) => (PARTICULAR.has(queue) ? [] : [[queue, own.length] as const]));
+  const mayRunLow = next.every(({ figures }) => !figures || (figures.bands.low?.running ?? 0) < figures.maxLow);
+  const isLeft = (queue: TaskQueue): boolean => PARTICULAR.has(queue) || (queue === 'background' && !mayRunLow);
+  const slots = [...counts].flatMap(([queue, own]) => (isLeft(queue) ? [] : [[queue, own.length] as const]));
   return slots.length > 0 ? { ...Object.fromEntries(slots), all: next.length } : undefined;
 }
 

@@ -5,6 +5,13 @@ import { OvertakenError, type ReadySource } from './ready-source.ts';
 import { ReadySlots } from './ready-slots.ts';
 import type { TicketPermits } from './ticket-permits.ts';
 
+/** A slot whose ticket from BullMQ is being processed. */
+interface ProcessingSlot<Ticket> {
+  mayTakeNext: () => boolean;
+  /** What it runs after that, until its next ticket from BullMQ: begun before BullMQ completed the last one. */
+  continued?: Promise<void | Ticket>;
+}
+
 /**
  * PermittedWorker is responsible for claiming a ticket from BullMQ only with a permit, so that tickets that cannot run stay in their
  * queue, in order. BullMQ's own loop does the rest.
@@ -16,6 +23,10 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   #held: HeldPermits | undefined;
   /** Tokens whose ticket is back in BullMQ for a better one that is ready: the next from there would be the same. */
   readonly #overtaken = new Set<string>();
+  /** By token. */
+  readonly #slots = new Map<string, ProcessingSlot<Job<Data, Result>>>();
+  /** Whether BullMQ had nothing the last time a slot asked it for its next ticket: what comes next is granted by what ends. */
+  #isDry = false;
   #isWaiting = false;
 
   /** From now on each ticket needs a permit. Call it before `run`. */
@@ -70,41 +81,75 @@ export class PermittedWorker<Data, Result> extends Worker<Data, Result> {
   ): Promise<void | Job<Data, Result>> {
     this.#held?.noteJob(token, job);
     let next: void | Job<Data, Result> = undefined;
+    const slot: ProcessingSlot<Job<Data, Result>> = { mayTakeNext };
+    this.#slots.set(token, slot);
+    let hasAsked = false;
+    const mayFetch = (): boolean => {
+      hasAsked = !this.#overtaken.delete(token) && !slot.continued && mayTakeNext() && !this.#asksFirst() && this.#mayKeep(token);
+      return hasAsked;
+    };
     try {
-      const mayFetch = (): boolean => !this.#overtaken.delete(token) && mayTakeNext() && !this.#asksFirst() && this.#mayKeep(token);
       next = await super.processJob(job, token, mayFetch);
-      if (!next && this.#ready) next = await this.#runReady(this.#ready, token, mayTakeNext);
+      if (hasAsked) this.#isDry = !next;
+      if (!next && this.#ready) next = await (slot.continued ?? this.#runReady(this.#ready, token, slot));
       return next;
     } finally {
-      if (!next) {
-        this.#held?.release(token);
-        // Takers of other queues wait for BullMQ too, and its slot is theirs now.
-        this.#ready?.fill();
-      }
+      // It has the permit, also when BullMQ could not complete the ticket.
+      await slot.continued?.catch(() => undefined);
+      this.#slots.delete(token);
+      if (!next) this.#release(token);
     }
+  }
+
+  #release(token: string): void {
+    this.#held?.release(token);
+    // Takers of other queues wait for BullMQ too, and its slot is theirs now.
+    this.#ready?.fill();
   }
 
   protected override async callProcessJob(job: Job<Data, Result>, token: string, signal?: AbortSignal): Promise<Result> {
     try {
-      return await super.callProcessJob(job, token, signal);
+      const result = await super.callProcessJob(job, token, signal);
+      this.#continue(job, token);
+      return result;
     } catch (error) {
       if (error instanceof OvertakenError) this.#overtaken.add(token);
       throw error;
     }
   }
 
-  async #runReady(ready: ReadySlots, token: string, mayTakeNext: () => boolean): Promise<void | Job<Data, Result>> {
+  /** Takes the slot's next ticket in the round trip that settles its last task, while BullMQ completes the ticket of that. */
+  #continue(job: Job<Data, Result>, token: string): void {
+    const slot = this.#slots.get(token);
+    if (!slot || !this.#ready || !this.#asksFirst()) return;
+    const ended = this.#ready.endedOf(job);
+    slot.continued = this.#runReady(this.#ready, token, { mayTakeNext: slot.mayTakeNext, ended, isContinued: true });
+    // Whoever waits for it gets its error; until then nobody does.
+    slot.continued.catch(() => undefined);
+  }
+
+  async #runReady(
+    ready: ReadySlots,
+    token: string,
+    { mayTakeNext, ended, isContinued = false }: ProcessingSlot<unknown> & { ended?: string | undefined; isContinued?: boolean },
+  ): Promise<void | Job<Data, Result>> {
     const mayGoOn = (): boolean => mayTakeNext() && (ready.isPooled ? this.#mayHandOver(token) : this.#mayKeep(token));
-    return await ready.run({ token, mayGoOn, fetch: () => super.moveToActive(token, '') });
+    const fetch = async (): Promise<Job<Data, Result> | undefined> => {
+      const next = (await super.moveToActive(token, '')) as Job<Data, Result> | undefined;
+      // Not one that the end of this slot's task has just granted.
+      if (next && isContinued) this.#isDry = false;
+      return next;
+    };
+    return await ready.run({ token, mayGoOn, fetch, ended });
   }
 
   get #isOpen(): boolean {
     return !this.closing && !this.paused;
   }
 
-  /** Whether the ledger chooses the next ticket, because several queues have some. */
+  /** Whether the ledger chooses the next ticket, because several queues have some or BullMQ has none. */
   #asksFirst(): boolean {
-    return this.#ready?.isPooled === true && this.#held?.isShared === true;
+    return this.#ready?.isPooled === true && (this.#isDry || this.#held?.isShared === true);
   }
 
   async #acquire(held: HeldPermits, token: string): Promise<boolean> {

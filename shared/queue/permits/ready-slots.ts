@@ -21,6 +21,8 @@ interface Slot<Ticket> {
   fetch?: () => Promise<Ticket | undefined>;
   /** Called for each ready ticket that it runs. */
   onTaken?: () => void;
+  /** The lease that its last attempt had, when the settlement of that may still be under way. */
+  ended?: string | undefined;
 }
 
 /** Polls of BullMQ for a ticket that goes first and is not there: another slot has just taken it. */
@@ -42,11 +44,15 @@ export class ReadySlots {
     return this.#options.ready.isPooled;
   }
 
+  endedOf(job: object): string | undefined {
+    return this.#options.ready.endedOf(job);
+  }
+
   /** Runs ready tickets in a slot, one after the other. Returns the next ticket from BullMQ, if the slot has one. */
   async run<Ticket>(slot: Slot<Ticket>): Promise<Ticket | undefined> {
     const { isOpen } = this.#options;
     let misses = 0;
-    let ended: string | undefined;
+    let { ended } = slot;
     while (misses < MAX_MISSES && isOpen() && slot.mayGoOn()) {
       const taken = await this.#take(slot, ended);
       if (taken === null) return undefined;

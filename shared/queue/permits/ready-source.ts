@@ -19,6 +19,8 @@ export interface ReadySource {
    * attempt had; `queue`: that of the slot's last ticket. Never rejects.
    */
   take(queue: TaskQueue | undefined, ended?: string): Promise<ReadyTicket | TaskQueue | null>;
+  /** The lease that the attempt of a job from BullMQ had, when its settlement may still be under way. */
+  endedOf(job: object): string | undefined;
   /** How many tickets are ready in the shard, at least. Never rejects. */
   count(): Promise<number>;
   /** Slots wait for BullMQ, which has nothing for them. */

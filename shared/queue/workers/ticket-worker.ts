@@ -64,6 +64,8 @@ const RETURNING_MS = 1000;
 export class TicketWorker {
   readonly #options: TicketWorkerOptions;
   readonly #consumer: QueueConsumer;
+  /** Leases of attempts that ended under tickets from BullMQ. */
+  readonly #ended = new WeakMap<object, string>();
   /** Reports of returned tickets that are under way. */
   readonly #returning = new Set<Promise<void>>();
 
@@ -140,7 +142,13 @@ export class TicketWorker {
         run: () => this.#runReady(ready.of(queue), taken),
       };
     };
-    return { isPooled, take, count: () => ready.count(), dispatch: (idle) => ready.dispatch(idle) };
+    return {
+      isPooled,
+      take,
+      endedOf: (job) => this.#ended.get(job),
+      count: () => ready.count(),
+      dispatch: (idle) => ready.dispatch(idle),
+    };
   }
 
   /** The ledger chose this queue for a slot. */
@@ -176,6 +184,7 @@ export class TicketWorker {
       data.failed === undefined ? await this.#options.handle(ticket, this.#claimOf()) : { kind: 'failed', message: data.failed };
     switch (result.kind) {
       case 'done':
+        if (result.ended !== undefined) this.#ended.set(job, result.ended);
         return result.note;
       case 'failed':
         throw Object.assign(new UnrecoverableError(result.message), { stack: result.message });

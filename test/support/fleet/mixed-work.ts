@@ -20,6 +20,8 @@ export interface MixedTask {
   tenant: string;
   call: FleetCall;
   queue: SlotUse['queue'];
+  /** The session whose tasks run one after the other, of a task that has one of several. */
+  lane?: string;
 }
 
 /** A tenant and a key of it, to submit mixed work with. */
@@ -42,18 +44,22 @@ export interface MixedWorkOptions {
   tenants: readonly { tenant: string; call: FleetCall }[];
   /** Addresses of the APIs that take them in turn. */
   urls: readonly string[];
+  /** Sessions of each tenant, which every third of its tasks of the API is of; by default none is. */
+  lanes?: number;
 }
 
 /** Submits tasks and messages of every queue and priority, of all tenants in turn. */
-export async function submitMixed({ client }: Fleet, { count, workMs, tenants, urls }: MixedWorkOptions): Promise<MixedTask[]> {
+export async function submitMixed({ client }: Fleet, { count, workMs, tenants, urls, lanes = 0 }: MixedWorkOptions): Promise<MixedTask[]> {
   const submit = async (_each: unknown, n: number): Promise<MixedTask> => {
     const { tenant, call } = tenants[n % tenants.length] ?? { tenant: 'default', call: {} };
     const options: FleetCall = { ...call, ...(urls.length === 0 ? {} : { url: urls[n % urls.length] ?? '' }) };
-    const kind = kindOf(Math.floor(n / tenants.length));
+    const own = Math.floor(n / tenants.length);
+    const kind = kindOf(own);
     const context = { workMs: workMs(n) };
     if (kind.kind === 'task') {
-      const id = await client.submit({ agent: 'wait', input: `${n}`, context, priority: kind.priority }, options);
-      return { id, tenant, call, queue: queueFor('api', kind.priority, false) };
+      const lane = lanes > 0 && own % 3 === 0 ? { session: `line-${own % lanes}` } : {};
+      const id = await client.submit({ agent: 'wait', input: `${n}`, context, priority: kind.priority, ...lane }, options);
+      return { id, tenant, call, queue: queueFor('api', kind.priority, false), ...(lane.session ? { lane: lane.session } : {}) };
     }
     const { status, body } = await client.call('POST', `/v1/sessions/person-${n}/messages`, {
       ...options,
@@ -70,7 +76,7 @@ export async function submitMixed({ client }: Fleet, { count, workMs, tenants, u
  * on, but the ledger ends their attempts only once their leases have run out.
  */
 export async function readUses({ client }: Fleet, tasks: readonly MixedTask[], killedAt: ReadonlyMap<number, number>): Promise<SlotUse[]> {
-  const read = async ({ id, tenant, call, queue }: MixedTask): Promise<SlotUse[]> => {
+  const read = async ({ id, tenant, call, queue, lane }: MixedTask): Promise<SlotUse[]> => {
     const [record, attempts] = await Promise.all([client.call('GET', `/v1/tasks/${id}`, call), client.attempts(id, call)]);
     return attempts.map(({ worker, startedAt, endedAt }, position) => ({
       task: id,
@@ -78,10 +84,12 @@ export async function readUses({ client }: Fleet, tasks: readonly MixedTask[], k
       queue,
       priority: Number(record.body.priority),
       acceptedAt: Date.parse(record.body.createdAt),
+      grantedAt: Date.parse(record.body.queuedAt),
       startedAt: Date.parse(startedAt),
       endedAt: Math.min(Date.parse(endedAt ?? ''), killedAt.get(pidOf(worker)) ?? Infinity),
       // By its place: an attempt that a kill interrupted does not count, and the next one has its number.
       attempt: position + 1,
+      lane: lane === undefined ? undefined : `${tenant}/${lane}`,
     }));
   };
   return (await pMap(tasks, read, { concurrency: AT_ONCE })).flat();

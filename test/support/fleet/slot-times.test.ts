@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idleTime, maxAtOnce, passedOver, type SlotUse } from './slot-times.ts';
+import { grantedBefore, idleTime, maxAtOnce, passedOver, type SlotUse, withLanes } from './slot-times.ts';
 
 const use = (task: string, startedAt: number, endedAt: number, more: Partial<SlotUse> = {}): SlotUse => ({
   task,
@@ -12,6 +12,8 @@ const use = (task: string, startedAt: number, endedAt: number, more: Partial<Slo
   attempt: 1,
   ...more,
 });
+
+const granted = (task: string, grantedAt: number, more: Partial<SlotUse> = {}): SlotUse => use(task, 900, 1000, { grantedAt, ...more });
 
 describe('idle time', () => {
   it('is counted from the first full moment to the last start, while something waits', () => {
@@ -27,6 +29,14 @@ describe('idle time', () => {
     expect(idleTime(uses, { total: 3, ordinary: 2 }).idleMs).toBe(50);
     const critical = use('d', 130, 200, { queue: 'critical', priority: 10, acceptedAt: 120 });
     expect(idleTime([...uses, critical], { total: 3, ordinary: 2 }).idleMs).toBe(50 + 10);
+  });
+
+  it('does not count a task as waiting while one before it has its lane', () => {
+    const uses = [use('a', 0, 100), use('x', 0, 20), use('b', 0, 60, { lane: 'line' }), use('c', 80, 90, { lane: 'line' })];
+    expect(idleTime(uses, { total: 3, ordinary: 3 }).idleMs).toBe(40 + 20);
+    expect(idleTime(withLanes(uses), { total: 3, ordinary: 3 }).idleMs).toBe(20);
+    const lost = [use('b', 10, 30, { lane: 'line' }), use('b', 60, 80, { lane: 'line', attempt: 2 }), use('c', 90, 99, { lane: 'line' })];
+    expect(withLanes(lost).map(({ freeFrom }) => freeFrom)).toEqual([0, undefined, 80]);
   });
 
   it('does not count a lost task as waiting between its attempts', () => {
@@ -60,5 +70,23 @@ describe('tasks that start before better ones', () => {
       'a (tasks, 5) before d (critical, 10)',
       'b (tasks, 7) before d (critical, 10)',
     ]);
+  });
+});
+
+describe('tasks that are granted before better ones', () => {
+  it('are found by priority and age, among those that waited', () => {
+    const better = granted('b', 20, { priority: 9, queue: 'chat' });
+    expect(grantedBefore([granted('a', 10), better], 0)).toEqual(['a (tasks, 5) before b (chat, 9)']);
+    expect(grantedBefore([granted('a', 20), better], 0)).toEqual([]);
+    expect(grantedBefore([granted('a', 10), { ...better, acceptedAt: 11 }], 0)).toEqual([]);
+    const older = granted('b', 20, { acceptedAt: -5 });
+    expect(grantedBefore([granted('a', 10), older], 4)).toEqual(['a (tasks, 5) before b (tasks, 5)']);
+    expect(grantedBefore([granted('a', 10), older], 5)).toEqual([]);
+  });
+
+  it('do not wait while one before them has their lane', () => {
+    const better = granted('b', 20, { priority: 9, freeFrom: 6 });
+    expect(grantedBefore([granted('a', 10), better], 3)).toHaveLength(1);
+    expect(grantedBefore([granted('a', 10), better], 4)).toEqual([]);
   });
 });

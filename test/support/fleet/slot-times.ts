@@ -12,6 +12,12 @@ export interface SlotUse {
   endedAt: number;
   /** 1 for the first attempt: its task waited for a slot since it was accepted. */
   attempt: number;
+  /** Of a task that waits for those of its lane before it. */
+  lane?: string | undefined;
+  /** When it got its grant for the first time. */
+  grantedAt?: number;
+  /** When the task before it in its lane had ended, if that was after it was accepted: until then it waits for no slot. */
+  freeFrom?: number | undefined;
 }
 
 /** Tasks that a fleet may run at once, and how many of them may be other than critical. */
@@ -64,6 +70,25 @@ function idleSlots({ waiting, running }: Moment, { total, ordinary }: Capacity):
   return forCritical + forOrdinary;
 }
 
+/** The same, with the times at which the lanes of its tasks became free for them. */
+export function withLanes(uses: readonly SlotUse[]): SlotUse[] {
+  const endsOf = Map.groupBy(uses, ({ task }) => task);
+  /** By lane, the end of its last task so far. */
+  const ends = new Map<string, number>();
+  const found = new Map<SlotUse, number>();
+  for (const use of uses.toSorted((one, other) => one.startedAt - other.startedAt)) {
+    if (use.lane === undefined || use.attempt > 1) continue;
+    found.set(use, Math.min(use.startedAt, ends.get(use.lane) ?? use.acceptedAt));
+    ends.set(use.lane, Math.max(...(endsOf.get(use.task) ?? []).map(({ endedAt }) => endedAt)));
+  }
+  return uses.map((use) => Object.assign(structuredClone(use), found.has(use) ? { freeFrom: found.get(use) } : {}));
+}
+
+/** Since when it is its slot, and nothing else, that the task waits for. */
+function waitsFrom({ acceptedAt, freeFrom = 0 }: SlotUse): number {
+  return Math.max(acceptedAt, freeFrom);
+}
+
 /** The largest number of tasks that ran at once: in all, and without critical ones. */
 export function maxAtOnce(uses: readonly SlotUse[]): Capacity {
   const moments = momentsOf(uses);
@@ -77,10 +102,11 @@ export function maxAtOnce(uses: readonly SlotUse[]): Capacity {
 const ORDER = { end: 0, accept: 1, start: 2 };
 
 function momentsOf(uses: readonly SlotUse[]): Moment[] {
-  const changes = uses.flatMap(({ queue, acceptedAt, startedAt, endedAt, attempt }) => {
+  const changes = uses.flatMap((use) => {
+    const { queue, startedAt, endedAt, attempt } = use;
     const of: Kind = queue === 'critical' ? 'critical' : 'ordinary';
     // A later attempt was not there to be run between its task's attempts.
-    const accepted = { at: attempt === 1 ? acceptedAt : startedAt, kind: 'accept', of } as const;
+    const accepted = { at: attempt === 1 ? waitsFrom(use) : startedAt, kind: 'accept', of } as const;
     return [accepted, { at: startedAt, kind: 'start', of } as const, { at: endedAt, kind: 'end', of } as const];
   });
   const waiting = { critical: 0, ordinary: 0 };
@@ -120,6 +146,23 @@ function isBetter(one: SlotUse, other: SlotUse, { areAllCompared, travelMs }: { 
   if (!areAllCompared && one.queue !== other.queue) return false;
   if (one.priority !== other.priority) return one.priority > other.priority;
   return one.queue === other.queue && one.tenant === other.tenant && one.acceptedAt + travelMs < other.acceptedAt;
+}
+
+/**
+ * Tasks of one tenant that got their grant although a better one waited under the same cap, by priority and then by age; as
+ * `<task> before <the better one>`. Ages, and the times from which lanes were free, differ by more than `travelMs`.
+ */
+export function grantedBefore(uses: readonly SlotUse[], travelMs: number): string[] {
+  const grants = uses.filter(({ attempt, grantedAt }) => attempt === 1 && grantedAt !== undefined);
+  const at = ({ grantedAt = 0 }: SlotUse): number => grantedAt;
+  const comesFirst = (one: SlotUse, other: SlotUse): boolean =>
+    one.priority === other.priority ? one.acceptedAt + travelMs < other.acceptedAt : one.priority > other.priority;
+  const hasWaited = (one: SlotUse, until: number): boolean =>
+    one.acceptedAt < until && (one.freeFrom === undefined || one.freeFrom + travelMs < until);
+  return grants.flatMap((each) => {
+    const better = grants.find((other) => at(other) > at(each) && hasWaited(other, at(each)) && comesFirst(other, each));
+    return better ? [`${nameOf(each)} before ${nameOf(better)}`] : [];
+  });
 }
 
 function nameOf({ task, queue, priority }: SlotUse): string {
