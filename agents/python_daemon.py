@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Muster daemon in Python, with the standard library and `websockets`: an example to copy.
 
-Replace `handle` by work of your own. It is written from services/hub/README.md, which says what the messages mean.
+Replace `handle` by work of your own, and `CAPABILITIES` by what it can do. It is written from services/hub/README.md, which says what the messages mean.
 
     MUSTER_DAEMON_TOKEN=md_... python3 agents/python_daemon.py wss://muster.example.com/hub results/
 """
@@ -18,17 +18,18 @@ import sys
 
 import websockets
 
+CAPABILITIES, SLOTS = ["python"], 2
 TOKEN_GONE, TAKEN_OVER = 4401, 4409
 MAX_MESSAGE_BYTES = 1_000_000
 
 
 async def handle(task):
-    """Writes the words of its input; with messages, notes each down until one says "stop"."""
+    """Writes the words of its input. In a session it then notes down each message, until one says "stop"."""
     notes = []
     for word in task.execute["input"].split():
         task.write(word + " ")
         await asyncio.sleep(task.execute.get("context", {}).get("paceMs", 0) / 1000)
-    while task.execute.get("takesInput") and notes[-1:] != ["stop"]:
+    while task.execute.get("takesInput") and task.execute.get("session") and notes[-1:] != ["stop"]:
         notes.append(await task.inputs.get())
         task.write("noted: " + notes[-1] + "; ")
     return {"result": {"notes": notes}}
@@ -59,8 +60,8 @@ class Task:
 
 
 class Daemon:
-    def __init__(self, url, token, folder, slots=2):
-        self.url, self.token, self.slots = url, token, slots
+    def __init__(self, url, token, folder):
+        self.url, self.token = url, token
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.tasks = {}
@@ -96,8 +97,8 @@ class Daemon:
             "protocol": 1,
             "name": socket.gethostname(),
             "host": socket.gethostname(),
-            "capabilities": ["python"],
-            "slots": self.slots,
+            "capabilities": CAPABILITIES,
+            "slots": SLOTS,
             "running": [task.name for task in self.tasks.values() if task.final is None],
             "finished": [task.name for task in self.tasks.values() if task.final is not None],
         }

@@ -60,6 +60,11 @@ describe.skipIf(python === null && !testEnvironment.isCi)('a daemon in Python', 
     await daemon.prints(`kept ${id}`);
   });
 
+  it('waits for no messages outside of a session', async () => {
+    const id = await fleet.client.submit({ agent: 'noter', input: 'two words' });
+    expect(await fleet.client.reaches(id, ['completed'])).toMatchObject({ output: 'two words ', result: { notes: [] } });
+  });
+
   it('stops what a person cancels', async () => {
     const id = await fleet.client.submit({ agent: 'words', input: 'a b c', context: { paceMs: 60_000 } });
     await daemon.prints(`started ${id}`);
