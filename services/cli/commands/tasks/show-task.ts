@@ -87,12 +87,12 @@ function progressText({ percent, note }: NonNullable<TaskView['progress']>): str
 function showAttempts(attempts: z.infer<typeof attemptsSchema>['items'], terminal: Terminal): void {
   if (attempts.length === 0) return;
   section('Attempts', terminal);
-  const rows = attempts.map(({ number, status, startedAt, endedAt, worker, error }) => [
+  const rows = attempts.map(({ number, status, startedAt, endedAt, worker, daemonName, error }) => [
     '',
     String(number),
     status,
     endedAt ? duration(Date.parse(endedAt) - Date.parse(startedAt)) : `since ${timeOf(startedAt)}`,
-    worker,
+    daemonName ? `${daemonName} (${worker})` : worker,
     error ? oneLine(`${error.message} [${error.code}]`, NOTE_WIDTH) : '',
   ]);
   formatTable(rows).forEach((line, index) => {

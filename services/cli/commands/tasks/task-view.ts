@@ -40,6 +40,7 @@ export const attemptsSchema = z.object({
     z.object({
       number: z.number(),
       worker: z.string(),
+      daemonName: text,
       startedAt: z.string(),
       endedAt: z.string().nullish(),
       status: z.string(),

@@ -81,6 +81,7 @@ describe('muster task', () => {
     const attempt = {
       number: 1,
       worker: 'w1',
+      daemonName: 'laptop',
       startedAt: '2026-01-01T00:00:01.000Z',
       endedAt: '2026-01-01T00:00:02.000Z',
       status: 'success',
@@ -100,7 +101,7 @@ describe('muster task', () => {
     expect(stdout).toContain(`${TASK_ID}  completed\n`);
     expect(stdout).toContain('\nInput\n  Hello\n\nOutput\n  Hello you\n');
     const noted = '     answered by small\n     large: it failed; small was called instead\n';
-    expect(stdout).toContain(`\nAttempts\n  1  success  1.0 s  w1\n${noted}`);
+    expect(stdout).toContain(`\nAttempts\n  1  success  1.0 s  laptop (w1)\n${noted}`);
     expect(stdout).toContain('\nTimeline\n  00:00:00.250 UTC  queued\n');
     expect(stdout).toContain('\nLog\n  00:00:01.000 UTC  warn      slow {"ms":900}\n  00:00:02.000 UTC  progress  50 % half of it\n');
   });
