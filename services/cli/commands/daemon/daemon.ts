@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { parseCount, parseNames } from '../options.ts';
 import { PRESET_NAMES, readDaemonSettings } from './daemon-settings.ts';
-import { SERVICE_KINDS, type ServiceKind, serviceUnit } from './service-unit.ts';
+import { SERVICE_KINDS, type ServiceKind, serviceTokenFile, serviceUnit } from './service-unit.ts';
 
 /** The options of `muster daemon`, as they are typed. */
 export interface DaemonFlags {
@@ -54,9 +55,16 @@ export function addDaemonCommand(program: Command, contextOf: ContextOf): void {
     .action((words: string[], flags: DaemonFlags, command: Command) => startDaemon(words, flags, contextOf(command)));
 }
 
+function printService(kind: ServiceKind, given: { words: readonly string[]; flags: DaemonFlags }, context: CommandContext): void {
+  const { terminal, readVariable } = context;
+  terminal.content(serviceUnit(kind, { ...given, hub: given.flags.hub ?? context.findAddress(), path: readVariable('PATH') ?? '' }));
+  const file = serviceTokenFile(given.flags);
+  if (!existsSync(file)) terminal.note(`It reads the token from ${file}, which is not there yet: write it there, readable for you alone.`);
+}
+
 async function startDaemon(words: readonly string[], flags: DaemonFlags, context: CommandContext): Promise<void> {
   if (flags.printService !== undefined) {
-    context.terminal.content(serviceUnit(flags.printService, { words, flags, hub: flags.hub ?? context.findAddress() }));
+    printService(flags.printService, { words, flags }, context);
     return;
   }
   const settings = await readDaemonSettings(words, flags, context);

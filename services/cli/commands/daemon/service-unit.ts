@@ -10,22 +10,32 @@ interface ServiceOptions {
   readonly words: readonly string[];
   readonly flags: DaemonFlags;
   readonly hub: string;
+  /** Where programs are found. */
+  readonly path: string;
 }
 
 const MUSTER = fileURLToPath(new URL('../../../local/muster.mjs', import.meta.url));
 const LABEL = 'dev.muster.daemon';
 
-/** A unit that runs the same daemon as a service of this user. The token is never in it: it comes from a file. */
+/**
+ * A unit that runs the same daemon as a service of this user. The token is never in it: it comes from a file. Its commands are found where they
+ * are found now: a service has a short PATH of its own.
+ */
 export function serviceUnit(kind: ServiceKind, options: ServiceOptions): string {
   const args = [process.execPath, MUSTER, 'daemon', ...serviceArguments(options)];
-  return kind === 'systemd' ? systemdUnit(args) : launchdUnit(args);
+  return kind === 'systemd' ? systemdUnit(args, options.path) : launchdUnit(args, options.path);
+}
+
+/** Where the unit reads the token. */
+export function serviceTokenFile({ tokenFile }: DaemonFlags): string {
+  return resolve(tokenFile ?? 'muster-daemon.token');
 }
 
 function serviceArguments({ words, flags, hub }: ServiceOptions): string[] {
   const { name, capabilities, slots, agent = {}, preset, cwd, passEnv, takesInput, dataDir } = flags;
   const options: [string, string | undefined][] = [
     ['--hub', hub],
-    ['--token-file', resolve(flags.tokenFile ?? 'muster-daemon.token')],
+    ['--token-file', serviceTokenFile(flags)],
     ['--name', name],
     ['--capabilities', capabilities?.join(',')],
     ['--slots', String(slots)],
@@ -42,18 +52,18 @@ function serviceArguments({ words, flags, hub }: ServiceOptions): string[] {
   ];
 }
 
-/** Paths, percent signs and dollars mean something in a unit. */
+/** Paths and percent signs mean something in a unit. */
 function quoteForSystemd(word: string): string {
-  const escaped = word
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll('%', '%%')
-    .replaceAll('$', '$$$$')
-    .replaceAll('\n', '\\n');
+  const escaped = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('\n', '\\n');
   return `"${escaped}"`;
 }
 
-function systemdUnit(args: readonly string[]): string {
+/** In a command dollars do, too. */
+function quoteArgument(word: string): string {
+  return quoteForSystemd(word).replaceAll('$', '$$$$');
+}
+
+function systemdUnit(args: readonly string[], path: string): string {
   return `# ~/.config/systemd/user/muster-daemon.service
 # Then: systemctl --user daemon-reload && systemctl --user enable --now muster-daemon
 # To run while nobody is signed in: loginctl enable-linger
@@ -63,7 +73,8 @@ Wants=network-online.target
 After=network-online.target
 
 [Service]
-ExecStart=${args.map(quoteForSystemd).join(' ')}
+Environment=${quoteForSystemd(`PATH=${path}`)}
+ExecStart=${args.map(quoteArgument).join(' ')}
 Restart=always
 RestartSec=5
 # A wrong token, address or option stays wrong.
@@ -81,7 +92,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function launchdUnit(args: readonly string[]): string {
+function launchdUnit(args: readonly string[], path: string): string {
   // Others on the machine can read and pre-create files in /tmp, and launchd expands no `~`.
   const log = join(homedir(), 'Library/Logs/muster-daemon.log');
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -95,6 +106,11 @@ function launchdUnit(args: readonly string[]): string {
   <array>
 ${args.map((arg) => `    <string>${escapeXml(arg)}</string>`).join('\n')}
   </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>PATH</key>
+    <string>${escapeXml(path)}</string>
+  </dict>
   <key>RunAtLoad</key>
   <true/>
   <key>KeepAlive</key>

@@ -173,11 +173,14 @@ describe('muster daemon --print-service', () => {
   ];
 
   it('prints a systemd unit with the same options and without the token', async () => {
-    const { code, stdout } = await runMuster([...args, '--print-service', 'systemd', '--', 'sh', '-c', 'echo "100%" $HOME']);
+    const { code, stdout, stderr } = await runMuster([...args, '--print-service', 'systemd', '--', 'sh', '-c', 'echo "100%" $HOME']);
     expect(code).toBe(0);
     const start = stdout.split('\n').find((line) => line.startsWith('ExecStart='));
     expect(start).toContain('"--hub" "https://muster.example.com" "--token-file" "/etc/muster/token" "--slots" "2"');
     expect(start).toContain(String.raw`"--" "sh" "-c" "echo \"100%%\" $$HOME"`);
+    // A service has a short PATH of its own.
+    expect(stdout).toContain('Environment="PATH=/');
+    expect(stderr).toContain('It reads the token from /etc/muster/token, which is not there yet');
     expect(stdout).toContain('RestartPreventExitStatus=2');
     expect(stdout).not.toContain('md_secret');
   });
@@ -187,6 +190,7 @@ describe('muster daemon --print-service', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('    <string>--preset</string>\n    <string>codex</string>');
     expect(stdout).toContain('<string>draw=a &amp; &lt;b&gt;</string>');
+    expect(stdout).toContain('    <key>PATH</key>\n    <string>/');
     expect(stdout).not.toContain('md_secret');
   });
 
