@@ -1,6 +1,6 @@
 import { type Ledger, readStates } from '../../ledger/index.ts';
 import { systemClock } from '../../time/index.ts';
-import type { CapPlace } from './explain-caps.ts';
+import { type CapPlace, readBacklog } from './explain-caps.ts';
 import { type Flow, timeToLastStart } from './drain-model.ts';
 import type { LanePlace } from './explain-lanes.ts';
 import type { TaskFront } from './front.ts';
@@ -46,7 +46,7 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   const slotMs = waitForSlot(ledger, { facts, task, costs, front });
   if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);
   if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, costs }));
-  const grantMs = gate === 'cap' ? waitForCap(start, costs, costMs + slotMs * LATER) : 0;
+  const grantMs = gate === 'cap' ? await waitForCap(ledger, start, { costMs, slotMs, costs }) : 0;
   return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), facts.limitedMs));
 }
 
@@ -54,10 +54,17 @@ function isUnforeseen({ caps, gate }: StartFacts): boolean {
   return UNFORESEEN.has(gate) || (gate === 'cap' && caps.narrowest?.limit === 0);
 }
 
+/** Tasks before it under a cap whose times are looked up; these stand for all. */
+const MAX_BEFORE = 50;
+
 /** Tasks under a full cap wait for a slot and run; as many do so at once as the cap allows. */
-function waitForCap({ facts, task, caps: { ahead, narrowest } }: StartFacts, costs: ServiceCosts, eachMs: number): number {
+async function waitForCap(ledger: Ledger, { facts, task, caps }: StartFacts, { costMs, slotMs, costs }: TaskTimes): Promise<number> {
+  const { ahead, narrowest } = caps;
   if (narrowest === null) return 0;
   const { tenant } = task.body;
+  const before = ahead === 0 ? [] : await readBacklog(ledger, task, narrowest.classes, MAX_BEFORE);
+  const times = before.map((state) => costs.ofTask({ state }) ?? costMs);
+  const eachMs = (times.length === 0 ? costMs : sumOf(times) / times.length) + slotMs * LATER;
   const running = facts.running.filter((each) => each.tenant === tenant && narrowest.classes.includes(each.state.class));
   return timeInPlaces(ahead + 1, { places: narrowest.limit, eachMs, lateMs: lateRests(running, tenant, costs, facts) });
 }
@@ -84,8 +91,12 @@ async function estimateUnmeasured(ledger: Ledger, { task, front, caps, gate }: S
   return await estimateByPace(ledger, due, { ahead: gate === 'cap' ? caps.ahead : front.inFleet, gate });
 }
 
-interface LaneTimes {
-  /** How long a task of this kind holds the lane, and waits for a slot, ms. */
+function sumOf(times: readonly number[]): number {
+  return times.reduce((sum, ms) => sum + ms, 0);
+}
+
+interface TaskTimes {
+  /** How long a task of this kind holds its place, and waits for a slot, ms. */
   costMs: number;
   slotMs: number;
   costs: ServiceCosts;
@@ -95,7 +106,7 @@ interface LaneTimes {
 const MAX_HOLDERS = 100;
 
 /** Each task before it in the line waits for a slot and runs; the holders have done a part of that. */
-async function waitForLane(ledger: Ledger, start: StartFacts, { costMs, slotMs, costs }: LaneTimes): Promise<number> {
+async function waitForLane(ledger: Ledger, start: StartFacts, { costMs, slotMs, costs }: TaskTimes): Promise<number> {
   const { ahead, holders, limit } = start.lanes;
   if (ahead === 0) return slotMs;
   const laterMs = slotMs * LATER;

@@ -1,6 +1,6 @@
 import { SOURCE_CLASSES } from '../../config/index.ts';
-import { backlogPlace, type Ledger } from '../../ledger/index.ts';
-import { CLASS_LETTERS } from '../../tasks/index.ts';
+import { backlogPlace, type Ledger, readStates } from '../../ledger/index.ts';
+import { CLASS_LETTERS, type TaskState } from '../../tasks/index.ts';
 import { HELPS } from './helps.ts';
 import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
 
@@ -44,7 +44,8 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   const ahead = await countBacklog(ledger, task, full[0]?.classes ?? ALL_CLASSES);
   const since = waitingSince(task.state);
   const place = { tenantPlace: ahead + 1 };
-  const details = full.length > 0 ? full.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`) : [FREE_AGAIN];
+  const before = ahead === 0 ? '' : `, ${ahead} before it`;
+  const details = full.length > 0 ? full.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}${before}`) : [FREE_AGAIN];
   const gates = details.map((detail) => closedGate('cap', { detail, helps: HELPS.cap, since, facts: { ...facts, ...place } }));
   return { gates: [...gates, ...promisedPlace(task, since)], ahead, narrowest: narrowest(full.length > 0 ? full : caps) };
 }
@@ -89,10 +90,36 @@ async function countTasks({ redis, keys }: Ledger, { body }: WaitingTask, prefix
 
 const RANKS = 10;
 
-/** How many of these classes are better, or as good and older. The backlog is kept as grants.lua writes it. */
-async function countBacklog({ redis, keys }: Ledger, { body, state }: WaitingTask, classes: readonly string[]): Promise<number> {
-  const { live } = keys.tenant(body.tenant);
-  const own = `${String(RANKS - state.priority).padStart(2, '0')}/${backlogPlace(state, body.id)}`;
+/** The place of a task in the backlog of its class, as grants.lua writes it. */
+function placeOf({ body, state }: WaitingTask): string {
+  return `${String(RANKS - state.priority).padStart(2, '0')}/${backlogPlace(state, body.id)}`;
+}
+
+/** How many of these classes are better, or as good and older. */
+async function countBacklog({ redis, keys }: Ledger, task: WaitingTask, classes: readonly string[]): Promise<number> {
+  const { live } = keys.tenant(task.body.tenant);
+  const own = placeOf(task);
   const counts = await Promise.all(classes.map((each) => redis.zlexcount(live, `[backlog=${each}/`, `(backlog=${each}/${own}`)));
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** The first of them, at most `max`. */
+export async function readBacklog(ledger: Ledger, task: WaitingTask, classes: readonly string[], max: number): Promise<TaskState[]> {
+  const { tenant } = task.body;
+  const { live } = ledger.keys.tenant(tenant);
+  const own = placeOf(task);
+  const found = await Promise.all(
+    classes.map(async (each) => {
+      const prefix = `backlog=${each}/`;
+      const members = await ledger.redis.zrangebylex(live, `[${prefix}`, `(${prefix}${own}`, 'LIMIT', 0, max);
+      return members.map((member) => member.slice(prefix.length));
+    }),
+  );
+  const first = found.flat().toSorted().slice(0, max);
+  const states = await readStates(
+    ledger,
+    tenant,
+    first.map((place) => place.slice(Math.max(place.lastIndexOf('/'), place.lastIndexOf('.')) + 1)),
+  );
+  return states.filter((state) => state !== null);
 }

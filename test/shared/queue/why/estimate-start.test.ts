@@ -16,7 +16,12 @@ const MEAN_MS = 16;
 const RAN_MS = 60_000;
 
 const parts = await useEmptyParts({
-  agents: { echo: { kind: 'echo' }, single: { kind: 'echo', maxRunning: 1 }, fresh: { kind: 'echo', maxRunning: 1 } },
+  agents: {
+    echo: { kind: 'echo' },
+    single: { kind: 'echo', maxRunning: 1 },
+    fresh: { kind: 'echo', maxRunning: 1 },
+    long: { kind: 'echo' },
+  },
   limits: { tenants: { capped: { ...NONE, running: 1 } } },
 });
 
@@ -79,6 +84,21 @@ describe('the estimated start of a task that waits behind a running one', () => 
     expect(await estimate('default', first)).toBeGreaterThanOrEqual(RAN_MS / 2);
     expect(await estimate('default', second)).toBeGreaterThanOrEqual(1.5 * RAN_MS);
     expect(await estimate('default', third)).toBeGreaterThanOrEqual(2.5 * RAN_MS);
+  });
+
+  it("at its tenant's cap counts what the tasks before it take, of whichever agent they are", async () => {
+    await startFleet(4);
+    const { serviceTimes } = parts.keys.tenant('capped');
+    await parts.redis.hset(serviceTimes, { 'long/normal': RAN_MS });
+    const tenant = 'capped';
+    await start(tenant, await submit({ tenant, agent: 'long' }), 0);
+    const last = await submit({ tenant });
+    // Before it for its sla.
+    await submit({ tenant, agent: 'long', sla: new Date(Date.now() + 3_600_000).toISOString() });
+    const { reasons, estimatedStartMs } = await explainWait(parts, (await readTask(parts.ledger, tenant, last)) as Task);
+    expect(reasons).toMatchObject([{ gate: 'cap', detail: 'tenant cap 1/1, 1 before it' }]);
+    expect(estimatedStartMs).toBeGreaterThan(RAN_MS);
+    expect(estimatedStartMs).toBeLessThan(3 * RAN_MS);
   });
 
   it('is soon while another slot has tasks of the usual length', async () => {
