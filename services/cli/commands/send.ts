@@ -12,6 +12,7 @@ import { withKnownAgents } from './agents.ts';
 import { type Attached, attachOption, uploadFiles } from './attach.ts';
 import { contextOption, parseNames, priorityOption } from './options.ts';
 import { attemptsSchema, taskViewSchema, type TaskView } from './tasks/task-view.ts';
+import { noteWaits } from './tasks/wait-notes.ts';
 
 export function addSendCommand(program: Command, contextOf: ContextOf): void {
   program
@@ -97,12 +98,18 @@ async function showUntilEnd(id: string, { api, json, terminal, end }: ShowOption
     process.exit(EXIT.interrupted);
   };
   process.once('SIGINT', leave);
+  const started = new AbortController();
+  if (!json) void noteWaits(id, { api, terminal, signal: started.signal });
   try {
     await followTask({
       api,
       taskId: id,
-      onOutput: (output) => !json && writer.write(output),
+      onOutput: (output) => {
+        started.abort();
+        if (!json) writer.write(output);
+      },
       onStatus: async (status) => {
+        if (status === 'running') started.abort();
         if (!json && isSetback(status)) writer.reportSetback(status, await lastFailure(api, id));
       },
     });
@@ -116,6 +123,7 @@ async function showUntilEnd(id: string, { api, json, terminal, end }: ShowOption
     if (!json) writer.finish();
     throw error instanceof CliProblem && error.exitCode === EXIT.unreachable ? withTaskId(error, id) : error;
   } finally {
+    started.abort();
     process.off('SIGINT', leave);
   }
 }

@@ -16,7 +16,7 @@ const reasonSchema = z.object({
 const gateSchema = z.object({ gate: z.string(), state: z.string(), detail: z.string(), helps: z.string().nullish() });
 type Gate = z.infer<typeof gateSchema>;
 
-const whySchema = z.object({
+export const whySchema = z.object({
   status: z.string(),
   reasons: z.array(reasonSchema),
   /** An older server has none. */
@@ -44,13 +44,14 @@ export async function runWhy(given: string, { json }: { json?: boolean }, contex
   const { status, reasons, gates, estimatedStartMs } = readAnswer(whySchema, answer);
   if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and waits at no gate.`);
   if (status === 'permanently_failed') terminal.note(`Retry it with npx muster retry ${id}`);
-  for (const reason of reasons) terminal.line(describeReason(reason, clock.now()));
+  for (const reason of reasons) terminal.line(describeWait(reason, clock.now()));
   for (const sentence of helpFor(reasons, gates)) terminal.line(plainText(sentence));
   if (estimatedStartMs !== null && estimatedStartMs !== undefined) terminal.line(`It should start in about ${duration(estimatedStartMs)}.`);
   showGates(gates, terminal);
 }
 
-function describeReason({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
+/** As `It waits: queue "tasks" is paused, for 12 s.` */
+export function describeWait({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
   const text = plainText(detail).replace(/\.$/, '');
   const waitedMs = since ? now - Date.parse(since) : 0;
   const waited = waitedMs >= 1000 ? `, for ${duration(waitedMs)}` : '';

@@ -86,6 +86,27 @@ describe('muster send', () => {
     expect((await ended).code).toBe(0);
   });
 
+  it('says why the task does not start yet, once for each reason', { timeout: PROCESS_MS }, async () => {
+    const asked: string[] = [];
+    const { promise: saidTwice, resolve: sayTwice } = Promise.withResolvers<void>();
+    api = await startFakeApi({
+      [`GET /v1/tasks/${TASK_ID}/why`]: (response) => {
+        asked.push('why');
+        if (asked.length === 2) sayTwice();
+        answer(response, 200, { status: 'queued', reasons: [{ gate: 'paused', detail: 'queue "tasks" is paused' }] });
+      },
+      [STREAM]: (response) => {
+        openStream(response);
+        void saidTwice.then(() => response.end(event('status', { status: 'running' }) + event('end', { status: 'completed' })));
+      },
+    });
+
+    const result = await muster(['send', 'Hello']);
+
+    expect(result.code).toBe(0);
+    expect(result.stderr).toBe(`task ${TASK_ID}\nIt waits: queue "tasks" is paused.\ncompleted in 1.5 s\n`);
+  });
+
   it('continues a cut stream after the last event that it received', async () => {
     api = await startFakeApi({
       [STREAM]: (response, request) => {
