@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { PriorityBand } from '../tasks/index.ts';
 import type { ProviderAnswer } from './read-answer.ts';
 import type { Because, CallFlow, ThrottleBand, ThrottledModel } from './throttle-scripts.ts';
@@ -59,7 +59,7 @@ export interface CallReport extends ProviderAnswer {
 /** Names sort by precedence: later calls of attempts before first ones, then by arrival. */
 export function permitName({ isFirst, place }: ModelCall, nowMs: number): string {
   const arrival = `${nowMs}`.padStart(15, '0');
-  return `${isFirst ? 1 : 0}${arrival}/${place.tenant}/${place.id}/${place.token}/${randomBytes(4).toString('hex')}`;
+  return `${isFirst ? 1 : 0}${arrival}/${place.tenant}/${place.id}/${place.token}/${randomUUID().slice(0, 8)}`;
 }
 
 /** Where the task of a call waits. */

@@ -121,6 +121,22 @@ describe('the model calls of an attempt', () => {
     expect(isSettled).toBe(true);
   });
 
+  it('are reported after their caller went on, and before the next one is admitted', async () => {
+    const order: string[] = [];
+    const { spending } = openGate();
+    const reserve: typeof spending.reserve = (...request) => (order.push('admitted'), spending.reserve(...request));
+    const settle: typeof spending.settle = (...call) => (order.push('reported'), spending.settle(...call));
+    const { models, source } = open({}, { spending: { reserve, settle } });
+    const model = models.wrap(source);
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hello' }] }];
+    for (const answered of ['first', 'second']) {
+      await model.doGenerate({ prompt });
+      order.push(answered);
+    }
+    await models.close();
+    expect(order).toEqual(['admitted', 'first', 'reported', 'admitted', 'second', 'reported']);
+  });
+
   it('estimate what a stream used that was cut', async () => {
     respond['a'] = (response) => (begin(response), setImmediate(() => response.destroy()));
     const { models, source } = open();
