@@ -1,4 +1,4 @@
-import { useEffect, type RefObject } from 'react';
+import { useLayoutEffect, type RefObject } from 'react';
 import { useHistoryState } from 'wouter/use-browser-location';
 
 /** A page that was left is longer only once its data are there again, so its place is tried until then. */
@@ -10,7 +10,8 @@ const STORE_MS = 200;
 export function useKeptScroll(box: RefObject<HTMLElement | null>): void {
   const state: unknown = useHistoryState();
   const key = keyOf(state);
-  useEffect(() => {
+  // Before the page is replaced: the box of a shorter page scrolls up, which is no place that a person left.
+  useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
     const stopRestoring = restoreScroll(element, readScroll(key));

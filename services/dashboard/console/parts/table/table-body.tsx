@@ -26,7 +26,10 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
   // oxlint-disable-next-line react/incompatible-library -- its functions are read in this component only
   const virtual = useVirtualizer({
     count: rows.length,
-    getScrollElement: () => box?.closest('main') ?? null,
+    getScrollElement: () => mainOf(box),
+    // It scrolls to its first offset, so that is where the page was left.
+    enabled: box !== null,
+    initialOffset: () => mainOf(box)?.scrollTop ?? 0,
     estimateSize: () => ROW_PX,
     getItemKey: (index) => keyOf(rows[index], index, rowId),
     overscan: OVERSCAN,
@@ -77,11 +80,15 @@ function Spacer({ height, span }: { height: number; span: number }): ReactElemen
   );
 }
 
+function mainOf(element: HTMLElement | null): HTMLElement | null {
+  return element?.closest('main') ?? null;
+}
+
 /** The distance of the rows from the top of the page's content; what is above them may change its height. */
 function useOffset(element: HTMLElement | null): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
-    const main = element?.closest('main');
+    const main = mainOf(element);
     if (!element || !main) return undefined;
     const measure = (): void => {
       const head = element.querySelector('thead')?.clientHeight ?? 0;

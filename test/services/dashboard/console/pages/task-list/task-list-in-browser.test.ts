@@ -240,6 +240,23 @@ test.skipIf(!hasBrowser)('a search of texts goes on by itself until it has rows,
   await page.getByText(/^Searched 2\d\d tasks, accepted in the last /).waitFor();
 });
 
+test.skipIf(!hasBrowser)('Back and a reload return to the place in a long list', async () => {
+  const { page } = console;
+  const isAt = (top: number): Promise<unknown> => page.waitForFunction(`document.querySelector('main').scrollTop === ${top}`);
+  await console.open('/tasks?status=pending');
+  await table().getByRole('row').nth(20).waitFor();
+  await page.evaluate("document.querySelector('main').scrollTop = 900");
+  await page.waitForFunction("Object.entries(sessionStorage).some(([key, top]) => key.startsWith('muster:scroll:') && top === '900')");
+  await page.getByRole('link', { name: 'Hooks', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Hooks' }).waitFor();
+  await page.goBack();
+  await isAt(900);
+  await page.reload();
+  await table().getByRole('row').nth(20).waitFor();
+  await isAt(900);
+  expect(new URL(page.url()).search).toBe('?status=pending');
+});
+
 test.skipIf(!hasBrowser)('a key that only reads sees no actions', async () => {
   const { page } = console;
   await console.signIn(['read']);
