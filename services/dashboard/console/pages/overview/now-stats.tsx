@@ -4,11 +4,14 @@ import { Stat, StatRow } from '../../parts/layout/stat.tsx';
 import { Count, moneyText } from '../../parts/numbers.tsx';
 import { Bar, Sparkline } from '../../parts/plot/sparkline.tsx';
 import { durationText } from '../../parts/time.tsx';
+import type { Tone } from '../../parts/tone.ts';
 
 /** The fleet in six numbers, with their last hour. */
 export function NowStats({ parts: { now, metrics, history } }: { parts: NowParts }): ReactElement {
-  const lineOf = (label: string, field: keyof Omit<Minute, 'at'>): ReactNode =>
-    history.length > 1 ? <Sparkline label={`${label}, last hour`} values={history.map((minute) => minute[field] ?? null)} /> : undefined;
+  const lineOf = (label: string, field: keyof Omit<Minute, 'at'>, tone: Tone = 'busy'): ReactNode =>
+    history.length > 1 ? (
+      <Sparkline label={`${label}, last hour`} values={history.map((minute) => minute[field] ?? null)} tone={tone} />
+    ) : undefined;
   const { total_daemon_capacity: slots, used_daemon_capacity: used } = metrics;
   const failed = metrics.tasks_failed_per_minute;
   const spent = spendOf(history);
@@ -18,7 +21,12 @@ export function NowStats({ parts: { now, metrics, history } }: { parts: NowParts
         label="Running"
         value={<Count value={now.runningTotal} />}
         href="/tasks?status=running"
-        hint={<Bar label="Slots" value={used} of={slots} />}
+        hint={
+          <>
+            <Bar label="Slots" value={used} of={slots} />
+            {lineOf('Running', 'running')}
+          </>
+        }
       />
       <Stat
         label="Waiting"
@@ -35,14 +43,37 @@ export function NowStats({ parts: { now, metrics, history } }: { parts: NowParts
         label="Failed a minute"
         value={<Count value={failed} />}
         href="/tasks?status=permanently_failed"
-        hint={lineOf('Failed', 'failed')}
+        hint={lineOf('Failed', 'failed', 'bad')}
         {...(failed > 0 ? { tone: 'bad' as const } : {})}
       />
-      <Stat label="Wait before a start" {...waitOf(history, metrics)} />
+      <WaitStat history={history} metrics={metrics}>
+        {lineOf('Wait, p95', 'waitP95Ms')}
+      </WaitStat>
       {spent === null ? null : (
         <Stat label="Spent in an hour" value={moneyText(spent)} href="/usage" hint={lineOf('Spent', 'costMicroUsd')} />
       )}
     </StatRow>
+  );
+}
+
+interface WaitStatProps extends Pick<NowParts, 'history' | 'metrics'> {
+  /** Its sparkline. */
+  children: ReactNode;
+}
+
+function WaitStat({ history, metrics, children }: WaitStatProps): ReactElement {
+  const { value, hint } = waitOf(history, metrics);
+  return (
+    <Stat
+      label="Wait before a start"
+      value={value}
+      hint={
+        <>
+          {hint}
+          {children}
+        </>
+      }
+    />
   );
 }
 
@@ -52,10 +83,10 @@ function waitOf(history: readonly Minute[], metrics: NowParts['metrics']): { val
   if (last === undefined) {
     return {
       value: durationText(metrics.avg_queue_wait_time_ms),
-      hint: `mean; 99 of 100 below ${durationText(metrics.p99_queue_wait_time_ms)}`,
+      hint: `mean; p99 ${durationText(metrics.p99_queue_wait_time_ms)}`,
     };
   }
-  return { value: durationText(last.waitP50Ms ?? 0), hint: `half of them; 95 of 100 below ${durationText(last.waitP95Ms ?? 0)}` };
+  return { value: durationText(last.waitP50Ms ?? 0), hint: `median; p95 ${durationText(last.waitP95Ms ?? 0)}` };
 }
 
 /** Null where nothing was counted. */
