@@ -85,7 +85,7 @@ export {
   sessionLookup,
 } from './read/lookups.ts';
 export { type Lane, type LaneIds, type SharedPlace, readLane, readLaneIds, readSharedPlaces } from './read/read-lanes.ts';
-export { readHeads, readState, readStates, readStatesOrErrors, type TaskHead } from './read/read-states.ts';
+export { readHeads, readState, readStateTogether, readStates, readStatesOrErrors, type TaskHead } from './read/read-states.ts';
 export { type RunningTask, listRunning } from './read/list-running.ts';
 export { countReady, listReady, listTenantReady, type ReadyTicket } from './read/list-ready.ts';
 export { type Level, readLevels, type ShardLevels } from './read/read-levels.ts';

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { type HoldNotice, holdTask, type Ledger, readBody, readState, type TicketClaim } from '../../ledger/index.ts';
+import { type HoldNotice, holdTask, type Ledger, readBody, readState, readStateTogether, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { isLeft, type TicketData, type TicketNeeds, type TicketResult } from '../../queue/index.ts';
 import { PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
@@ -113,7 +113,7 @@ export class DaemonDispatcher {
   async #runOrHold(ticket: TicketData, how: TicketClaim): Promise<TicketResult> {
     const { ledger, fail } = this.#options;
     const { tenant, task: id } = ticket;
-    const [body, state] = await Promise.all([readBody(ledger, tenant, id), readState(ledger, tenant, id)]);
+    const [body, state] = await Promise.all([readBody(ledger, tenant, id), readStateTogether(ledger, tenant, id)]);
     if (!body || !state || !WAITING.has(state.status)) return { kind: 'done', note: 'nothing to do: it does not wait' };
     const current = await this.#needsOf(body, state);
     const given = await this.#offer(ticket, how, { needs: current.needs, state });

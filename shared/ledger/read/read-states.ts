@@ -40,6 +40,21 @@ export async function readState(ledger: Ledger, tenant: string, id: string): Pro
   return state;
 }
 
+/** The same of one task for each of many callers: those of one turn of the event loop are one call to Redis. */
+export async function readStateTogether(ledger: Ledger, tenant: string, id: string): Promise<TaskState | null> {
+  return await ledger.batches.add<TaskName, TaskState | null>({ ledger, run: readTogether, group: tenant }, { tenant, id });
+}
+
+interface TaskName {
+  tenant: string;
+  id: string;
+}
+
+async function readTogether(ledger: Ledger, tasks: readonly TaskName[]): Promise<(TaskState | MusterError | null)[]> {
+  const ids = tasks.map(({ id }) => id);
+  return await readStatesOrErrors(ledger, tasks[0]?.tenant ?? '', ids);
+}
+
 function toState(id: string, text: string, first: string): TaskState | MusterError | null {
   if (text === '') return null;
   try {

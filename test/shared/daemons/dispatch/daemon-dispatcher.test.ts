@@ -170,6 +170,20 @@ describe('a task that needs a daemon', () => {
     expect(await readsOf(false)).toBe(1);
   });
 
+  it('that was held is read together with the others that were released with it', async () => {
+    const hub = new FakeHub('h1');
+    const daemon = await hub.connect('d1', { slots: 20 });
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => await submit()));
+    const run = vi.spyOn(parts.ledger, 'run');
+    const handling = ids.map(async (id) => await handle(hub, id));
+    await until(() => daemon.ran.length === ids.length);
+    const reads = run.mock.calls.filter(([script]) => script === 'read-states').length;
+    run.mockRestore();
+    expect(reads).toBe(1);
+    for (const id of ids) daemon.end(id);
+    await Promise.all(handling);
+  });
+
   it('that is new waits like any other when no daemon can run it', async () => {
     const hub = new FakeHub('h1');
     await hub.connect('d1', { capabilities: ['browser'] });
