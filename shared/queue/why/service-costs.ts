@@ -46,8 +46,7 @@ export class ServiceCosts {
     const measured = serviceTimeOf(this.#facts.times, agent, priorityBand(queue, priority));
     if (measured !== null) return measured;
     const usual = this.#meanOf([queue]) ?? this.#meanOf([]);
-    const soFar = this.#longestRun(agent);
-    return soFar === 0 ? usual : Math.max(usual ?? 0, soFar * OVERDUE);
+    return usual === null ? null : Math.max(usual, this.#longestRun(agent) * OVERDUE);
   }
 
   /** How long the longest attempt of an agent has run by now, ms; 0 where none runs. */

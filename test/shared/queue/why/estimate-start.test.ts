@@ -76,16 +76,6 @@ describe('the estimated start of a task that waits behind a running one', () => 
     expect(startMs).toBeLessThan(RAN_MS);
   });
 
-  it('takes tasks of an agent that runs for the first time to be as long as the running one is by now, or longer', async () => {
-    await startFleet(4);
-    const request = { agent: 'fresh' };
-    await start('default', await submit(request), RAN_MS);
-    const [first, second, third] = [await submit(request), await submit(request), await submit(request)];
-    expect(await estimate('default', first)).toBeGreaterThanOrEqual(RAN_MS / 2);
-    expect(await estimate('default', second)).toBeGreaterThanOrEqual(1.5 * RAN_MS);
-    expect(await estimate('default', third)).toBeGreaterThanOrEqual(2.5 * RAN_MS);
-  });
-
   it("at its tenant's cap counts what the tasks before it take, of whichever agent they are", async () => {
     await startFleet(4);
     const { serviceTimes } = parts.keys.tenant('capped');
