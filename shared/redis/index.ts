@@ -18,6 +18,7 @@ export {
   unreadableSchema,
 } from './read-records.ts';
 export { clockSkew, describeSkew, isEntryId, pairs, redisNow, scanHash, scanKeys, scanSortedSet } from './replies.ts';
-export { type Script, type ScriptCall, loadScripts, runScript, runTogether, scriptJson, sendCommand } from './script.ts';
+export { runTogether } from './run-together.ts';
+export { type Script, type ScriptCall, loadScripts, runScript, scriptJson, sendCommand } from './script.ts';
 export { Subscription } from './subscription.ts';
 export type { TenantKeys } from './tenant-keys.ts';

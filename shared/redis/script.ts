@@ -89,69 +89,9 @@ export interface ScriptCall {
   args: readonly (string | number)[];
 }
 
-const together = new WeakMap<Script, Pick<Script, 'source' | 'sha'>>();
-
-/**
- * Runs calls of one script in one round trip, one after the other: many small calls cost Redis and this process mostly for being calls.
- * All keys are of one hash tag. Answers in order; the error of one call is its own. `common` goes to the script's function `begin_calls`,
- * and what its `end_calls` returns is `end`.
- */
-export async function runTogether(
-  redis: RedisClient,
-  script: Script,
-  calls: readonly ScriptCall[],
-  common: string,
-): Promise<{ replies: unknown[]; end: unknown }> {
-  for (const { keys } of calls) assertKeys(script, keys);
-  const joined = together.get(script) ?? joinCalls(script);
-  together.set(script, joined);
-  const counts = calls.map(({ keys, args }) => `${keys.length} ${args.length}`).join(',');
-  const keys = calls.flatMap((call) => call.keys);
-  const replies = await evaluate(redis, joined, keys, [counts, common, ...calls.flatMap(({ args }) => args)]);
-  if (!Array.isArray(replies)) throw new Error(`${script.name} gave no answers`);
-  const answers = replies.map((reply: unknown) => readAnswer(reply));
-  const end = answers.pop();
-  if (end instanceof Error) throw end;
-  return { replies: answers, end };
-}
-
 export function readAnswer(reply: unknown): unknown {
   const [isDone, answer]: unknown[] = Array.isArray(reply) ? reply : [];
   return isDone === 1 ? answer : new Error(String(answer));
-}
-
-/**
- * The script as a function of its inputs, and its calls: the first argument counts the keys and arguments of each. What the script includes
- * defines `begin_calls` and `end_calls`.
- */
-function joinCalls({ source, preludeLength }: Script): Pick<Script, 'source' | 'sha'> {
-  const joined = `${source.slice(0, preludeLength)}
-local function run_call(KEYS, ARGV)
-${source.slice(preludeLength)}
-end
-local function slice(values, from, count)
-  -- As much as Lua passes at once: several times as fast as one by one.
-  if count <= 4000 then return { unpack(values, from + 1, from + count) } end
-  local part = {}
-  for position = 1, count do part[position] = values[from + position] end
-  return part
-end
-local function run(call, ...)
-  local is_done, answer = pcall(call, ...)
-  if is_done then return { 1, answer } end
-  return { 0, type(answer) == 'table' and answer.err or tostring(answer) }
-end
-begin_calls(ARGV[2])
-local replies, key, arg = {}, 0, 2
-for keys, args in string.gmatch(ARGV[1], '(%d+) (%d+)') do
-  keys, args = tonumber(keys), tonumber(args)
-  replies[#replies + 1] = run(run_call, slice(KEYS, key, keys), slice(ARGV, arg, args))
-  key, arg = key + keys, arg + args
-end
-replies[#replies + 1] = run(end_calls)
-return replies
-`;
-  return { source: joined, sha: digestOf(joined) };
 }
 
 /** In JSON: a backslash that stands for itself, or half of a character, which is written as an escape. */

@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadScripts, runScript, runTogether, type Script } from '#shared/redis/script.ts';
+import { runTogether } from '#shared/redis/run-together.ts';
+import { loadScripts, runScript, type Script } from '#shared/redis/script.ts';
 import { useFolder } from '../../support/use-folder.ts';
 import { useRedis, useRedisClient } from '../../support/redis/use-redis.ts';
 
@@ -19,10 +21,15 @@ await writeFile(
   'local more\nlocal function begin_calls(common) more = common end\nlocal function end_calls() return more end\n',
 );
 await writeFile(join(folder, 'add-all.lua'), `${script}-- include: calls\n${addition({ body: 'twice(ARGV[1]) + GIVEN + more' })}`);
+const echo = '-- Echoes.\n-- KEYS[1...] any: text\n-- ARGV[1...] any: text\n-- include: calls\nreturn { more, KEYS, ARGV }\n';
+await writeFile(join(folder, 'echo.lua'), echo);
+await writeFile(join(folder, 'measure.lua'), echo.replace('{ more, KEYS, ARGV }', '#ARGV[1] + #ARGV[3]'));
 const scripts = loadScripts(folder, { given: 'local GIVEN = 100\n' });
 
 const run = async (key: string, more: number): Promise<unknown> =>
   await runScript(redis, scripts.get('add-twice') as Script, [key], [more]);
+
+const bytesReceived = async (): Promise<number> => Number(/total_net_input_bytes:(\d+)/.exec(await redis.info('stats'))?.[1]);
 
 const together = async (...keys: string[]): ReturnType<typeof runTogether> =>
   await runTogether(
@@ -73,6 +80,31 @@ describe('calls of a script that run together', () => {
     const call = { keys: ['many'], args: [1, ...args] };
     const { replies } = await runTogether(redis, scripts.get('add-all') as Script, [call, { keys: ['many'], args: [2] }], '0');
     expect(replies).toEqual([102, 206]);
+  });
+
+  it('get their own keys and arguments, whatever they share with others and how many there are', async () => {
+    const texts = fc.oneof(
+      fc.array(fc.constantFrom('', 'a', 'b'), { minLength: 1, maxLength: 6 }),
+      fc.constantFrom(39, 40, 41, 90, 5000).map((length) => Array.from({ length }, (_, at) => `${at % 7}`)),
+    );
+    const calls = fc.array(fc.record({ keys: texts, args: texts }), { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(calls, async (all) => {
+        const { replies, end } = await runTogether(redis, scripts.get('echo') as Script, all, 'common');
+        expect(replies).toEqual(all.map(({ keys, args }) => ['common', keys, args]));
+        expect(end).toBe('common');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('send what they share once', async () => {
+    const text = 'x'.repeat(100_000);
+    const calls = Array.from({ length: 20 }, (_, at) => ({ keys: ['shared', `own${at}`], args: [text, at, text] }));
+    const before = await bytesReceived();
+    const { replies } = await runTogether(redis, scripts.get('measure') as Script, calls, '');
+    expect(replies).toEqual(calls.map(() => 200_000));
+    expect((await bytesReceived()) - before).toBeLessThan(1_000_000);
   });
 
   it('do not fail with one that fails', async () => {
