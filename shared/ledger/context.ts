@@ -133,7 +133,7 @@ function commonOptions(ledger: Ledger, tenant: string): Record<string, unknown> 
   return {
     channel: shard.signal,
     workers: shard.workerSignal,
-    maxEvents: settings.events.maxPerTenant,
+    maxEvents: `${settings.events.maxPerTenant}`,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     maxInLine: settings.sessions.maxWaiting,
     ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),

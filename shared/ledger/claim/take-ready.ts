@@ -103,7 +103,7 @@ function claimOptions(ledger: Ledger, shard: number): Record<string, unknown> {
   const { settings, keys } = ledger;
   return {
     channel: keys.shard(shard).signal,
-    maxEvents: settings.events.maxPerTenant,
+    maxEvents: `${settings.events.maxPerTenant}`,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     names: keys.tenantNames(shard),
     bounded: Object.fromEntries((ledger.boundedTenants?.() ?? []).map((id) => [id, 1])),

@@ -50,7 +50,7 @@
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local next_key, next_arg = iterate(KEYS, 16), iterate(ARGV, 5)
-local worker, lease_ends = ARGV[2], context.now + ARGV[3]
+local worker, lease_ends = ARGV[2], string.format('%d', context.now + ARGV[3])
 local leases, started, states, count = {}, {}, {}, 0
 local facts, has_facts = {}, false
 -- Messages that are read for the newest of a turn.

@@ -62,14 +62,14 @@ else
   outranked_by = take_for_slots(context, queues[1], pauses[1], count, note_ticket)
 end
 if worker ~= '' and #tickets > 0 then
-  context.leaseEnds = context.now + ARGV[5]
+  context.leaseEnds = string.format('%d', context.now + ARGV[5])
   claim_taken(context, tickets, worker, count - count_unsettled())
 end
 local reply, outbox = { outranked_by or '' }, {}
 for _, ticket in ipairs(tickets) do
   append(reply, ticket.text, ticket.state or '')
   reply[#reply + 1] = ticket.body or ''
-  if not ticket.state then append(outbox, context.now, ticket.tenant .. '/' .. ticket.id .. '.' .. ticket.number) end
+  if not ticket.state then append(outbox, context.stamp, ticket.tenant .. '/' .. ticket.id .. '.' .. ticket.number) end
 end
 call_many('ZADD', context.outbox, outbox)
 return reply

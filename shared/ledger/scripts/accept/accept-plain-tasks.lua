@@ -63,8 +63,20 @@ local function read_kind(class)
   return kind
 end
 
+-- Stores the body of a kind's only task, unless it came before. Returns whether the server did so.
+local function store_single(kind)
+  local id = kind.ids[1]
+  local stored = redis.pcall('HSETNX', context.bodies, id, kind.before .. id .. kind.between .. kind.own[1] .. kind.after)
+  -- Without memory it refuses also what came before.
+  if type(stored) == 'table' then return false end
+  places[#places + 1] = stored == 1 and IS_OUT or CAME_BEFORE
+  if stored == 0 then kind.ids = {} end
+  return true
+end
+
 -- Keeps those of its ids that did not come before: the client sends a call again when the reply was lost.
 local function drop_known(kind)
+  if #kind.ids == 1 and store_single(kind) then return end
   local known, new = redis.call('HMGET', context.bodies, unpack(kind.ids)), {}
   local before, between, after = kind.before, kind.between, kind.after
   for position, id in ipairs(kind.ids) do
@@ -106,6 +118,8 @@ end
 call_many('HSET', context.bodies, bodies)
 call_many('HSET', context.states, states)
 call_many('ZADD', context.live, live)
+local entries = redis.call('ZCARD', context.live)
+context.is_idle = entries == #created
 call_many('ZADD', context.index, index)
 
 -- Places the tickets of a kind, and notes the places of its tasks from a position on. Returns the position after them.
@@ -128,4 +142,4 @@ if #created > 0 then
   emit(context, all, TRANSITIONS.new.pending)
   emit(context, all, TRANSITIONS.pending.queued)
 end
-return { publish_granted(context), entry, depth_of(context.live), '', unpack(places) }
+return { publish_granted(context), entry, context.is_idle and entries or depth_of(context.live, entries), '', unpack(places) }

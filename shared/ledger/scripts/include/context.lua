@@ -9,7 +9,8 @@ end
 
 -- The beginning of calls that run together; see `runTogether`. `options`: JSON, what all their options have.
 local function begin_calls(options)
-  joined = { options = { __index = cjson.decode(options) }, now = read_now(), messages = {}, reads = {}, writes = {} }
+  local now = read_now()
+  joined = { options = { __index = cjson.decode(options) }, now = now, stamp = string.format('%d', now), messages = {}, reads = {}, writes = {} }
 end
 
 -- The context is what the functions below work on: the decoded options of the call, the names of the tenant's keys, and `now` in ms.
@@ -19,7 +20,7 @@ local function open_context(options, states, live, index, events, outbox, bodies
   context.states, context.live, context.index = states, live, index
   context.events, context.outbox, context.bodies = events, outbox, bodies
   context.now = joined and joined.now or read_now()
-  context.stamp = string.format('%d', context.now)
+  context.stamp = joined and joined.stamp or string.format('%d', context.now)
   context.granted, context.writes = {}, {}
   return context
 end
@@ -175,7 +176,7 @@ end
 
 -- Adds an entry to the outbox: these tickets (`<task>.<number>`, separated by commas) may not be in BullMQ yet.
 local function add_to_outbox(context, tickets)
-  write_shared(context, 'ZADD', context.outbox, { context.now, context.tenant .. '/' .. tickets })
+  write_shared(context, 'ZADD', context.outbox, { context.stamp, context.tenant .. '/' .. tickets })
 end
 
 -- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing.

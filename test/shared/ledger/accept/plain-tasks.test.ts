@@ -123,6 +123,18 @@ describe('tasks that nothing can hold back', () => {
     await test.redis.del(keys.states, keys.bodies);
   });
 
+  it('have their places behind those that are ready, call by call', async () => {
+    test.window = 1;
+    const places: unknown[] = [];
+    for (let call = 0; call < 4; call += 1) places.push(...(await acceptAll({})).answers.map(placeOf));
+    expect(places).toEqual([
+      [null, 0],
+      ['turn', 0],
+      ['turn', 1],
+      ['turn', 2],
+    ]);
+  });
+
   it('are held back by rates, caps and lanes that there are after all', async () => {
     test.limits = limitsOf({ rates: { user: { perMinute: 1, perHour: 1, burst: 1 } } });
     expect((await acceptAll({}, {})).answers.map((answer) => 'kind' in answer && answer.kind)).toEqual(['accepted', 'rate']);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -101,6 +101,17 @@ describe('tasks of several tenants of a shard', () => {
     await test.redis.set(test.keys.tenant('one').states, 'no hash');
     const claims = await Promise.all(['one', 'three'].map((tenant) => claimTask(ledger, place(tenant, 'x', 1), 'w1').catch(String)));
     expect(claims).toEqual([expect.stringContaining('WRONGTYPE'), { kind: 'unknown' }]);
+  });
+
+  it('cost few commands each where a tenant has no others', async () => {
+    test.window = 1;
+    await acceptNewTasks(test.ledger, [aTask({ tenant: 'busy' }), aTask({ tenant: 'busy' })]);
+    await test.redis.config('RESETSTAT');
+    const answers = await Promise.all(TENANTS.map((tenant) => acceptNewTask(test.ledger, aTask({ tenant }))));
+    const calls = (await test.redis.info('commandstats')).matchAll(/^cmdstat_(\w+):calls=(\d+)/gm);
+    const counts = new Map([...calls].map(([, name = '', count]) => [name, Number(count)]));
+    expect(['hsetnx', 'hset', 'hmget', 'zcard', 'zlexcount'].map((name) => counts.get(name) ?? 0)).toEqual([3, 3, 0, 3, 0]);
+    expect(answers.map((answer) => answer.kind === 'accepted' && [answer.ahead, answer.depth])).toEqual(TENANTS.map(() => [0, 1]));
   });
 
   it('are measured in one call', async () => {

@@ -156,7 +156,7 @@ end
 
 local function backlog_head(context, class)
   local prefix = 'backlog=' .. class .. '/'
-  local head = redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
+  local head = redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1')[1]
   if head then return string.sub(head, #prefix + 1) end
   return nil
 end
@@ -178,7 +178,7 @@ local MAX_PROMOTED = 100
 
 -- Grants tasks of the backlog while the caps have room. Without caps too: they may have been lifted.
 local function promote_backlog(context)
-  if #redis.call('ZRANGEBYLEX', context.live, '[backlog=', '(backlog=\255', 'LIMIT', 0, 1) == 0 then return end
+  if #redis.call('ZRANGEBYLEX', context.live, '[backlog=', '(backlog=\255', 'LIMIT', '0', '1') == 0 then return end
   for _ = 1, MAX_PROMOTED do
     local id = best_of_backlog(context)
     if not id then return end

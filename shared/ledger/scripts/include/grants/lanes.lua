@@ -72,7 +72,7 @@ local function join_own_lane(context, held, wait, id, task, is_free)
   if not task.lane or (is_free == nil and redis.call('ZSCORE', held, id)) then return true end
   if is_free == nil then is_free = not task.steer and lane_is_free(context, task, held, wait) end
   if is_free then
-    redis.call('ZADD', held, context.now, id)
+    redis.call('ZADD', held, context.stamp, id)
     return true
   end
   task.gate = task.steer and 'steer' or 'lane'
@@ -130,7 +130,7 @@ local function leave_own_lane(context, held, wait, id, task)
   for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
     local next_id, text, next_task = pop_line(context, held, wait)
     if not next_id then break end
-    redis.call('ZADD', held, context.now, next_id)
+    redis.call('ZADD', held, context.stamp, next_id)
     if not next_task and not context.caps then
       grant_short(context, next_id, text)
     else

@@ -12,7 +12,7 @@ end
 
 local function first_of_shared(context, lane)
   local prefix = 'waits=' .. lane.name .. '/'
-  return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, 1)[1]
+  return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1')[1]
 end
 
 -- The limit of a lane: that of its tenant now, else the configuration's, else that with which the task was accepted. An agent made by API
@@ -95,7 +95,7 @@ end
 local function lanes_with_line(context)
   local lanes, from = {}, '[waits='
   while true do
-    local first = redis.call('ZRANGEBYLEX', context.live, from, '(waits=\255', 'LIMIT', 0, 1)[1]
+    local first = redis.call('ZRANGEBYLEX', context.live, from, '(waits=\255', 'LIMIT', '0', '1')[1]
     if not first then return lanes end
     local name = string.match(first, '^waits=([^/]+)/')
     lanes[#lanes + 1] = { name = name, first = first }

@@ -40,7 +40,7 @@ do
   local function next_texts(context, level, flow, count)
     local prefix = level.prefix .. flow.tenant .. '/'
     local from = flow.last and '(' .. flow.last or '[' .. prefix
-    return redis.call('ZRANGEBYLEX', context.ready, from, '(' .. prefix .. '\255', 'LIMIT', 0, count)
+    return redis.call('ZRANGEBYLEX', context.ready, from, '(' .. prefix .. '\255', 'LIMIT', '0', count)
   end
 
   -- What these tickets cost, and their names in the outbox.
@@ -75,7 +75,7 @@ do
       while #line > 0 and left > 0 do
         local flow = table.remove(line, 1)
         local is_single = #line == 0 and line.ends == (level.number + 1) * TIMES
-        local texts = next_texts(context, level, flow, is_single and math.min(left, MAX_ENTRY) or 1)
+        local texts = next_texts(context, level, flow, is_single and math.min(left, MAX_ENTRY) or '1')
         if #texts == 0 then
           -- It is forgotten once the time of the others has passed its own.
           turns[flow.tenant] = nil
@@ -110,7 +110,7 @@ local function dispatch(context)
   if redis.call('EXISTS', context.ready, context.turns) == 0 then return end
   local from, left = '-', MAX_DISPATCHED
   while left > 0 do
-    local first = redis.call('ZRANGEBYLEX', context.ready, from, '+', 'LIMIT', 0, 1)[1]
+    local first = redis.call('ZRANGEBYLEX', context.ready, from, '+', 'LIMIT', '0', '1')[1]
     if not first then break end
     local prefix = string.match(first, '^[^/]+/%d+/')
     local number, queue = level_number(prefix)

@@ -53,7 +53,7 @@ local function head_of(context, queue, pauses, budget)
   if paused[1] or paused[2] then return nil end
   local first, text = first_level(queue), first_ready(context, queue .. '/')[1]
   local out = redis.call(
-    'ZRANGEBYSCORE', context.window, first * FLOWS, (first + RANKS) * FLOWS - 1, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    'ZRANGEBYSCORE', context.window, first * FLOWS, (first + RANKS) * FLOWS - 1, 'WITHSCORES', 'LIMIT', '0', '1')[2]
   local number, out_number = text and level_number(text), out and math.floor(out / FLOWS)
   local is_first = out_number and (not number or out_number <= number)
   if is_first and (queue == 'critical' or not covers_out(context, budget, queue, number or first + RANKS - 1)) then

@@ -5,7 +5,7 @@ local no_placed, open_dispatch, open_level, own_at, count_ready, choose_place
 do
   function no_placed() return { ready = {}, window = {}, outbox = {}, joiners = {} } end
 
-  -- What is known of the shard's tickets, in `shard`, and of the tenant's own by level, in `own`.
+  -- What is known of the shard's tickets, in `shard`, and of the tenant's own by level, in `own`. With `is_idle` it has none before this call.
   function open_dispatch(context, ready, window, turns, weights)
     context.ready, context.window, context.turns, context.weights = ready, window, turns, weights
     context.shard = joined and joined.shard or { levels = {}, tickets = {}, placed = no_placed() }
@@ -48,7 +48,7 @@ do
     local own = own_at(context, level)
     if not own.ready then
       local prefix = level.prefix .. context.tenant .. '/'
-      own.ready = level.had_ready and redis.call('ZLEXCOUNT', context.ready, '[' .. prefix, '(' .. prefix .. '\255') or 0
+      own.ready = level.had_ready and not context.is_idle and redis.call('ZLEXCOUNT', context.ready, '[' .. prefix, '(' .. prefix .. '\255') or 0
     end
     return own.ready
   end
@@ -57,6 +57,7 @@ do
   -- tenant are skipped.
   local function has_own(context, level)
     if count_ready(context, level) > 0 then return true end
+    if context.is_idle then return false end
     local first = first_level(level.queue)
     local is_better_out = redis.call('ZCOUNT', context.window, first * FLOWS, level.number * FLOWS - 1) > 0
     for number = is_better_out and first or level.number, level.number do

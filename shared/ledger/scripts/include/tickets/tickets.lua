@@ -62,7 +62,7 @@ do
   -- Notes tickets that are out: for the reply, and for the outbox, where they stand under one entry until they are in BullMQ.
   function issue_tickets(context, entry, texts)
     local shard = context.shard
-    append(shard.placed.outbox, context.now, entry)
+    append(shard.placed.outbox, context.stamp, entry)
     for position, text in ipairs(texts) do append(shard.tickets, position == 1 and entry or '', text) end
   end
 

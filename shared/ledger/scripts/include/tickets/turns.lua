@@ -7,7 +7,7 @@ local TIMES = 1e14
 local function next_turn(context, level)
   while true do
     local found = redis.call(
-      'ZRANGEBYSCORE', context.turns, level.number * TIMES, (level.number + 1) * TIMES - 1, 'WITHSCORES', 'LIMIT', 0, 2)
+      'ZRANGEBYSCORE', context.turns, level.number * TIMES, (level.number + 1) * TIMES - 1, 'WITHSCORES', 'LIMIT', '0', '2')
     if not found[1] then return nil end
     if first_ready(context, found[1] .. '/')[1] then return string.sub(found[1], #level.prefix + 1), tonumber(found[2]), found[3] ~= nil end
     redis.call('ZREM', context.turns, found[1])
@@ -59,7 +59,7 @@ end
 local function end_turns(context)
   local from = 0
   while true do
-    local member = redis.call('ZRANGEBYSCORE', context.turns, from, '+inf', 'LIMIT', 0, 1)[1]
+    local member = redis.call('ZRANGEBYSCORE', context.turns, from, '+inf', 'LIMIT', '0', '1')[1]
     if not member then break end
     local queue = string.match(member, '^[^/]+')
     local last = first_level(queue) + RANKS - 1

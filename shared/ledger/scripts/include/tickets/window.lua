@@ -50,7 +50,7 @@ end
 
 -- The first ready tickets whose text begins so.
 local function first_ready(context, prefix, count)
-  return redis.call('ZRANGEBYLEX', context.ready, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, count or 1)
+  return redis.call('ZRANGEBYLEX', context.ready, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', count or '1')
 end
 
 -- Takes a task's ticket out of the ready ones. It is found by its beginning: another release may have written the rest.
