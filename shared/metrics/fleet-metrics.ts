@@ -185,7 +185,7 @@ export class FleetMetrics {
 interface Kept {
   /** Null for the fleet. */
   tenant: string | null;
-  /** After the last addition; 0 is for good. */
+  /** After the first addition; 0 is for good. */
   keepMs: number;
   /** From so many on no new field is added. */
   maxFields?: number;

@@ -7,6 +7,7 @@ import { ServiceTimes } from '#shared/metrics/service-times.ts';
 import type { CountedAttempt } from '#shared/metrics/local-counts.ts';
 import type { CountedTask } from '#shared/metrics/series.ts';
 import { createKeys } from '#shared/redis/keys.ts';
+import { redisNow } from '#shared/redis/replies.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedisClient();
@@ -165,6 +166,29 @@ describe('what a process counted', () => {
     await metrics.flush();
     expect(await redis.keys(`${keys.tenantPrefix('acme')}*`)).toEqual([]);
     expect(await totals()).toMatchObject({ 'attempts|success|': 1 });
+  });
+
+  it('asks little of hashes that it was added to before', async () => {
+    const metrics = open();
+    const flush = async (): Promise<void> => {
+      metrics.counts.attemptEnded('acme', TASK, SUCCESS);
+      await metrics.flush();
+    };
+    const minuteOf = async (): Promise<number> => Math.floor((await redisNow(redis)) / 60_000);
+    let [minute, calls] = [Number.NaN, ''];
+    // Again when another minute, with hashes of its own, began meanwhile.
+    while (minute !== (await minuteOf())) {
+      minute = await minuteOf();
+      await flush();
+      await redis.config('RESETSTAT');
+      await flush();
+      calls = await redis.info('commandstats');
+    }
+    const callsOf = (name: string): number => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(calls)?.[1] ?? 0);
+    // Times are kept after the last one that was measured.
+    expect(['hlen', 'pexpire'].map(callsOf)).toEqual([0, 1]);
+    const kept = await Promise.all((await redis.keys(`${keys.tenantPrefix('acme')}*`)).map((key) => redis.pttl(key)));
+    expect(kept.filter((ms) => ms < 0)).toEqual([]);
   });
 
   it('is kept per minute for the history, and for good in sum', async () => {
