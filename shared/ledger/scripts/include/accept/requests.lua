@@ -2,23 +2,24 @@
 
 local refuse_request, forget_failed, conclude_request
 do
-  -- When a bucket is empty again, as this call leaves it.
-  local function time_of_bucket(intake, field)
-    local known = intake.new_rates[field] or intake.known_rates[field]
-    if known then return known end
-    known = tonumber(redis.call('HGET', intake.rates, field) or 0)
-    intake.known_rates[field] = known
-    return known
+  -- A bucket of the tenant: when it is empty again, as this call leaves it.
+  local function bucket_of(intake, field)
+    local bucket = intake.buckets[field]
+    if bucket then return bucket end
+    bucket = { time = tonumber(redis.call('HGET', intake.rates, field) or 0), is_changed = false }
+    intake.buckets[field] = bucket
+    return bucket
   end
 
-  -- The rules for a class, with the field of each bucket.
+  -- The rules for a class, each with its bucket.
   local function rules_of(context, intake, class)
     local rules = intake.rules[class]
     if rules then return rules end
     rules = {}
     for _, scope in ipairs({ class, 'all' }) do
       for window, rule in pairs((context.rates or {})[scope] or {}) do
-        rules[#rules + 1] = { field = scope .. ':' .. window, scope = scope, every = rule.everyMs, span = rule.burst * rule.everyMs }
+        local bucket = bucket_of(intake, scope .. ':' .. window)
+        rules[#rules + 1] = { bucket = bucket, scope = scope, every = rule.everyMs, span = rule.burst * rule.everyMs }
       end
     end
     intake.rules[class] = rules
@@ -26,21 +27,31 @@ do
   end
 
   -- Generic cell rate algorithm: one time per class and window says when the bucket is empty again.
-  -- Returns 0 and the new times when the task may come in, else how many ms until all of them admit it, and the class whose
+  -- Returns 0 and the rules when the task may come in, else how many ms until all of them admit it, and the class whose
   -- limit takes longest.
   local function check_rates(context, intake, class)
-    local times, longest, longest_class, now = {}, 0, nil, context.now
-    for _, rule in ipairs(rules_of(context, intake, class)) do
-      local field, latest = rule.field, now + rule.span
-      local tat = math.max(time_of_bucket(intake, field), now)
+    local rules, longest, longest_class, now = rules_of(context, intake, class), 0, nil, context.now
+    for position = 1, #rules do
+      local rule = rules[position]
+      local bucket, span, over = rule.bucket, rule.span, rule.every - rule.span
+      local ahead = bucket.time - now
       -- A slower rate, which held before, emptied the bucket for longer.
-      if tat > latest then tat, intake.new_rates[field] = latest, latest end
-      local over = tat + rule.every - latest
+      if ahead > span then bucket.time, bucket.is_changed, ahead = now + span, true, span end
+      if ahead > 0 then over = over + ahead end
       if over > longest then longest, longest_class = over, rule.scope end
-      times[field] = tat + rule.every
     end
     if longest > 0 then return longest, longest_class end
-    return 0, times
+    return 0, rules
+  end
+
+  -- Counts an accepted request.
+  local function fill_buckets(context, rules)
+    local now = context.now
+    for position = 1, #rules do
+      local rule = rules[position]
+      local bucket = rule.bucket
+      bucket.time, bucket.is_changed = (bucket.time > now and bucket.time or now) + rule.every, true
+    end
   end
 
   -- The request that came under the caller's key before, or nil.
@@ -68,7 +79,7 @@ do
       redis.call('HDEL', context.bodies, request.id)
       return { 'rate', math.ceil(after), detail }
     end
-    request.rate_times = detail
+    request.rules = detail
     return nil
   end
 
@@ -86,9 +97,7 @@ do
     if request.known_key then
       redis.call('SET', request.known_key, request.id .. ' ' .. request.digest, 'PX', intake.remember_ms)
     end
-    if request.rate_times then
-      for field, time in pairs(request.rate_times) do intake.new_rates[field] = time end
-    end
+    if request.rules then fill_buckets(context, request.rules) end
     local index, last = intake.index, '/' .. request.id
     for _, lookup in ipairs(request.lookups) do
       index[#index + 1] = '0'
