@@ -138,6 +138,15 @@ describe('a tenant with limits on rates and on what waits', () => {
     ]);
   });
 
+  it('has its bursts in full, also where a rate is no round number of milliseconds', async () => {
+    for (let burst = 2; burst <= 30; burst += 1) {
+      test.limitsByTenant.set(`t${burst}`, limitsOf({ rates: { user: { perMinute: burst + 100, burst, perHour: 60_000 } } }));
+      const tasks = Array.from({ length: burst }, () => aTask({ tenant: `t${burst}` }));
+      const kinds = (await acceptNewTasks(test.ledger, tasks)).map((answer) => 'kind' in answer && answer.kind);
+      expect(kinds).toEqual(tasks.map(() => 'accepted'));
+    }
+  });
+
   it('keeps the short states of tasks that nothing can hold back', async () => {
     test.limitsByTenant.set('one', limitsOf({ waiting: 5, rates: { user: { perMinute: 60, burst: 2, perHour: 60_000 } } }));
     const answers = await Promise.all(Array.from({ length: 3 }, () => acceptNewTask(test.ledger, aTask({ tenant: 'one' }))));
