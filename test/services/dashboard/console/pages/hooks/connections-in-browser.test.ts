@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await open('/agents');
     await row('Agents', 'breaks').getByText('100 %').waitFor();
     await web.expectPage('agents');
-    await row('Agents', 'Says it again').getByRole('link').first().click();
+    await row('Agents', 'echo').getByRole('link').first().click();
     await page.getByRole('textbox', { name: 'Input' }).fill('said to try');
     await web.expectPage('an agent');
     await button('Send').click();
