@@ -38,7 +38,10 @@ const startsOf = (ids: readonly string[]): string[] =>
 async function findClaimed(ids: readonly string[]): Promise<string | undefined> {
   const tasks = await Promise.all(ids.map(async (id) => await fleet.client.task(id)));
   const running = tasks.find(({ status }) => status === 'running')?.id;
-  return running !== undefined && startsOf([running]).length === 0 ? running : undefined;
+  if (running === undefined) return undefined;
+  // An agent that has its task starts at once.
+  await wait(500);
+  return startsOf([running]).length === 0 ? running : undefined;
 }
 
 const happened = (event: 'start' | 'abort', count: number): Promise<boolean> =>
@@ -65,16 +68,18 @@ describe('a Redis that fails never costs an attempt', () => {
   it('when a worker is killed after it claimed a ready task and before its agent started', async () => {
     const proxy = await startRedisProxy(fleet.redis.port);
     try {
-      const runAll = async (count: number): Promise<string[]> =>
-        await Promise.all(Array.from({ length: count }, () => fleet.client.submit({ execution: ONCE })));
+      const runAll = async (count: number, workMs = 0): Promise<string[]> =>
+        await Promise.all(Array.from({ length: count }, () => fleet.client.submit({ execution: ONCE, context: { workMs: [workMs] } })));
       const worker = await fleet.start('worker', { REDIS_URL: proxy.url, MUSTER_QUEUES: 'tasks=1,maintenance=1' });
       // Redis knows its scripts once it has run more than BullMQ had tickets of.
       await fleet.client.ended(await runAll(TASKS), 20_000);
       const holder = await fleet.client.submit({ context: { workMs: [60_000] } });
       await waitFor(() => startsOf([holder]).length === 1, { deadlineMs: 20_000, what: 'the slot to be used' });
-      const ids = await runAll(TASKS);
-      proxy.loseAnswerTo(TAKE_SHA);
+      const ids = await runAll(TASKS, 300);
       await fleet.client.call('POST', `/v1/tasks/${holder}/cancel`);
+      // Those whose tickets are in BullMQ go first, and nothing is taken meanwhile.
+      await waitFor(() => startsOf(ids).length >= TASKS / 2, { deadlineMs: 45_000, what: 'half of the tasks to start' });
+      proxy.loseAnswerTo(TAKE_SHA);
       const claimed = await waitFor(() => findClaimed(ids), {
         deadlineMs: 20_000,
         what: 'a task to be claimed whose agent has not started',
