@@ -87,7 +87,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
 });
 
 it.each(['SIGKILL', 'SIGTERM'] as const)('attempts whose hub ended by %s use their room while their daemon is away', async (signal) => {
-  await open(500);
+  await open(3000);
   const [first, second] = await Promise.all([fleet.start('hub'), fleet.start('hub')]);
   const [{ token }, { token: otherToken }] = [await registerDaemon(parts), await registerDaemon(parts)];
   const daemon = await RawDaemon.welcomed(`${first.url}/hub`, token);

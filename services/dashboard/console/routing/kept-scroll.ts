@@ -2,7 +2,9 @@ import { useLayoutEffect, type RefObject } from 'react';
 import { useHistoryState } from 'wouter/use-browser-location';
 
 /** A page that was left is longer only once its data are there again, so its place is tried until then. */
-const RESTORE_MS = 3000;
+const RESTORE_MS = 15_000;
+/** What a person does with a page ends that. */
+const USES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
 /** Each write to the storage takes as long as some rows of a table. */
 const STORE_MS = 200;
 
@@ -57,10 +59,10 @@ function restoreScroll(box: HTMLElement, top: number): () => void {
   const stop = (): void => {
     growth.disconnect();
     clearTimeout(timer);
-    for (const name of ['wheel', 'touchstart', 'keydown']) box.removeEventListener(name, stop);
+    for (const name of USES) box.removeEventListener(name, stop);
   };
   const timer = setTimeout(stop, RESTORE_MS);
-  for (const name of ['wheel', 'touchstart', 'keydown']) box.addEventListener(name, stop, { passive: true });
+  for (const name of USES) box.addEventListener(name, stop, { passive: true });
   growth.observe(box, { childList: true, subtree: true, attributes: true });
   return stop;
 }

@@ -1,5 +1,5 @@
 import { nat, record, sample } from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FleetLimits } from '#shared/config/settings/fleet-limits.ts';
 import { configuredFleetLimits } from '#shared/tenants/fleet-limits/fleet-limits-directory.ts';
 import { createLog } from '#shared/log/create-log.ts';
@@ -17,6 +17,8 @@ import { noFailure } from '../../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { openTestSource } from '../test-source.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
 
 const keys = createKeys(1);
 const log = createLog({ level: 'silent', service: 'test' });
@@ -138,18 +140,18 @@ const untilStarted = (count: number): Promise<unknown> =>
 /** Until the takers of this many queues wait for tickets in Redis. */
 const untilBlocked = (count: number): Promise<unknown> =>
   waitFor(async () => (await redis.info('clients')).includes(`blocked_clients:${count}\r`), {
-    deadlineMs: 10_000,
+    deadlineMs: 30_000,
     what: `${count} idle takers`,
   });
 /** Adds a ticket and waits until the full worker has passed its wake-up on: its taker waits for a slot. */
 async function addToFull(queue: (typeof QUEUES)[number], task: string): Promise<void> {
   await add(queue, task);
   const marker = queues.get(0, queue).toKey('marker');
-  await waitFor(async () => (await redis.exists(marker)) === 1, { deadlineMs: 10_000, what: `the wake-up for ${task} to be passed on` });
+  await waitFor(async () => (await redis.exists(marker)) === 1, { deadlineMs: 30_000, what: `the wake-up for ${task} to be passed on` });
 }
 /** A taker that is still fetching is passed over. */
 const untilWaiting = (...names: (typeof QUEUES)[number][]): Promise<unknown> =>
-  waitFor(() => names.every((name) => waiting.has(name)), { deadlineMs: 10_000, what: `the takers of ${names.join(' and ')} to wait` });
+  waitFor(() => names.every((name) => waiting.has(name)), { deadlineMs: 30_000, what: `the takers of ${names.join(' and ')} to wait` });
 const leased = async (): Promise<number> => (await redis.hvals(keys.fleet.permits)).reduce((total, count) => total + Number(count), 0);
 const hold = (): Promise<void> => (isOver ? Promise.resolve() : new Promise((resolve) => held.push(resolve)));
 
@@ -313,7 +315,7 @@ describe('takers of one worker', () => {
       for (let n = 0; n < comes; n += 1, added += 1) await add(n % 3 === 0 ? 'chat' : 'tasks', `t${added}`, 1 + ((n * 7) % 10));
       for (const end of held.splice(0, ends)) end();
       const isFull = (): boolean => inside === Math.min(inAll, inside + added - started.length);
-      await waitFor(isFull, { deadlineMs: 10_000, what: `no free slot beside ${added - started.length} tickets` });
+      await waitFor(isFull, { deadlineMs: 30_000, what: `no free slot beside ${added - started.length} tickets` });
     }
     expect(started.length).toBeGreaterThan(inAll);
   });
