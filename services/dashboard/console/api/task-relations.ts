@@ -1,21 +1,23 @@
 import { z } from 'zod';
 import { callApi } from './call-api.ts';
 import { listOf, type TaskRef } from './records.ts';
-import { taskApiPath, taskRecordSchema, taskSchema, tenantHeaders, type GivenFile, type Task, type TaskRecord } from './tasks.ts';
+import { listedTaskSchema, type ListedTask } from './task-list.ts';
+import { taskApiPath, taskRecordSchema, tenantHeaders, type GivenFile, type TaskRecord } from './tasks.ts';
 
-const tasksSchema = listOf(taskSchema);
+const childrenSchema = z.object({ items: z.array(listedTaskSchema), nextCursor: z.string().nullable() });
 
-/** The tasks that a task delegated, oldest first, up to a hundred. */
-export async function readChildren({ id, tenant }: TaskRef, signal: AbortSignal): Promise<Task[]> {
+/** The newest fifty tasks that a task delegated, oldest first. */
+export async function readChildren({ id, tenant }: TaskRef, signal: AbortSignal): Promise<{ items: ListedTask[]; hasMore: boolean }> {
   const headers = tenantHeaders({ id, tenant });
-  const { items } = await callApi(tasksSchema, `/v1/tasks?parent=${encodeURIComponent(id)}&limit=100`, { signal, headers });
-  return items.toReversed();
+  const path = `/v1/tasks?parent=${encodeURIComponent(id)}&limit=50`;
+  const { items, nextCursor } = await callApi(childrenSchema, path, { signal, headers });
+  return { items: items.toReversed(), hasMore: nextCursor !== null };
 }
 
 /** Ancestors that one page shows: delegations have a bound in the configuration, which may be large. */
-const MAX_ANCESTORS = 20;
+export const MAX_ANCESTORS = 6;
 
-/** The tasks that led to a task, the first one first. An ancestor that is not kept any more ends the line. */
+/** The last tasks that led to a task, the first one first. An ancestor that is not kept any more ends the line. */
 export async function readAncestors(task: TaskRecord, tenant: string | null, signal: AbortSignal): Promise<TaskRecord[]> {
   const ancestors: TaskRecord[] = [];
   for (let { parentTaskId: id } = task; id && ancestors.length < MAX_ANCESTORS;) {

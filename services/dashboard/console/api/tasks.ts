@@ -8,19 +8,6 @@ const json = z.record(z.string(), z.unknown()).nullish();
 export const taskErrorSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean(), details: json });
 export type TaskError = z.infer<typeof taskErrorSchema>;
 
-export const taskSchema = z.object({
-  id: z.string(),
-  agent: z.string(),
-  source: z.string(),
-  session: z.string().nullable(),
-  status: taskStatusSchema,
-  input: z.string(),
-  outcome: outcomeSchema.nullable(),
-  createdAt: z.string(),
-  startedAt: z.string().nullable(),
-});
-export type Task = z.infer<typeof taskSchema>;
-
 const usageSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),

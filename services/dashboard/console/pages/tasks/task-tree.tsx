@@ -1,112 +1,202 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState, type ReactElement } from 'react';
-import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { keepPreviousData, useQuery, useQueryClient, type QueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useRef, type ReactElement } from 'react';
+import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { TaskRef } from '../../api/records.ts';
-import { readAncestors, readChildren } from '../../api/task-relations.ts';
+import { MAX_ANCESTORS, readAncestors, readChildren } from '../../api/task-relations.ts';
 import type { TaskRecord } from '../../api/tasks.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
+import { countText, Money } from '../../parts/numbers.tsx';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { Age } from '../../parts/time.tsx';
+import { Age, Elapsed } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
+import { growTree, tasksOf, type TreeNode, type TreeTask } from './grow-tree.ts';
 import classes from './task-tree.module.css';
+import taskClasses from './tasks.module.css';
 
 const POLL_MS = 5000;
 
-/** The tasks that led to a task and the tasks that it delegated; nothing for a task without parent and children. */
+/** The tasks that led to a task and those that it delegated, as a graph; nothing for a task without parent and children. */
 export function TaskTree({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement | null {
-  const { tenant } = taskRef;
-  const ancestors = useQuery({
-    queryKey: ['task', tenant, task.id, 'ancestors'],
-    queryFn: ({ signal }) => readAncestors(task, tenant, signal),
-    enabled: Boolean(task.parentTaskId),
-    staleTime: Infinity,
-  });
-  const children = useChildren(taskRef, isTerminal(task.status));
-  const line = ancestors.data ?? [];
-  const hasFamily = Boolean(task.parentTaskId) || (children.data?.length ?? 0) > 0;
-  if (children.error !== null) return <ProblemNote title="The tasks that it delegated could not be read" error={children.error} />;
-  if (!hasFamily) return null;
+  const { data: family, error } = useFamily(task, taskRef);
+  if (family === undefined) return error === null ? null : <ProblemNote title="Parents and children could not be read" error={error} />;
+  const { tree, before } = family;
+  const drawn = tasksOf(tree).length;
+  if (drawn === 1 && tree.more === 0 && before === null) return null;
   return (
     <section className="card">
-      <h2>Parents and children</h2>
-      <Branch line={[...line, task]} current={task.id} tenant={tenant} />
+      <div className={taskClasses['line']}>
+        <h2>Parents and children</h2>
+        <span className="faint">{countText(drawn)} tasks</span>
+      </div>
+      {before === null ? null : <Before before={before} tenant={taskRef.tenant} />}
+      <Graph tree={tree} task={task} tenant={taskRef.tenant} />
     </section>
   );
 }
 
-type Node = Pick<TaskRecord, 'id' | 'agent' | 'status' | 'input' | 'createdAt'>;
+interface BeforeTree {
+  id: string;
+  /** Whether there may be too many ancestors, rather than one that is not kept. */
+  isFar: boolean;
+}
 
-/** A line of tasks from the first ancestor down; the last one shows its children. */
-function Branch({ line, current, tenant }: { line: readonly Node[]; current: string; tenant: string | null }): ReactElement | null {
-  const [node, ...rest] = line;
-  if (node === undefined) return null;
+function Before({ before: { id, isFar }, tenant }: { before: BeforeTree; tenant: string | null }): ReactElement {
+  if (!isFar) return <p className={`faint ${classes['before']}`}>The task before the first one is not kept any more.</p>;
   return (
-    <ul className={classes['tree']}>
-      <li>
-        <NodeLine node={node} isCurrent={node.id === current} tenant={tenant} />
-        {rest.length > 0 ? <Branch line={rest} current={current} tenant={tenant} /> : <Children node={node} tenant={tenant} />}
-      </li>
-    </ul>
+    <p className={`faint ${classes['before']}`}>
+      Others led to the first one: <PageLink href={taskPath({ id, tenant })}>the task before it</PageLink>
+    </p>
   );
 }
 
-function Children({ node, tenant }: { node: Node; tenant: string | null }): ReactElement | null {
-  const { data = [] } = useChildren({ id: node.id, tenant }, isTerminal(node.status));
-  if (data.length === 0) return null;
+interface GraphProps {
+  tree: TreeNode;
+  /** The task of the page, whose record is newer than the tree. */
+  task: TaskRecord;
+  tenant: string | null;
+}
+
+/** The lines are borders of the items of nested lists, which screen readers and keyboards know. */
+function Graph({ tree, task, tenant }: GraphProps): ReactElement {
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (box.current !== null) scrollToCurrent(box.current);
+  }, []);
   return (
-    <ul className={classes['tree']}>
-      {data.map((child) => (
-        <Child key={child.id} node={child} tenant={tenant} />
-      ))}
-    </ul>
+    <ScrollBox label="Graph of parents and children" className={classes['box']} ref={box}>
+      <ul className={classes['tree']}>
+        <Branch node={tree} task={task} tenant={tenant} />
+      </ul>
+    </ScrollBox>
   );
 }
 
-/** A child, whose own children are read when a person opens it. */
-function Child({ node, tenant }: { node: Node; tenant: string | null }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
+/** Shows the task of the page in the middle of the box, and leaves the page where it is. */
+function scrollToCurrent(box: HTMLElement): void {
+  const current = box.querySelector('[aria-current]')?.getBoundingClientRect();
+  if (current === undefined) return;
+  const { left, top, width, height } = box.getBoundingClientRect();
+  box.scrollBy(current.left + current.width / 2 - left - width / 2, current.top + current.height / 2 - top - height / 2);
+}
+
+function Branch({ node, task, tenant }: Omit<GraphProps, 'tree'> & { node: TreeNode }): ReactElement {
+  const { children, more } = node;
   return (
     <li>
-      <NodeLine node={node} tenant={tenant}>
-        <button type="button" className={classes['more']} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide what it delegated' : 'What it delegated'}
-        </button>
-      </NodeLine>
-      {isOpen ? <Children node={node} tenant={tenant} /> : null}
+      {node.task.id === task.id ? (
+        <div className={classes['node']} aria-current="true">
+          <NodeFacts task={task} />
+        </div>
+      ) : (
+        <PageLink className={classes['node']} href={taskPath({ id: node.task.id, tenant })}>
+          <NodeFacts task={node.task} />
+        </PageLink>
+      )}
+      {children.length === 0 && more === 0 ? null : (
+        <ul>
+          {children.map((child) => (
+            <Branch key={child.task.id} node={child} task={task} tenant={tenant} />
+          ))}
+          {more === 0 ? null : (
+            <li>
+              <More node={node} tenant={tenant} />
+            </li>
+          )}
+        </ul>
+      )}
     </li>
   );
 }
 
-interface NodeLineProps {
-  node: Node;
-  tenant: string | null;
-  isCurrent?: boolean;
-  children?: ReactElement;
+/** How many children are not drawn, with a link to all of them in the person's own tenant. */
+function More({ node, tenant }: { node: TreeNode; tenant: string | null }): ReactElement {
+  const { children, more, isLowerBound, task } = node;
+  const text = `${isLowerBound ? 'at least ' : ''}${countText(more)} ${children.length === 0 ? 'delegated' : 'more'}`;
+  if (tenant !== null) return <span className={classes['more']}>{text}</span>;
+  return (
+    <PageLink className={classes['more']} href={`/tasks?parent=${encodeURIComponent(task.id)}`}>
+      {text}
+    </PageLink>
+  );
 }
 
 const EXCERPT_CHARACTERS = 80;
 
-function NodeLine({ node, tenant, isCurrent = false, children }: NodeLineProps): ReactElement {
-  const { id, agent, status, input, createdAt } = node;
+function NodeFacts({ task }: { task: TreeTask }): ReactElement {
+  const { agent, status, input, usage } = task;
   return (
-    <div className={classes['node']} aria-current={isCurrent ? 'true' : undefined}>
-      {isCurrent ? <strong>{agent}</strong> : <PageLink href={taskPath({ id, tenant })}>{agent}</PageLink>}
-      <StatusBadge status={status satisfies TaskStatus} />
-      <span className={classes['input']}>{input.slice(0, EXCERPT_CHARACTERS)}</span>
-      <span className="faint">
-        <Age at={createdAt} />
+    <>
+      <span className={classes['head']}>
+        <strong>{agent}</strong> <StatusBadge status={status} />
+      </span>{' '}
+      <span className={classes['input']}>{input.slice(0, EXCERPT_CHARACTERS)}</span>{' '}
+      <span className={`faint ${classes['numbers']}`}>
+        <NodeTime task={task} />
+        {usage ? (
+          <>
+            {' · '}
+            <Money microUsd={usage.costMicroUsd} isEstimated={usage.isEstimated} />
+          </>
+        ) : null}
       </span>
-      {children}
-    </div>
+    </>
   );
 }
 
-function useChildren(taskRef: TaskRef, hasEnded: boolean): { data: Awaited<ReturnType<typeof readChildren>> | undefined; error: unknown } {
+function NodeTime({ task: { status, createdAt, startedAt, completedAt } }: { task: TreeTask }): ReactElement {
+  if (startedAt && (status === 'running' || completedAt)) {
+    return (
+      <span>
+        {status === 'running' ? 'runs for ' : 'ran for '}
+        <Elapsed from={startedAt} to={completedAt} />
+      </span>
+    );
+  }
+  return (
+    <span>
+      accepted <Age at={createdAt} />
+    </span>
+  );
+}
+
+interface Family {
+  tree: TreeNode;
+  before: BeforeTree | null;
+}
+
+function useFamily(task: TaskRecord, { tenant }: TaskRef): UseQueryResult<Family> {
+  const client = useQueryClient();
   return useQuery({
-    queryKey: ['task', taskRef.tenant, taskRef.id, 'children'],
-    queryFn: ({ signal }) => readChildren(taskRef, signal),
-    // Only a task that runs delegates more, and its children may end after it.
-    refetchInterval: ({ state }) => (hasEnded && state.data?.every(({ status }) => isTerminal(status)) === true ? false : POLL_MS),
+    // What it delegated in its last seconds is read once it has ended.
+    queryKey: ['task', tenant, task.id, 'family', isTerminal(task.status)],
+    queryFn: () => readFamily(client, task, tenant),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data !== undefined && haveEnded(tasksOf(state.data.tree)) ? false : POLL_MS),
   });
+}
+
+/** Reads a task's tree, and again only what can have changed since. */
+async function readFamily(client: QueryClient, task: TaskRecord, tenant: string | null): Promise<Family> {
+  const ancestors = await client.fetchQuery({
+    queryKey: ['task', tenant, task.id, 'ancestors'],
+    queryFn: ({ signal }) => readAncestors(task, tenant, signal),
+    staleTime: ({ state }) => (state.data !== undefined && haveEnded(state.data) ? Infinity : 0),
+  });
+  const line = [...ancestors, task];
+  const tree = await growTree(line, ({ id, status }) =>
+    client.fetchQuery({
+      queryKey: ['task', tenant, id, 'children', isTerminal(status)],
+      queryFn: ({ signal }) => readChildren({ id, tenant }, signal),
+      staleTime: ({ state }) => (isTerminal(status) && state.data !== undefined && haveEnded(state.data.items) ? Infinity : 0),
+    }),
+  );
+  if (tree === null) throw new Error(`The tree of ${task.id} has no task`);
+  const id = line[0]?.parentTaskId;
+  return { tree, before: id ? { id, isFar: ancestors.length === MAX_ANCESTORS } : null };
+}
+
+function haveEnded(tasks: readonly Pick<TreeTask, 'status'>[]): boolean {
+  return tasks.every(({ status }) => isTerminal(status));
 }

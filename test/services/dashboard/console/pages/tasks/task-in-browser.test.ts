@@ -186,20 +186,28 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await expectAccessible('a task with files');
   });
 
-  test('shows which task delegated it, and what that one delegated besides', async () => {
-    const parent = await submit({ input: 'the whole report' });
+  test('shows its parents and children as a graph, to eyes and to a keyboard', async () => {
+    const parent = await submit({ input: 'the complete report' });
     const child = await submit({ input: 'one chapter', parentTaskId: parent });
     const sibling = await submit({ input: 'another chapter', parentTaskId: parent });
     await submit({ input: 'a paragraph', parentTaskId: sibling });
     await open(child);
-    await page.getByRole('heading', { name: 'Parents and children' }).waitFor();
-    await page.getByText('the whole report').waitFor();
-    expect(await page.locator('[aria-current=true]').innerText()).toContain('one chapter');
-    await page.getByRole('link', { name: 'steps' }).first().click();
-    await page.getByText('another chapter').waitFor();
-    await page.getByRole('button', { name: 'What it delegated' }).last().click();
-    await page.getByText('a paragraph').waitFor();
+    const graph = region('Graph of parents and children');
+    await graph.getByText('a paragraph').waitFor();
+    expect(await graph.locator('[aria-current=true]').innerText()).toContain('one chapter');
+    const node = (text: string): ReturnType<Page['locator']> => graph.locator('li', { hasText: text }).last();
+    const place = async (text: string): Promise<{ x: number; y: number }> => (await node(text).boundingBox()) ?? { x: -1, y: -1 };
+    expect((await place('a paragraph')).x).toBeGreaterThan((await place('another chapter')).x);
+    expect(await node('a paragraph').locator('xpath=ancestor::li').count()).toBe(2);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect((await place('a paragraph')).y).toBeGreaterThan((await place('another chapter')).y);
+    await expectAccessible('a task with a family in a small window');
+    await page.setViewportSize({ width: 1440, height: 900 });
     await expectAccessible('a task with a family');
+    await graph.getByRole('link', { name: 'another chapter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.pathname.endsWith(sibling));
+    await graph.locator('[aria-current=true]', { hasText: 'another chapter' }).waitFor();
   });
 
   test('runs it again with another input, and copies it as curl', async () => {
