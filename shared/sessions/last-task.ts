@@ -1,4 +1,4 @@
-import { type Ledger, lookupsFor, readHeads, readLookup, sessionLookup } from '../ledger/index.ts';
+import { type Ledger, lookupsFor, readHeads, readLookup, sessionLookup, type TaskHead } from '../ledger/index.ts';
 import type { Source } from '../config/index.ts';
 import type { Task, TaskStatus } from '../tasks/index.ts';
 
@@ -31,8 +31,8 @@ export function lastTaskOf({ body, state }: Task): LastTask {
 }
 
 /** Where a session's newest task came from: a surface of chat, or the task's source. */
-export function originOf(last: Task | null, surface: string): string {
-  return last === null || last.body.source === 'chat' ? surface : last.body.source;
+export function originOf(source: Source | undefined, surface: string): string {
+  return source === undefined || source === 'chat' ? surface : source;
 }
 
 const NEWEST = { low: '', before: null, max: 1 };
@@ -47,6 +47,10 @@ export async function readLastIds(ledger: Ledger, tenant: string, sessions: read
 
 export interface SessionPlace {
   id: string;
+  /** Of its newest task; absent where no filter needs it. */
+  source?: Source;
+  /** Who wrote its newest task. */
+  user?: string | null;
   /** Where the page behind it begins. */
   cursor: string;
 }
@@ -71,8 +75,24 @@ export async function recentSessions(ledger: Ledger, tenant: string, before: str
   const lastIds = await readLastIds(ledger, tenant, sessions);
   // A session whose newest task is elsewhere is on another page.
   const places = sessions.flatMap((id) => {
-    const [cursor] = lastIds.get(id) ?? [];
-    return cursor !== undefined && heads.get(cursor)?.session === id ? [{ id, cursor }] : [];
+    const [cursor = ''] = lastIds.get(id) ?? [];
+    const head = heads.get(cursor);
+    return head?.session === id ? [{ id, cursor, ...senderOf(head) }] : [];
   });
   return { places, next: ids.length < count ? null : (ids.at(-1) ?? null) };
+}
+
+/** Adds who wrote the newest task of each session, and its source. */
+export async function withSenders(ledger: Ledger, tenant: string, places: readonly SessionPlace[]): Promise<SessionPlace[]> {
+  const sessions = places.map(({ id }) => id);
+  const lastIds = await readLastIds(ledger, tenant, sessions);
+  const heads = await readHeads(ledger, tenant, [...lastIds.values()].flat());
+  return places.map((place) => {
+    const head = heads.get(lastIds.get(place.id)?.[0] ?? '');
+    return head === undefined ? place : { ...place, ...senderOf(head) };
+  });
+}
+
+function senderOf({ source, user, visitor }: TaskHead): Required<Pick<SessionPlace, 'source' | 'user'>> {
+  return { source, user: user ?? visitor };
 }

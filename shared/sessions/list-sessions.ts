@@ -1,6 +1,15 @@
 import type { QueueMode } from '../config/index.ts';
 import { type LaneIds, type Ledger, readLaneIds, readTasks, idAt, lookupName, lookupValue } from '../ledger/index.ts';
-import { type LastTask, lastTaskOf, originOf, readLastIds, recentSessions, type SessionPlace, type SessionPlaces } from './last-task.ts';
+import {
+  type LastTask,
+  lastTaskOf,
+  originOf,
+  readLastIds,
+  recentSessions,
+  type SessionPlace,
+  type SessionPlaces,
+  withSenders,
+} from './last-task.ts';
 import { sessionLane } from '../queue/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
@@ -34,8 +43,10 @@ export interface ListSessionsOptions {
   after?: string | undefined;
   /** Only those in which something runs or waits. */
   active?: boolean;
-  /** Only those whose id holds this text, in any case. */
+  /** Only those whose id, or the sender of whose newest task, holds this text, in any case. */
   q?: string | undefined;
+  /** Only those whose newest task came from there: a surface of chat, or a source. */
+  origin?: string | undefined;
   /** `activity`: the one with the newest task first. By id otherwise. */
   sort?: 'id' | 'activity';
 }
@@ -82,25 +93,37 @@ async function findSessions(
 }
 
 /** Pages without a filter hold what they read. */
-function batchOf({ limit, active, q }: ListSessionsOptions): number {
-  return active || q !== undefined ? BATCH : limit;
+function batchOf({ limit, active, q, origin }: ListSessionsOptions): number {
+  return active || q !== undefined || origin !== undefined ? BATCH : limit;
 }
 
 async function readFitting(
   ledger: Ledger,
   tenant: string,
   places: readonly SessionPlace[],
-  { active, q = '' }: ListSessionsOptions,
+  options: ListSessionsOptions,
 ): Promise<Found[]> {
-  const named = places.filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()));
+  const { active, q = '', origin, sort } = options;
+  // A page by activity was made of the newest tasks.
+  const hasSenders = sort === 'activity' || (q === '' && origin === undefined);
+  const named = (hasSenders ? places : await withSenders(ledger, tenant, places)).filter((place) => holdsText(place, q.toLowerCase()));
   // All of them at once, so that the connection sends them together.
   const seen = await Promise.all(named.map((place) => readFound(ledger, tenant, place)));
-  return active ? seen.filter(isActive) : seen;
+  return seen.filter((each) => (!active || isActive(each)) && (origin === undefined || origin === placeOrigin(each)));
 }
 
-async function readFound(ledger: Ledger, tenant: string, { id, cursor }: SessionPlace): Promise<Found> {
+function holdsText({ id, user }: SessionPlace, text: string): boolean {
+  return id.toLowerCase().includes(text) || user?.toLowerCase().includes(text) === true;
+}
+
+function placeOrigin({ source, choices }: Found): string {
+  return originOf(source, choices.surface ?? DEFAULT_SURFACE);
+}
+
+async function readFound(ledger: Ledger, tenant: string, place: SessionPlace): Promise<Found> {
+  const { id } = place;
   const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLaneIds(ledger, tenant, sessionLane(id), SHOWN)]);
-  return { id, cursor, choices, ...lane };
+  return { ...place, choices, ...lane };
 }
 
 function isActive({ held, waitingTotal }: Found): boolean {
@@ -127,7 +150,7 @@ async function describe(ledger: Ledger, tenant: string, found: readonly Found[])
       mode,
       modeSource: source,
       surface,
-      origin: originOf(last, surface),
+      origin: originOf(last?.body.source, surface),
       lastTask: last && lastTaskOf(last),
       holder: holder ? summaryOf(holder) : null,
       waiting: waitingLine(holders, known(waiting)),

@@ -14,7 +14,12 @@ interface SessionPorts {
 
 const querySchema = z.strictObject({
   active: z.stringbool().optional().meta({ description: 'Only those in which something runs or waits.' }),
-  q: z.string().max(200).optional().meta({ description: 'Only those whose id holds this text, in any case.' }),
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'Only those whose id, or the `user` of whose newest task, holds this text, in any case.' }),
+  origin: z.string().max(200).optional().meta({ description: 'Only those with this `origin`, such as `telegram`, `webchat` or `api`.' }),
   sort: z.enum(['id', 'activity']).default('id').meta({ description: '`activity`: the session with the newest task first.' }),
   limit: pageLimitSchema,
   cursor: sessionIdSchema.optional().meta({ description: '`nextCursor` of the page before.' }),
@@ -31,8 +36,8 @@ export function getSessions({ ledger }: SessionPorts): Route {
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }) },
-    handle: async ({ query: { limit, cursor, active, q, sort } }, { tenant }) => {
-      const { items, next } = await listSessions(ledger, tenant, { limit, after: cursor, active: active === true, q, sort });
+    handle: async ({ query: { cursor, active, ...filter } }, { tenant }) => {
+      const { items, next } = await listSessions(ledger, tenant, { ...filter, after: cursor, active: active === true });
       return { status: 200, body: { items: items.map((each) => viewSummary(each)), nextCursor: next } };
     },
   });

@@ -12,6 +12,8 @@ interface SessionOptions {
 
 interface ListSessionsOptions extends SessionOptions {
   active?: boolean;
+  q?: string;
+  origin?: string;
   limit?: string;
   cursor?: string;
 }
@@ -23,6 +25,8 @@ export function addSessionCommands(program: Command, contextOf: ContextOf): void
     '50',
   )
     .option('--active', 'only sessions in which something runs or waits')
+    .option('--q <text>', 'only sessions whose id, or the sender of whose newest task, holds this text')
+    .option('--origin <name>', 'only sessions whose newest task came from there: telegram, webchat, api, ...')
     .action((id: string | undefined, options: ListSessionsOptions, command: Command) =>
       id === undefined ? runList(options, contextOf(command)) : runShow(id, options, contextOf(command)),
     );
@@ -80,9 +84,9 @@ const sessionViewSchema = sessionSummarySchema.extend({
 const NAME_WIDTH = 40;
 
 /** Lists the sessions that have tasks, with the running task of each and the number of waiting ones. */
-async function runList({ active, limit, cursor, json }: ListSessionsOptions, context: CommandContext): Promise<void> {
+async function runList({ active, json, ...filter }: ListSessionsOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  const answer = await context.connect().get('/v1/sessions', { limit, cursor, active: active === true ? 'true' : undefined });
+  const answer = await context.connect().get('/v1/sessions', { ...filter, active: active === true ? 'true' : undefined });
   if (json === true) return terminal.json(answer);
   const { items, nextCursor } = readAnswer(pageSchema(sessionSummarySchema), answer);
   if (items.length === 0 && nextCursor === null)

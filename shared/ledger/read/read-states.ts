@@ -67,7 +67,7 @@ function toState(id: string, text: string, first: string): TaskState | MusterErr
 /** What of a task's body stands before its input. */
 export type TaskHead = Pick<
   TaskBody,
-  'id' | 'agent' | 'source' | 'session' | 'scheduleId' | 'parentTaskId' | 'rootTaskId' | 'depth' | 'keyId'
+  'id' | 'agent' | 'source' | 'session' | 'scheduleId' | 'parentTaskId' | 'rootTaskId' | 'depth' | 'keyId' | 'user' | 'visitor'
 >;
 
 /** Tasks read together: Redis answers no one else meanwhile. */
@@ -85,6 +85,6 @@ export async function readHeads(ledger: Ledger, tenant: string, ids: readonly st
       .flat()
       .filter((head) => head !== '')
       .map((head) => parseBody(`${head}}`))
-      .map((head): [string, TaskHead] => [head.id, head]),
+      .map(({ first, ...head }): [string, TaskHead] => [head.id, { ...head, user: first.user ?? null, visitor: first.visitor ?? null }]),
   );
 }

@@ -14,6 +14,9 @@ async function submit(session: string, tenant = TENANT): Promise<string> {
   return (await acceptTask(parts, { tenant, session, agent: 'echo', input: 'hello' })).id;
 }
 
+const write = (session: string, surface: string, user: string): Promise<unknown> =>
+  handleMessage(parts, { tenant: TENANT, session, text: 'hello there', surface, user });
+
 const cancel = async (id: string, session: string): Promise<void> => {
   await cancelTask(parts.ledger, { tenant: TENANT, id, lane: `session:${session}` }, 'test');
 };
@@ -99,6 +102,21 @@ describe('the list of sessions', () => {
     for (const name of ['Telegram:7', 'slack:7', 'web']) await submit(name);
     expect(await all({ limit: 1, q: 'telegram' })).toEqual(['Telegram:7']);
     expect(await all({ limit: 1, q: ':7' })).toEqual(['Telegram:7', 'slack:7']);
+  });
+
+  it('has only those whose newest task a person wrote, or that came from a surface or a source', async () => {
+    await submit('asked');
+    await write('x-1', 'telegram', 'Ada L');
+    await write('x-2', 'slack', 'grace');
+    await write('x-3', 'slack', 'ada');
+    await write('x-3', 'slack', 'grace');
+    for (const sort of ['id', 'activity'] as const) {
+      expect(await all({ limit: 1, sort, q: 'ADA' })).toEqual(['x-1']);
+      expect((await all({ limit: 1, sort, q: 'grace' })).toSorted()).toEqual(['x-2', 'x-3']);
+      expect((await all({ limit: 1, sort, origin: 'slack' })).toSorted()).toEqual(['x-2', 'x-3']);
+      expect(await all({ limit: 1, sort, origin: 'telegram', q: 'x-' })).toEqual(['x-1']);
+      expect(await all({ limit: 1, sort, origin: 'api' })).toEqual(['asked']);
+    }
   });
 
   it('says where the newest task came from', async () => {

@@ -30,9 +30,11 @@ describe('muster sessions', () => {
     const items = [SUMMARY, { ...SUMMARY, id: 'quiet', mode: 'queue', holder: null, waitingTotal: 0 }];
     api = await startFakeApi({ 'GET /v1/sessions': (response) => answer(response, 200, { items, nextCursor: 'quiet' }) });
 
-    const { stdout, stderr } = await muster('sessions', '--active', '--limit', '2');
+    const { stdout, stderr } = await muster('sessions', '--active', '--limit', '2', '--q', 'ada', '--origin', 'telegram');
 
-    expect(api.requests[0]?.path).toBe('/v1/sessions?limit=2&active=true');
+    const { pathname, searchParams } = new URL(api.requests[0]?.path ?? '', 'http://api');
+    expect(pathname).toBe('/v1/sessions');
+    expect(Object.fromEntries(searchParams)).toEqual({ active: 'true', limit: '2', q: 'ada', origin: 'telegram' });
     const [heading, first, second] = stdout.split('\n');
     expect(heading?.split(/ {2,}/)).toEqual(['SESSION', 'MODE', 'WAITING', 'RUNS FOR', 'TASK']);
     expect(first).toMatch(new RegExp(`^pr/7 +steer +3 +\\d+d +${TASK_ID}$`));

@@ -472,9 +472,9 @@ test.skipIf(!hasBrowser)(
     await row('from-telegram').getByText('ada').waitFor();
     await row('from-telegram').getByText('permanently failed').waitFor();
     await expectAccessible('sessions', ['dark']);
-    await page.getByLabel('Search by id').fill('TELEGRAM');
+    await page.getByLabel('Search id or sender').fill('ADA');
     await row('asked-by-api').waitFor({ state: 'detached' });
-    expect(new URL(page.url()).searchParams.get('q')).toBe('TELEGRAM');
+    expect(new URL(page.url()).searchParams.get('q')).toBe('ADA');
     await row('from-telegram').getByRole('link', { name: 'from-telegram' }).click();
     await message('hello bot').getByText('Failed').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();

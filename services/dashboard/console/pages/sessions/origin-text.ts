@@ -16,3 +16,6 @@ export function originText({ origin, surface }: { origin?: string | null | undef
   const name = origin ?? surface;
   return NAMES[name] ?? name;
 }
+
+/** Where sessions can come from, for a filter. */
+export const ORIGINS: readonly { value: string; label: string }[] = Object.entries(NAMES).map(([value, label]) => ({ value, label }));

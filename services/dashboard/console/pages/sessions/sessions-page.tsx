@@ -12,11 +12,13 @@ import { DataTable } from '../../parts/table/data-table.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { sessionPath } from '../../routing/paths.ts';
 import { useFilters } from '../../routing/use-filters.ts';
+import { ORIGINS } from './origin-text.ts';
 import { SESSION_COLUMNS } from './session-columns.tsx';
 
-const FILTERS = { q: 'text', active: 'flag' } as const;
+const FILTERS = { q: 'text', origin: 'text', active: 'flag' } as const;
 const FIELDS = [
-  { name: 'q', kind: 'search', label: 'Search by id' },
+  { name: 'q', kind: 'search', label: 'Search id or sender' },
+  { name: 'origin', kind: 'pick', label: 'From', choices: ORIGINS },
   { name: 'active', kind: 'flag', label: 'Runs or waits' },
 ] as const;
 const POLL_MS = 5000;
