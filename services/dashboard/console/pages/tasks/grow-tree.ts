@@ -78,3 +78,14 @@ function isUrgent({ status }: TreeTask): boolean {
 export function tasksOf({ task, children }: TreeNode): TreeTask[] {
   return [task, ...children.flatMap(tasksOf)];
 }
+
+/** How many tasks are drawn, of how many that are known. */
+export function treeCountText(tree: TreeNode): string {
+  const drawn = tasksOf(tree).length;
+  const hidden = hiddenIn(tree);
+  return hidden === 0 ? `${drawn} tasks` : `${drawn} of ${drawn + hidden} tasks`;
+}
+
+function hiddenIn({ children, more }: TreeNode): number {
+  return children.reduce((sum, child) => sum + hiddenIn(child), more);
+}

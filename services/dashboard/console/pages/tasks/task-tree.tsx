@@ -11,7 +11,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Age, Elapsed } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
-import { growTree, tasksOf, type TreeNode, type TreeTask } from './grow-tree.ts';
+import { treeCountText, growTree, tasksOf, type TreeNode, type TreeTask } from './grow-tree.ts';
 import classes from './task-tree.module.css';
 import taskClasses from './tasks.module.css';
 
@@ -28,7 +28,7 @@ export function TaskTree({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef
     <section className="card">
       <div className={taskClasses['line']}>
         <h2>Parents and children</h2>
-        <span className="faint">{countText(drawn)} tasks</span>
+        <span className="faint">{treeCountText(tree)}</span>
       </div>
       {before === null ? null : <Before before={before} tenant={taskRef.tenant} />}
       <Graph tree={tree} task={task} tenant={taskRef.tenant} />

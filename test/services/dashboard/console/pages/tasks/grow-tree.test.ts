@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import {
+  treeCountText,
   growTree,
   tasksOf,
   type Delegated,
@@ -62,6 +63,7 @@ it('the task of the line is drawn among many siblings, also when their list does
 it('a large tree ends at forty tasks, and a deep one after four levels, with the number of those below', async () => {
   const wide = await growTree([taskOf('own')], ({ id }) => Promise.resolve({ items: many(`${id}.`, 8), hasMore: false }));
   expect(wide && tasksOf(wide)).toHaveLength(40);
+  expect(wide && treeCountText(wide)).toBe('40 of 321 tasks');
   const deep = await grow([taskOf('x')], ({ id }) => Promise.resolve({ items: [taskOf(`${id}x`)], hasMore: false }));
   expect(deep).toBe('x(xx(xxx(xxxx(xxxxx(+1)))))');
 });
