@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { createWebhooksService } from '../../../../../../services/webhooks/create-webhooks-service.ts';
 import { startConsole, type RunningConsole } from '../../../start-console.ts';
+import { waitFor } from '../../../../../support/wait-for.ts';
 import { hasBrowser } from '../../../test-browser.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -242,11 +243,14 @@ test.skipIf(!hasBrowser)('a search of texts goes on by itself until it has rows,
 
 test.skipIf(!hasBrowser)('Back and a reload return to the place in a long list', async () => {
   const { page } = console;
-  const isAt = (top: number): Promise<unknown> => page.waitForFunction(`document.querySelector('main').scrollTop === ${top}`);
+  // A wait of the page itself would evaluate text, which its policy forbids.
+  const becomesTrue = (text: string): Promise<unknown> =>
+    waitFor(async () => (await page.evaluate(text)) === true, { deadlineMs: 20_000, what: text });
+  const isAt = (top: number): Promise<unknown> => becomesTrue(`document.querySelector('main').scrollTop === ${top}`);
   await console.open('/tasks?status=pending');
   await table().getByRole('row').nth(20).waitFor();
   await page.evaluate("document.querySelector('main').scrollTop = 900");
-  await page.waitForFunction("Object.entries(sessionStorage).some(([key, top]) => key.startsWith('muster:scroll:') && top === '900')");
+  await becomesTrue("Object.entries(sessionStorage).some(([key, top]) => key.startsWith('muster:scroll:') && top === '900')");
   await page.getByRole('link', { name: 'Hooks', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Hooks' }).waitFor();
   await page.goBack();
