@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wait } from '#shared/time/wait.ts';
 import { startFakeTelegram, type FakeTelegram } from '../../support/chat/fake-telegram.ts';
 import { type DaemonProcess, startMusterDaemon } from '../../support/daemons/daemon-process.ts';
 import { type HubGateway, startHubGateway } from '../../support/daemons/hub-gateway.ts';
 import { readEvents } from '../../services/api/support/read-events.ts';
 import { type Fleet, openFleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { useFolder } from '../../support/use-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -12,6 +14,9 @@ import { waitFor } from '../../support/wait-for.ts';
 const GRACE_MS = 8000;
 /** Writes a line for each step, so that what is missing or doubled can be seen. */
 const STEPS = 'for step in 1 2 3 4 5 6; do echo "$MUSTER_ATTEMPT/$step"; sleep "$0"; done';
+
+/** How much longer a sleep at full size is. */
+const SLEEP_MS = 600_000;
 
 const folder = await useFolder();
 let fleet: Fleet;
@@ -82,7 +87,7 @@ describe("a laptop's day", () => {
       settings: {
         agents: { coder: { kind: 'daemon', capabilities: ['code'] } },
         routing: { agent: 'coder' },
-        hub: { heartbeatMs: 300, missedHeartbeats: 2, graceMs: GRACE_MS, excludeMs: 500, resendMs: 200, sweepMs: 300 },
+        hub: { heartbeatMs: 500, missedHeartbeats: 4, graceMs: GRACE_MS, excludeMs: 500, resendMs: 200, sweepMs: 300 },
       },
     });
     api = await fleet.start('api');
@@ -125,6 +130,7 @@ describe("a laptop's day", () => {
     expect((await fetch(`${chat.url}/chat/telegram`, { method: 'POST', headers, body })).status).toBe(200);
     const shown = (text: string): boolean => telegram.shown.some((message) => message.text.includes(text));
     await waitFor(() => shown('It waits for a daemon: no daemon is connected'), { deadlineMs: 20_000, what: 'the wait to be told' });
+    if (testEnvironment.isChaos) await wait(SLEEP_MS);
     const before = laptop.lines.length;
     laptop.signal('SIGCONT');
     await laptop.prints('Connected to ws://', before);
