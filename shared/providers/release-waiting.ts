@@ -17,11 +17,11 @@ const CONCURRENCY = 5;
 export async function releaseWaiting(ledger: Ledger): Promise<boolean> {
   const { redis, keys } = ledger;
   const ids = await redis.zrange(keys.fleet.throttleWaits, '0', '-1');
-  await pMap(ids, (id) => releaseOf(ledger, id), { concurrency: CONCURRENCY });
+  await pMap(ids, (id) => releaseOfModel(ledger, id), { concurrency: CONCURRENCY });
   return ids.length > 0;
 }
 
-async function releaseOf(ledger: Ledger, id: string): Promise<void> {
+async function releaseOfModel(ledger: Ledger, id: string): Promise<void> {
   const target = await findThrottled(ledger, id);
   if (target === null) {
     await ledger.redis.zrem(ledger.keys.fleet.throttleWaits, id);

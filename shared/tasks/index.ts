@@ -69,4 +69,4 @@ export {
 } from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';
-export { releaseOf, workerName } from './worker-name.ts';
+export { isolatedName, releaseOf, workerName, workerOf } from './worker-name.ts';

@@ -1,6 +1,9 @@
 /** Ends the part of a worker's name in front of its release. No release has it once it is escaped. */
 const MARK = '@';
 
+/** Between the name of a worker and the number of one of its processes. No release has it once it is escaped, and no host name has it. */
+const SEPARATOR = '+';
+
 interface NamedProcess {
   host: string;
   pid: number;
@@ -22,11 +25,21 @@ export function workerName({ host, pid, role, random, release }: NamedProcess): 
   return `${parts.join('-')}${MARK}${encodeURIComponent(release)}`;
 }
 
-/** The release of the worker with this name; null where its name has none, as in records of earlier versions. */
+/** What records call the process of a worker in which suspects run. */
+export function isolatedName(worker: string, number: number): string {
+  return `${worker}${SEPARATOR}${number}`;
+}
+
+/** The worker that a process belongs to. */
+export function workerOf(name: string): string {
+  return name.split(SEPARATOR)[0] ?? name;
+}
+
+/** The release of the worker or process with this name; null where its name has none, as in records of earlier versions. */
 export function releaseOf(worker: string | undefined): string | null {
   const at = worker?.lastIndexOf(MARK) ?? -1;
   if (worker === undefined || at < 0) return null;
-  const escaped = worker.slice(at + MARK.length);
+  const escaped = workerOf(worker.slice(at + MARK.length));
   try {
     return decodeURIComponent(escaped);
   } catch {

@@ -34,16 +34,3 @@ export function isFromIsolated(message: unknown): message is FromIsolated {
 function kindOf(message: unknown): string {
   return typeof message === 'object' && message !== null && 'kind' in message ? String(message.kind) : '';
 }
-
-/** Between the name of a worker and the number of its process. No host name has it. */
-const SEPARATOR = '+';
-
-/** What records call the process of a worker in which suspects run. */
-export function isolatedName(worker: string, number: number): string {
-  return `${worker}${SEPARATOR}${number}`;
-}
-
-/** The worker that a process belongs to. */
-export function workerOf(name: string): string {
-  return name.split(SEPARATOR)[0] ?? name;
-}

@@ -1,8 +1,8 @@
 import { secretVariables } from '#shared/config/index.ts';
 import { readState } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
+import { isolatedName } from '#shared/tasks/index.ts';
 import { expireAttempt, routeOfLoss } from '../upkeep/reclaimer.ts';
-import { isolatedName } from './isolation-messages.ts';
 import { IsolatedProcess } from './isolated-process.ts';
 import { IsolationPool } from './isolation-pool.ts';
 

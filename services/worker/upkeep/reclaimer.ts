@@ -17,10 +17,9 @@ import {
 import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
-import type { TaskState } from '#shared/tasks/index.ts';
+import { type TaskState, workerOf } from '#shared/tasks/index.ts';
 import { Ticker } from '#shared/time/index.ts';
 import { countLoss } from '#shared/execution/index.ts';
-import { workerOf } from '../isolation/isolation-messages.ts';
 
 interface ReclaimerOptions extends Intake {
   log: Log;

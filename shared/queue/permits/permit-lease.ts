@@ -18,7 +18,7 @@ export interface PermitLeaseOptions {
   log: Log;
 }
 
-/** A worker returns what it does not use for so many polls after it learned that another one waits. */
+/** A worker returns what it does not use for so many polls after it learned that another worker waits. */
 const CONTENDED_POLLS = 3;
 
 /**
