@@ -2,6 +2,7 @@ import type { TaskQueue } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { Clock } from '../../time/index.ts';
 import { type Fleet, kindOf, leasePermits, type PermitCall, type PermitKind, reservedOf } from './lease-permits.ts';
+import { MovedPermits } from './moved-permits.ts';
 import { FIRST_RANK, UNKNOWN_RANK } from './next-ticket.ts';
 
 export interface PermitLeaseOptions {
@@ -27,14 +28,9 @@ const CONTENDED_POLLS = 3;
  */
 export class PermitLease {
   readonly #options: PermitLeaseOptions;
+  readonly #moved = new MovedPermits();
   #held = 0;
   #used = 0;
-  /** Of these, the ones of attempts that ran before they had a permit. */
-  #adopted = 0;
-  /** Permits of attempts that go on elsewhere, until whoever adopts them takes over the permits. */
-  #left = 0;
-  /** Permits to take over, by the worker that held them. */
-  #taking = new Map<string, number>();
   /** Counts the leases, so that a permit of a lost one is known. */
   #number = 0;
   #heldUntil = 0;
@@ -59,7 +55,7 @@ export class PermitLease {
 
   /** Permits that it holds and no ticket uses. */
   get spare(): number {
-    return this.#isHeld ? this.#held - this.#used - this.#left : 0;
+    return this.#isHeld ? this.#held - this.#used - this.#moved.left : 0;
   }
 
   get isContended(): boolean {
@@ -96,25 +92,24 @@ export class PermitLease {
    * asked for what is missing. Returns the lease.
    */
   adopt(from: string | null): number {
-    this.#adopted += 1;
-    if (from !== null) this.#taking.set(from, (this.#taking.get(from) ?? 0) + 1);
+    this.#moved.adopt(from);
     return this.take();
   }
 
   /** Such an attempt has ended. */
   releaseAdopted(): void {
-    this.#adopted -= 1;
+    this.#moved.releaseAdopted();
     this.#used -= 1;
   }
 
   /** An attempt of this worker goes on elsewhere, with its permit. */
   leave(): void {
-    this.#left += 1;
+    this.#moved.leave();
   }
 
   /** Returns all permits but those that were left. */
   async end(): Promise<void> {
-    const end = { needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0, attempts: this.#left, from: {} };
+    const end = { needs: 0, spare: 0, rank: UNKNOWN_RANK, leaseMs: 0, attempts: this.#moved.left, from: {} };
     const { fleet, kind, worker, queues, keepMs } = this.#options;
     await leasePermits(fleet, { worker, queues, kind, holds: this.#held, keepMs, ...end });
   }
@@ -182,11 +177,11 @@ export class PermitLease {
 
   /** Permits that adopted attempts run without. */
   get #owed(): number {
-    return Math.min(this.#adopted, Math.max(0, this.#used - this.#held));
+    return Math.min(this.#moved.adopted, Math.max(0, this.#used - this.#held));
   }
 
   #hasNews(waiting: number): boolean {
-    if (this.#taking.size > 0) return true;
+    if (this.#moved.isTaking) return true;
     if (this.#owed > 0) return !this.isAnswerDue;
     if (waiting === 0) return this.#isRegistered || (this.isContended && this.spare > 0);
     return !this.#isRegistered && !this.isContended && this.spare < waiting;
@@ -197,10 +192,10 @@ export class PermitLease {
     const { leaseMs } = fleet.settings.worker;
     const calledAt = clock.monotonic();
     // While others wait, unused permits are returned.
-    if (this.isContended) this.#held = Math.min(this.#held, this.#used + this.#left);
+    if (this.isContended) this.#held = Math.min(this.#held, this.#used + this.#moved.left);
     const holds = this.#held;
-    const taking = new Map(this.#taking);
-    const wish = { ...this.#wishFor(needs, rank), attempts: this.#used + this.#left, from: Object.fromEntries(taking) };
+    const { taking } = this.#moved;
+    const wish = { ...this.#wishFor(needs, rank), attempts: this.#used + this.#moved.left, from: Object.fromEntries(taking) };
     try {
       const answer = await leasePermits(fleet, { worker, queues, kind, holds, leaseMs, keepMs, ...wish });
       this.#isRenewalDue = false;
@@ -208,7 +203,7 @@ export class PermitLease {
         this.#lose();
         return true;
       }
-      this.#noteMoved(taking, answer.moved);
+      this.#moved.noteMoved(taking, answer.moved);
       this.#held = answer.count;
       this.#heldUntil = calledAt + leaseMs;
       this.#isRegistered = wish.needs > 0 && answer.count < holds + wish.needs;
@@ -221,10 +216,10 @@ export class PermitLease {
     }
   }
 
-  /** Adopted attempts get their permits before any ticket, and tickets that run above a lowered cap theirs before another one starts. */
+  /** Adopted attempts get their permits before any ticket, and tickets that run above a lowered cap theirs before the next one starts. */
   #wishFor(needs: number, rank: string): Pick<PermitCall, 'needs' | 'spare' | 'rank'> {
     const owed = this.#owed;
-    if (this.#taking.size > 0) return { needs: 0, spare: 0, rank: FIRST_RANK };
+    if (this.#moved.isTaking) return { needs: 0, spare: 0, rank: FIRST_RANK };
     if (owed > 0) {
       this.#nextAskAt = this.#options.clock.monotonic() + this.#options.fleet.settings.worker.fleetFullMs;
       return { needs: owed, spare: 0, rank: FIRST_RANK };
@@ -236,17 +231,7 @@ export class PermitLease {
 
   /** Whether permits are missing after a take-over: others were adopted meanwhile, or who held them had fewer. */
   #mustFollow(taken: ReadonlyMap<string, number>): boolean {
-    return this.#taking.size > 0 || (taken.size > 0 && this.#owed > 0);
-  }
-
-  /** Permits were taken over from others, as far as they had them, and so many of its own by others. */
-  #noteMoved(taken: ReadonlyMap<string, number>, moved: number): void {
-    this.#left = Math.max(0, this.#left - moved);
-    for (const [worker, count] of taken) {
-      const left = (this.#taking.get(worker) ?? 0) - count;
-      if (left > 0) this.#taking.set(worker, left);
-      else this.#taking.delete(worker);
-    }
+    return this.#moved.isTaking || (taken.size > 0 && this.#owed > 0);
   }
 
   /** The fleet had room for what was asked, or not for all of it. */
@@ -259,7 +244,7 @@ export class PermitLease {
   #lose(): void {
     this.#number += 1;
     this.#held = 0;
-    this.#used = this.#adopted;
+    this.#used = this.#moved.adopted;
     this.#heldUntil = 0;
     this.#isRegistered = false;
   }
