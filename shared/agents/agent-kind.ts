@@ -1,5 +1,5 @@
 import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings, Settings } from '../config/index.ts';
-import type { AttemptModels } from '../models/index.ts';
+import type { AttemptModels, EndpointRequests } from '../models/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { OutputFile } from './command/attempt-folder.ts';
 
@@ -37,6 +37,8 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly context: AgentContext;
   /** Its model calls pass through these. */
   readonly models: AttemptModels;
+  /** Its requests to endpoints that are no models pass through these. */
+  readonly requests: EndpointRequests;
   /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
   readonly inputArrived: () => Promise<void>;
   /** Adds to the record of the attempt, should it fail or time out. */

@@ -1,7 +1,7 @@
 import type { AgentLog } from '../config/index.ts';
 import type { ClaimAnswer, Ledger, TaskPlace } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
-import type { AttemptModels, ModelCalls } from '../models/index.ts';
+import type { AttemptModels, EndpointRequests, ModelCalls } from '../models/index.ts';
 import { priorityBand, type TaskBody, type TaskState } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { FilePorts } from './attempt/attachment-opener.ts';
@@ -25,6 +25,8 @@ export interface Execution {
   readonly usage: AttemptUsage;
   /** Its agent's model calls pass through these. */
   readonly models: AttemptModels;
+  /** Its agent's requests to endpoints that are no models pass through these. */
+  readonly requests: EndpointRequests;
   readonly spend: AttemptSpend;
   readonly tokens: AttemptTokens;
   readonly files: AttemptFiles;
@@ -92,8 +94,9 @@ export function openExecution(
     redact,
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
+  const requests = modelCalls.openRequests({ ref: attempt.ref, agent: body.agent });
   const files = new AttemptFiles({ ports: fileParts, attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog });
-  return { body, state, attempt, output, taskLog, usage, models, spend, tokens, files, log, claimedFrom };
+  return { body, state, attempt, output, taskLog, usage, models, requests, spend, tokens, files, log, claimedFrom };
 }
 
 /** Of a tenant among others that wait for a provider. */

@@ -76,7 +76,7 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Pr
 
 async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<AgentResult> {
   const { ledger, catalog, spending } = parts;
-  const { body, state, attempt, models } = execution;
+  const { body, state, attempt, models, requests } = execution;
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
@@ -91,6 +91,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     isOperators: entry.origin === 'config',
     context: agentContext(parts, execution, given),
     models,
+    requests,
     inputArrived: () => attempt.inputArrived,
     diagnose,
     files: execution.files,

@@ -72,7 +72,9 @@ export class AttemptCalls {
     } catch (error) {
       const failure = await this.#fail(source, call, error);
       if (failure === null) return { kind: 'failed', error, mayFallBack: false };
-      const shown = call.hasBegun ? failure : failureOfProbe(this.#options, gate.call, failure);
+      const shown = call.hasBegun
+        ? failure
+        : failureOfProbe(this.#options, { endpoint: source.account.endpoint, circuit: gate.call.circuit }, failure);
       return { kind: 'failed', error: shown, mayFallBack: mayFallBack(failure) };
     }
   }

@@ -2,8 +2,7 @@ import type { Settings } from '../config/index.ts';
 import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
-import type { ProviderAccount } from '../providers/index.ts';
-import { isEndpointAway, isEndpointFailure } from './call-failure.ts';
+import { isEndpointAway, isEndpointBroken } from './call-failure.ts';
 import type { CircuitAnswer, CircuitCall, Circuits } from './circuits/circuits.ts';
 import type { CallEnd } from './gated-call.ts';
 
@@ -15,13 +14,20 @@ export interface CallCircuitPorts {
 
 type Admitted = Extract<CircuitAnswer, { kind: 'go' }>;
 
+/** What a circuit reads of the end of a call. */
+export type CircuitEnd = Pick<CallEnd, 'failure' | 'isAborted' | 'isTimedOut' | 'silentMs'>;
+
 /** What a call is for the circuit of its agent and endpoint. */
-export function circuitCall({ ref, agent }: { ref: AttemptRef; agent: string }, { endpoint }: ProviderAccount): CircuitCall {
+export function circuitCall({ ref, agent }: { ref: AttemptRef; agent: string }, endpoint: string): CircuitCall {
   return { tenant: ref.tenant, agent, endpoint, caller: leaseMember(ref) };
 }
 
 /** Counts the end of an admitted call for its circuit, or releases the place of a call that proved nothing. Never rejects. */
-export async function reportEndToCircuit(ports: CallCircuitPorts, call: CircuitCall, circuit: Admitted, end: CallEnd): Promise<void> {
+export async function reportEndToCircuit(
+  ports: CallCircuitPorts,
+  { call, circuit }: { call: CircuitCall; circuit: Admitted },
+  end: CircuitEnd,
+): Promise<void> {
   const failure = failureForCircuit(ports, end);
   if (end.isAborted && failure === null) return await releaseProbe(ports, call, circuit);
   // An answer matters only where calls failed before it.
@@ -43,8 +49,8 @@ async function uncounted({ log }: CallCircuitPorts, work: Promise<void>): Promis
 }
 
 /** Why the endpoint failed; null where it did not, or is not to blame. An endpoint that hangs is stopped by a timeout. */
-function failureForCircuit({ settings }: CallCircuitPorts, { failure, isTimedOut, silentMs }: CallEnd): string | null {
-  if (failure !== null) return isEndpointFailure(failure) ? failure.message : null;
+function failureForCircuit({ settings }: CallCircuitPorts, { failure, isTimedOut, silentMs }: CircuitEnd): string | null {
+  if (failure !== null) return isEndpointBroken(failure) ? failure.message : null;
   return isTimedOut && silentMs >= settings.circuits.silenceMs ? `nothing came for ${Math.round(silentMs)} ms` : null;
 }
 
@@ -54,12 +60,11 @@ function failureForCircuit({ settings }: CallCircuitPorts, { failure, isTimedOut
  */
 export function failureOfProbe(
   ports: CallCircuitPorts,
-  { permit, circuit }: { permit: { account: ProviderAccount }; circuit: Admitted },
+  { endpoint, circuit }: { endpoint: string; circuit: Admitted },
   failure: TaskFailure,
 ): TaskFailure {
   if (!circuit.isProbe || !isEndpointAway(failure)) return failure;
   const hold = { gate: 'circuit', what: circuit.name } as const;
-  const { endpoint } = permit.account;
   const message = `${endpoint} is still away: ${failure.message}`;
   return new HeldFailure(failure.code, message, { hold, retryAfterMs: ports.settings.circuits.maxHoldMs });
 }
@@ -67,7 +72,7 @@ export function failureOfProbe(
 /** Why the attempt of a call that its circuit refused is held. */
 export function heldByCircuit(
   { settings }: CallCircuitPorts,
-  { endpoint }: ProviderAccount,
+  endpoint: string,
   { failures, reason, hold }: Extract<CircuitAnswer, { kind: 'wait' }>,
 ): HeldFailure {
   const message = `${endpoint} failed ${failures} times in a row (${reason}), and one call at a time tries it again`;

@@ -6,8 +6,14 @@ import type { TaskFailure } from '../errors/index.ts';
 const ENDPOINT_CODES: ReadonlySet<string> = new Set(['PROVIDER_ERROR', 'NETWORK_ERROR']);
 
 /** Whether a call failed by its endpoint. A wrong call, a throttle and a refusal of ours are none. */
-export function isEndpointFailure({ code }: TaskFailure): boolean {
+function isEndpointFailure({ code }: TaskFailure): boolean {
   return ENDPOINT_CODES.has(code);
+}
+
+/** Whether a failure counts for the circuit of its endpoint. An answer of 4xx, 409 say, is one that works. */
+export function isEndpointBroken(failure: TaskFailure): boolean {
+  const status = Number(failure.details?.['status']);
+  return isEndpointFailure(failure) && !(status >= 400 && status < 500);
 }
 
 /** What a provider refuses for a while. */

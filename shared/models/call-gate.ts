@@ -80,7 +80,7 @@ export async function admitCall(ports: GatePorts, caller: Caller, request: GateR
   const lease = leaseMember(ref);
   // The same when it is sent again.
   const spending = { id: `${lease}/${randomUUID()}`, lease, subject: caller.subject, beyond: request.beyond };
-  const circuited = circuitCall(caller, account);
+  const circuited = circuitCall(caller, account.endpoint);
   const asked = await Promise.allSettled([
     retryWhileAway(() => ports.circuits.admit(circuited), { signal }),
     retryWhileAway(() => ports.throttle.admitCall({ account, model, place: ref, band, weight, tokens, isFirst }, signal), { signal }),
@@ -102,7 +102,7 @@ function admittedBy({ circuit, admission, spend }: Answers, signal: AbortSignal)
 
 function refusalOf(ports: GatePorts, request: GateRequest, { circuit, admission, spend }: Answers): GateAnswer {
   if (spend?.kind === 'exceeded') return { kind: 'refused', failure: budgetFailure(spend), downgrade: downgradeOf(spend) };
-  if (circuit?.kind === 'wait') return { kind: 'held', failure: heldByCircuit(ports, request.account, circuit), isWalled: false };
+  if (circuit?.kind === 'wait') return { kind: 'held', failure: heldByCircuit(ports, request.account.endpoint, circuit), isWalled: false };
   if (admission?.kind !== 'wait') throw new Error('An admitted call was refused');
   return { kind: 'held', failure: heldByProvider(request, admission), isWalled: admission.because === 'wall' };
 }
@@ -180,7 +180,7 @@ export async function reportEnd(
     retryWhileAway(() => ports.spending.settle(spend, end.costMicroUsd ?? 0), { mayRetry: () => !signal.aborted }).catch(
       settleFailed(ports),
     ),
-    reportEndToCircuit(ports, circuitCall(caller, permit.account), circuit, end),
+    reportEndToCircuit(ports, { call: circuitCall(caller, permit.account.endpoint), circuit }, end),
   ]);
   if (hold && end.failure === null) await ports.throttle.leave(hold.place);
   return hold && end.failure && heldByProvider(permit, hold, end.failure);

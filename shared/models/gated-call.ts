@@ -92,6 +92,6 @@ export class GatedCall {
 }
 
 /** Signals of timeouts have reasons of this name: those of the platform, and of attempts. */
-function isTimeout(reason: unknown): boolean {
+export function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError';
 }

@@ -1,9 +1,10 @@
 /**
  * The gateway of model calls: every call of an attempt passes through it, waits for what it has to pass, is counted once, and settled
- * before the attempt ends. With it the circuits, which hold the tasks of agents whose endpoints fail again and again.
+ * before the attempt ends. With it the circuits, which hold the tasks of agents whose endpoints fail again and again, models or not.
  */
 export type { AttemptModels } from './attempt-models.ts';
 export type { CallUsage } from './call-meter.ts';
+export type { EndpointRequests } from './circuits/endpoint-requests.ts';
 export { explainCircuit } from './circuits/explain-circuit.ts';
 export { releaseCircuits } from './circuits/release-circuits.ts';
 export type { ModelSource } from './language-model.ts';

@@ -8,6 +8,7 @@ import { systemClock } from '../time/index.ts';
 import { AttemptModels, type AttemptModelsOptions } from './attempt-models.ts';
 import type { GatePorts, Spending } from './call-gate.ts';
 import { Circuits } from './circuits/circuits.ts';
+import { EndpointRequests, type EndpointRequestsOptions } from './circuits/endpoint-requests.ts';
 import { Latencies } from './latencies.ts';
 
 interface ModelCallPorts {
@@ -36,6 +37,11 @@ export class ModelCalls {
   /** The model calls of one attempt. */
   open(attempt: AttemptOptions): AttemptModels {
     return new AttemptModels({ ...this.#shared, ...attempt });
+  }
+
+  /** The requests of one attempt to endpoints that are no models. */
+  openRequests(caller: EndpointRequestsOptions['caller']): EndpointRequests {
+    return new EndpointRequests({ ...this.#shared, caller });
   }
 }
 

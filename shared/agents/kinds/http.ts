@@ -1,6 +1,7 @@
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { Headers, type Response } from 'undici';
-import type { AgentResult, AgentTask } from '../../config/index.ts';
+import type { AgentContext, AgentResult, AgentTask } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
@@ -45,23 +46,36 @@ const CONNECTION_HEADERS = [
  * them, `[{ name, mediaType, bytes, url }]`; what is PUT to `<artifactsUrl>/<name>` while the attempt runs becomes an artifact. The answer is JSON, `{ output?, result?, usage? }`, a
  * stream of server-sent events (see `readHttpEvents`), or 204. Fails as `failureFromStatus` says; with PERMISSION_DENIED for an address
  * that is not public; NETWORK_ERROR for a connection that is refused or cut; OUTPUT_TOO_LARGE for a body over the limit; AGENT_ERROR for an
- * answer in no such form.
+ * answer in no such form. The task is held while the circuit of the agent and the endpoint is open.
  */
 export async function runHttp(run: AgentRun<DefinitionOf<'http'>>, options: HttpOptions): Promise<AgentResult> {
   const { signal } = run.context;
   signal.throwIfAborted();
-  // An answer that is not read to its end must not keep its connection.
-  const request = new AbortController();
   const redact = createSecretRedactor(http.secretsOf(run.definition, () => undefined));
+  return await run.requests.send({
+    url: run.definition.url,
+    signal,
+    run: (onPart) => request(run, { ...options, redact, onPart }),
+    failureOf: (error) => failureFromNetwork(error, redact),
+  });
+}
+
+interface RequestOptions extends HttpOptions {
+  readonly redact: Redactor;
+  /** Called with each part of an answer. */
+  readonly onPart: () => void;
+}
+
+async function request(run: AgentRun<DefinitionOf<'http'>>, options: RequestOptions): Promise<AgentResult> {
+  // An answer that is not read to its end must not keep its connection.
+  const leaving = new AbortController();
   try {
-    const response = await post(run, options, AbortSignal.any([signal, request.signal]));
-    if (!response.ok) throw await describeFailure(response, options.clock, redact);
-    return await readAnswer(response, run);
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw failureFromNetwork(error, redact);
+    const response = await post(run, options, AbortSignal.any([run.context.signal, leaving.signal]));
+    if (!response.ok) throw await describeFailure(response, options);
+    options.onPart();
+    return await readAnswer(response, run.context, options.onPart);
   } finally {
-    request.abort();
+    leaving.abort();
   }
 }
 
@@ -100,15 +114,22 @@ function readHeaders(given: Record<string, string>): Headers {
   }
 }
 
-async function readAnswer(response: Response, { context }: AgentRun<DefinitionOf<'http'>>): Promise<AgentResult> {
+async function readAnswer(response: Response, context: AgentContext, onPart: () => void): Promise<AgentResult> {
   if (response.status === 204 || response.body === null) return {};
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (type === 'text/event-stream') return await readHttpEvents(response.body, context);
-  if (type === 'application/json' || type.endsWith('+json')) return parseAgentAnswer(await response.text());
+  if (type === 'text/event-stream') return await readHttpEvents(observeParts(response.body, onPart), context);
+  if (type === 'application/json' || type.endsWith('+json')) return parseAgentAnswer(await text(observeParts(response.body, onPart)));
   throw new TaskFailure('AGENT_ERROR', `The endpoint answered with "${type}" instead of application/json or text/event-stream`);
 }
 
-async function describeFailure(response: Response, clock: Clock, redact: Redactor): Promise<TaskFailure> {
+async function* observeParts(body: AsyncIterable<Uint8Array>, onPart: () => void): AsyncGenerator<Uint8Array> {
+  for await (const part of body) {
+    onPart();
+    yield part;
+  }
+}
+
+async function describeFailure(response: Response, { clock, redact }: RequestOptions): Promise<TaskFailure> {
   // The status is enough when the text does not arrive or is too long.
   const message = await response.text().then(redact, () => undefined);
   return failureFromStatus({ status: response.status, header: (name) => response.headers.get(name), message, nowMs: clock.now() });

@@ -2,6 +2,7 @@ import type { AgentDefinition, AgentKind } from '#shared/config/agent-definition
 import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
 import { AttemptModels } from '#shared/models/attempt-models.ts';
+import { EndpointRequests } from '#shared/models/circuits/endpoint-requests.ts';
 import { openGate } from './open-gate.ts';
 import { expect } from 'vitest';
 import { classifyFailure, TaskFailure } from '#shared/errors/task-failure.ts';
@@ -95,6 +96,7 @@ export function observeRun<Kind extends AgentKind>(
       isOperators: true,
       context,
       models: new AttemptModels({ ...openGate(), signal: () => controller.signal, onUsage: (used) => void usages.push(used) }),
+      requests: new EndpointRequests(openGate()),
       inputArrived: () => arrived.promise,
       diagnose: (found) => Object.assign(diagnostics, found),
       untilStopped: (work) => untilAborted(work, controller.signal),
