@@ -79,7 +79,8 @@ async function findRepeated({ ledger }: AttentionPorts, tenant: string): Promise
 async function findDeliveries({ ledger }: AttentionPorts, tenant: string): Promise<Item[]> {
   const { items } = await listDeliveries(ledger, tenant, { status: 'failed' }, { limit: MAX_READ });
   if (items.length === 0) return [];
-  const text = `${items.length === MAX_READ ? 'At least ' : ''}${items.length} replies or callbacks could not be delivered.`;
+  const what = items.length === 1 ? 'reply or callback' : 'replies or callbacks';
+  const text = `${items.length === MAX_READ ? 'At least ' : ''}${items.length} ${what} could not be delivered.`;
   const link = '/deliveries?status=failed';
   return [{ code: 'delivery.failed', level: 'warning', text, count: items.length, since: null, link, subject: null }];
 }

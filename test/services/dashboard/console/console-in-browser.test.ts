@@ -223,8 +223,10 @@ test.skipIf(!hasBrowser)('on a narrow page the conversations are in a drawer and
   await page.setViewportSize({ width: 390, height: 844 });
   try {
     await page.goto(`${dashboard.url}/chat`);
-    await say(`wide ${'x'.repeat(300)}`);
+    await say(`wide ${'x'.repeat(3000)}`);
     await page.getByText('I heard wide').waitFor();
+    await page.getByText('The answer is being written').waitFor({ state: 'attached' });
+    expect(await page.evaluate('document.querySelector("main").scrollHeight - document.querySelector("main").clientHeight')).toBe(0);
     await page.getByRole('button', { name: 'Conversations' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'New chat' }).waitFor();
     await expectAccessible('drawer', ['dark']);

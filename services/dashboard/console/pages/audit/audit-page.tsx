@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     onNarrow: 'line',
     cell: ({ action, actionText }) => <span title={action}>{actionText}</span>,
   },
-  { id: 'object', title: 'Object', cell: ({ object }) => <span title={object ?? undefined}>{object ?? '–'}</span> },
+  { id: 'object', title: 'Object', onNarrow: 'line', cell: ({ object }) => <span title={object ?? undefined}>{object ?? '–'}</span> },
   { id: 'outcome', title: 'Outcome', width: 170, cell: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
   { id: 'via', title: 'Via', width: 70, cell: ({ via }) => via },
   { id: 'from', title: 'From', width: 120, cell: ({ from }) => from ?? '–' },

@@ -19,6 +19,9 @@ interface FailureOverviewProps {
   readAt: number;
 }
 
+/** About as high as the workers beside it. */
+const PLOT_PX = 200;
+
 /** When the tasks failed, by error, and on which workers. */
 export function FailureOverview({ pages, search, readAt }: FailureOverviewProps): ReactElement | null {
   const plot = useMemo(
@@ -35,7 +38,14 @@ export function FailureOverview({ pages, search, readAt }: FailureOverviewProps)
   return (
     <div className={classes['overview']}>
       <Panel title="Over time" actions={<span className="faint">of the newest 1,000</span>}>
-        <Plot label={`Failed tasks in ${stepText(plot.stepMinutes)}`} times={plot.times} series={plot.series} kind="stack" unit="tasks" />
+        <Plot
+          label={`Failed tasks in ${stepText(plot.stepMinutes)}`}
+          times={plot.times}
+          series={plot.series}
+          kind="stack"
+          unit="tasks"
+          height={PLOT_PX}
+        />
       </Panel>
       <div>
         {releases.length === 0 ? null : <ReleasesPanel releases={releases} search={search} />}

@@ -55,8 +55,10 @@ function NowView({ parts }: { parts: NowParts }): ReactElement {
   return (
     <>
       <NowStats parts={parts} />
-      {attention.length > 0 ? <AttentionPanel items={attention} /> : null}
-      <RunningPanel now={now} />
+      <div className={classes['wideColumns']}>
+        {attention.length > 0 ? <AttentionPanel items={attention} /> : null}
+        <RunningPanel now={now} />
+      </div>
       <div className={classes['columns']}>
         <WaitingPanel now={now} tasks={waiting} />
         <FailedPanel tasks={failed} />

@@ -7,7 +7,7 @@ import { taskPath } from '../../routing/paths.ts';
 import { originText } from './origin-text.ts';
 
 export const SESSION_COLUMNS: readonly Column<SessionSummary>[] = [
-  { id: 'id', title: 'Session', cell: ({ id }) => id, onNarrow: 'first' },
+  { id: 'id', title: 'Session', width: 220, cell: ({ id }) => id, onNarrow: 'first' },
   { id: 'origin', title: 'From', width: 90, cell: (session) => originText(session), onNarrow: 'line' },
   { id: 'who', title: 'Who', width: 110, onNarrow: 'line', cell: ({ lastTask }) => lastTask?.user ?? '' },
   { id: 'last', title: 'Last message', cell: ({ lastTask }) => lastTask?.text ?? '', onNarrow: 'line' },

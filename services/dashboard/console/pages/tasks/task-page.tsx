@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core';
+import { Skeleton, Title } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { usePerson } from '../../api/call-api.ts';
@@ -6,7 +6,7 @@ import { ApiProblem, type TaskRef } from '../../api/records.ts';
 import type { Attempt, TaskError, TaskRecord } from '../../api/tasks.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ClockTime } from '../../parts/time.tsx';
-import { useSearchParameter } from '../../routing/navigation.tsx';
+import { PageLink, useSearchParameter } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { TaskFacts } from './task-facts.tsx';
 import { TaskDeliveries } from './task-deliveries.tsx';
@@ -35,17 +35,25 @@ export function Page({ params }: PageProps): ReactElement {
 function TaskPage({ taskRef }: { taskRef: TaskRef }): ReactElement {
   const live = useTask(taskRef);
   const { parts, error } = live;
-  const isUnknown = error instanceof ApiProblem && error.status === 404;
+  if (parts === undefined && error instanceof ApiProblem && error.status === 404) return <UnknownTask />;
   return (
     <div className={`page ${classes['sheet']}`}>
       {error === null || parts !== undefined ? null : (
-        <ProblemNote
-          title={isUnknown ? 'There is no such task' : 'The task could not be read'}
-          error={isUnknown ? new Error('It is not kept any more, it belongs to another tenant, or the address is wrong.') : error}
-          {...(isUnknown ? {} : { onRetry: live.refresh })}
-        />
+        <ProblemNote title="The task could not be read" error={error} onRetry={live.refresh} />
       )}
       {parts === undefined ? error === null && <Skeleton height={320} radius="lg" /> : <TaskView taskRef={taskRef} live={live} />}
+    </div>
+  );
+}
+
+function UnknownTask(): ReactElement {
+  return (
+    <div className="page">
+      <Title order={1} size="h2">
+        There is no such task
+      </Title>
+      <p>It is not kept any more, it belongs to another tenant, or the address is wrong.</p>
+      <PageLink href="/tasks">To all tasks</PageLink>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { Button, Modal, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
 import { usePerson } from '../../api/call-api.ts';
-import { useIsInstallation } from '../../api/person.ts';
+import { useIsInstallation, useMay } from '../../api/person.ts';
 import {
   changeFleetLimits,
   createTenant,
@@ -102,7 +102,8 @@ const COLUMNS: readonly Column<Tenant>[] = [
   },
 ];
 
-function NewTenant(): ReactElement {
+function NewTenant(): ReactElement | null {
+  const may = useMay('admin');
   const [isOpen, setOpen] = useState(false);
   const [id, setId] = useState('');
   const [name, setName] = useState('');
@@ -119,6 +120,7 @@ function NewTenant(): ReactElement {
     event.preventDefault();
     make.mutate();
   };
+  if (!may) return null;
   return (
     <>
       <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setOpen(true)}>

@@ -63,13 +63,16 @@ function columnsOf(title: string, total: number): Column<UsageItem>[] {
   ];
 }
 
+/** For billions. */
+const COUNT_PX = 112;
+
 type CountField = 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'reasoningTokens' | 'attempts' | 'calls' | 'estimated' | 'unknown';
 
 function count(id: CountField, title: string): Column<UsageItem> {
   return {
     id,
     title,
-    width: 95,
+    width: COUNT_PX,
     align: 'end',
     ...(id === 'inputTokens' ? { onNarrow: 'line' as const } : {}),
     cell: (item) => <Count value={item[id]} />,

@@ -22,7 +22,7 @@ export function TableHead<Row>({ table, columns, rows, rowId, selection }: Table
       <colgroup>
         {selection === undefined ? null : <col className={classes['pickColumn']} />}
         {columns.map(({ id, width }, place) => (
-          <col key={id} style={width === undefined ? {} : { width: place === columns.length - 1 ? width + MENU_PX : width }} />
+          <col key={id} style={width === undefined ? {} : { width: grown(place === columns.length - 1 ? width + MENU_PX : width) }} />
         ))}
       </colgroup>
       <thead>
@@ -39,6 +39,11 @@ export function TableHead<Row>({ table, columns, rows, rowId, selection }: Table
       </thead>
     </>
   );
+}
+
+/** A large table has wider columns; the style sheet says by how much. */
+function grown(widthPx: number): string {
+  return `calc(${widthPx}px * var(--grow))`;
 }
 
 const ARIA_SORT = { asc: 'ascending', desc: 'descending' } as const;

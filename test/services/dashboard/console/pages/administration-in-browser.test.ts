@@ -229,6 +229,9 @@ test.skipIf(!hasBrowser)('a key that may only read sees no actions, and no page 
       .waitFor();
     expect(await button(/^(Register|Drain|Actions|New|Change|Remove|Retry|Discard)/).count()).toBe(0);
   }
+  await web.open('/tenants');
+  await web.page.getByText('The tenants could not be read').waitFor();
+  expect(await button('New tenant').count()).toBe(0);
   const navigation = web.page.getByRole('navigation', { name: 'Main' });
   expect(await navigation.getByRole('link', { name: /Tenants|People|health/ }).count()).toBe(0);
 });

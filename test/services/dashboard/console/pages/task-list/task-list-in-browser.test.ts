@@ -49,6 +49,8 @@ beforeEach(async () => {
 
 const table = (): ReturnType<RunningConsole['page']['locator']> => console.page.getByRole('table', { name: 'Tasks' });
 const row = (text: string): ReturnType<RunningConsole['page']['locator']> => table().getByRole('row').filter({ hasText: text });
+const widthOf = async (column: string): Promise<number> =>
+  (await table().getByRole('columnheader', { name: column }).boundingBox())?.width ?? 0;
 
 test.skipIf(!hasBrowser)(
   'a fleet without tasks offers examples, and a tour that makes a task, a schedule and a hook, goes on after a reload and ends',
@@ -94,6 +96,23 @@ test.skipIf(!hasBrowser)('a link written by hand shows the tasks of its filters,
   await submit('a later source');
   await row('a later source').getByText('completed').waitFor();
   await console.expectPage('tasks');
+});
+
+test.skipIf(!hasBrowser)('a large window gives its room to all columns, and a small one a line to the first', async () => {
+  const { page } = console;
+  await console.open('/tasks');
+  await row('a broken source').waitFor();
+  const usual = await widthOf('Error');
+  await page.setViewportSize({ width: 2560, height: 1440 });
+  await waitFor(async () => (await widthOf('Error')) > usual, { deadlineMs: 5000, what: 'wider columns' });
+  expect(await widthOf('Input')).toBeGreaterThan(await widthOf('Error'));
+  await page.setViewportSize({ width: 390, height: 844 });
+  const cells = row('a broken source').locator('td:visible');
+  await waitFor(async () => (await cells.nth(1).boundingBox())?.y !== (await cells.nth(2).boundingBox())?.y, {
+    deadlineMs: 5000,
+    what: 'the status below the input',
+  });
+  await page.setViewportSize({ width: 1440, height: 900 });
 });
 
 test.skipIf(!hasBrowser)('rows keep their places below the pointer, and new ones are shown on request', async () => {

@@ -280,7 +280,8 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
 
   test.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', 'nothing', '..%2f..%2fetc'])('reports that there is no task %s', async (id) => {
     await open(id);
-    await page.getByText('There is no such task').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'There is no such task' }).waitFor();
+    expect(await page.getByRole('main').getByRole('link', { name: 'To all tasks' }).getAttribute('href')).toBe('/tasks');
     expect(await page.getByRole('link', { name: 'Chat' }).count()).toBeGreaterThan(0);
   });
 });
