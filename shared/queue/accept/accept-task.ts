@@ -11,7 +11,7 @@ import { buildTask } from './build-task.ts';
 import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
 import { acceptAtFleetRates } from './fleet-rates.ts';
-import { findParentage, joinTree } from './join-tree.ts';
+import { findParentage, joinTree, stopWithParent } from './join-tree.ts';
 import { logAccepted } from './log-accepted.ts';
 import type { Pressure } from '../pressure/signal.ts';
 import { assertNotShed, reportPressure } from './pressure.ts';
@@ -22,7 +22,7 @@ import { readStanding } from './standing.ts';
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
  * `limit.budget`,
- * `upload.not-found`, `task.not-found` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`.
+ * `upload.not-found`, `task.not-found` and `task.wrong-state` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
@@ -30,7 +30,8 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
     await assertNotShed(intake, task);
     const leaveTree = await joinTree(intake, task);
     const answer = await acceptAtFleetRates(intake.ledger, task, () => acceptMessage(intake.ledger, task));
-    if (answer.kind !== 'accepted') await leaveTree();
+    if (answer.kind === 'accepted') await stopWithParent(intake.ledger, task.body);
+    else await leaveTree();
     return await reportAcceptance(intake, task, answer);
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.
