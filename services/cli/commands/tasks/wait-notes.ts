@@ -18,12 +18,17 @@ interface WaitOptions {
 export async function noteWaits(id: string, { api, terminal, signal }: WaitOptions): Promise<void> {
   let last = '';
   for (let pauseMs = FIRST_MS; await wait(pauseMs, signal); pauseMs = NEXT_MS) {
-    const reasons = await readReasons(api, id);
+    const reasons = (await readReasons(api, id)).filter((reason) => !isSoonOver(reason, Date.now()));
     const gates = reasons.map(({ gate, detail }) => `${gate} ${detail}`).join('\n');
     if (signal.aborted || gates === last) continue;
     last = gates;
     for (const reason of reasons) terminal.note(terminal.paintNote(describeWait(reason, Date.now()), 'dim'));
   }
+}
+
+/** A failure is told with the retry that follows it: until then only a long wait is worth a note. */
+function isSoonOver({ gate, until }: Parameters<typeof describeWait>[0], now: number): boolean {
+  return gate === 'retry' && until !== null && until !== undefined && Date.parse(until) - now < NEXT_MS;
 }
 
 /** None when the server does not say: the task goes on all the same. */

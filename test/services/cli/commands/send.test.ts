@@ -107,6 +107,30 @@ describe('muster send', () => {
     expect(result.stderr).toBe(`task ${TASK_ID}\nIt waits: queue "tasks" is paused.\ncompleted in 1.5 s\n`);
   });
 
+  it('does not repeat that a failed task is retried within seconds, but says when that takes longer', { timeout: PROCESS_MS }, async () => {
+    const untils: number[] = [];
+    const { promise: saidTwice, resolve: sayTwice } = Promise.withResolvers<void>();
+    api = await startFakeApi({
+      [`GET /v1/tasks/${TASK_ID}/why`]: (response) => {
+        untils.push(untils.length === 0 ? 2000 : 90_000);
+        if (untils.length === 3) sayTwice();
+        const until = new Date(Date.now() + untils.at(-1)!).toISOString();
+        const detail = `retry ${untils.length > 1 ? 'much ' : ''}later`;
+        answer(response, 200, { status: 'failed', reasons: [{ gate: 'retry', detail, until }] });
+      },
+      [STREAM]: (response) => {
+        openStream(response);
+        void saidTwice.then(() => response.end(event('status', { status: 'running' }) + event('end', { status: 'completed' })));
+      },
+    });
+
+    const result = await muster(['send', 'Hello']);
+
+    expect(result.code).toBe(0);
+    const shown = result.stderr.replace(/; .+ to go/, '; some time to go');
+    expect(shown).toBe(`task ${TASK_ID}\nIt waits: retry much later; some time to go.\ncompleted in 1.5 s\n`);
+  });
+
   it('continues a cut stream after the last event that it received', async () => {
     api = await startFakeApi({
       [STREAM]: (response, request) => {
