@@ -5,7 +5,7 @@ import { type EventFeed, watchTask } from '#shared/events/index.ts';
 import { type Call, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
 import { type Accepted, acceptTask, type Intake } from '#shared/queue/index.ts';
-import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
+import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema, type TaskStatus } from '#shared/tasks/index.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
 
 export interface SubmitPorts extends Intake {
@@ -25,7 +25,7 @@ const submittedSchema = z
 
 /**
  * `POST /v1/tasks`. Answers 202, or 200 with the same task for a known key. With `waitMs` it answers 200 and the record when the task ended
- * in time.
+ * in time, else the status that it has by then.
  */
 export function postTask(ports: SubmitPorts): Route {
   const { maxWaitMs } = ports.config.settings.http;
@@ -41,7 +41,13 @@ export function postTask(ports: SubmitPorts): Route {
     request: {
       headers: idempotencyHeadersSchema,
       query: z.strictObject({
-        waitMs: z.coerce.number().int().min(0).max(maxWaitMs).optional().meta({ description: 'Wait so long for the end of the task.' }),
+        waitMs: z.coerce
+          .number()
+          .int()
+          .min(0)
+          .max(maxWaitMs)
+          .optional()
+          .meta({ description: 'Wait so long for the end of the task. Without an end, `status` is that after the wait.' }),
       }),
       body: taskBodySchema,
     },
@@ -55,9 +61,10 @@ export function postTask(ports: SubmitPorts): Route {
         ...keyOf(call),
         ...idempotencyOf(headers['idempotency-key']),
       });
-      const ended = query.waitMs ? await waitForEnd(ports, call, { id: accepted.id, waitMs: query.waitMs }) : null;
-      if (ended) return { status: 200, body: taskRecord(ended) };
-      return { status: accepted.isDuplicate ? 200 : 202, body: viewAccepted(accepted), headers: { Location: `/v1/tasks/${accepted.id}` } };
+      const last = query.waitMs ? await waitForEnd(ports, call, { id: accepted.id, waitMs: query.waitMs }) : null;
+      if (last?.ended) return { status: 200, body: taskRecord(last.ended) };
+      const view = viewAccepted(accepted, last?.status);
+      return { status: accepted.isDuplicate ? 200 : 202, body: view, headers: { Location: `/v1/tasks/${accepted.id}` } };
     },
   });
 }
@@ -91,17 +98,25 @@ interface WaitPorts {
   readonly events: EventFeed;
 }
 
-/** The task once it has ended, or null when it has not within `waitMs` or the caller leaves before. Errors: `auth.invalid`. */
-async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitMs }: { id: string; waitMs: number }): Promise<Task | null> {
+/** What a wait for a task's end found last. */
+interface LastSeen {
+  /** The record, once it has ended. */
+  ended: Task | null;
+  status: TaskStatus | undefined;
+}
+
+/** Waits for a task's end, at most `waitMs` and until the caller leaves. Errors: `auth.invalid`. */
+async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitMs }: { id: string; waitMs: number }): Promise<LastSeen> {
   const { tenant, signal } = call;
   const deadline = performance.now() + waitMs;
   const watch = watchTask(events, tenant, id, signal);
   try {
     for (;;) {
       const state = await readState(ledger, tenant, id);
-      if (state && isTerminal(state.status)) return await readTask(ledger, tenant, id);
+      const status = state?.status;
+      if (status && isTerminal(status)) return { ended: await readTask(ledger, tenant, id), status };
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || signal.aborted) return null;
+      if (leftMs <= 0 || signal.aborted) return { ended: null, status };
       await watch.next(Math.min(POLL_MS, leftMs));
       // After each wait, so that no answer goes to a key that was revoked in it.
       if (!(await call.isStillAdmitted())) throw new MusterError('auth.invalid', 'The key was revoked while its request waited');
@@ -111,10 +126,15 @@ async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitM
   }
 }
 
-/** An accepted task as callers see it. */
-function viewAccepted({ id, status, position, estimatedStartMs, pressure }: Accepted): z.infer<typeof acceptedViewSchema> {
-  return { id, status, position, estimatedStartMs, pressure };
+/** An accepted task as callers see it, with the status that it has by now. */
+function viewAccepted(accepted: Accepted, status = accepted.status): z.infer<typeof acceptedViewSchema> {
+  const { id, position, estimatedStartMs, pressure } = accepted;
+  const hasStarted = status !== accepted.status && status !== null && !WAITING.has(status);
+  return { id, status, ...(hasStarted ? { position: 0, estimatedStartMs: 0 } : { position, estimatedStartMs }), pressure };
 }
+
+/** Before the first start. */
+const WAITING: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['pending', 'queued']);
 
 export const idempotencyKeySchema = z
   .string()

@@ -86,6 +86,19 @@ describe('submitting a task', () => {
     expect(await api.call('POST', '/v1/tasks?waitMs=20', { body: task })).toMatchObject({ status: 202, body: { status: 'queued' } });
   });
 
+  it('answers the status that the task has by then', async () => {
+    const waiting = api.call('POST', '/v1/tasks?waitMs=4000', { body: { ...task, correlationId: 'still-running' } });
+    const found = await waitFor(async () => (await api.call('GET', '/v1/tasks?correlation=still-running')).body.items[0], {
+      deadlineMs: 3000,
+      what: 'the task',
+    });
+    await driveTasks(api.parts).start(found.id);
+    expect(await waiting).toMatchObject({
+      status: 202,
+      body: { id: found.id, status: 'running', position: 0, estimatedStartMs: 0 },
+    });
+  });
+
   it('answers 429 with Retry-After over a rate and over the waiting limit', async () => {
     const slow = await api.keyOf('slow', ['submit']);
     expect((await submit(task, { key: slow })).status).toBe(202);
