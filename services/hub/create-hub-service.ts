@@ -60,7 +60,7 @@ export function createHubService(parts: Parts): Service {
     permits,
     openSource: () => openJobSource(parts, 'hub'),
     openTakers: (source) => openTicketWorkers(parts, { policy, handle: (ticket, how) => dispatcher.handle(ticket, how), permits, source }),
-    listen,
+    listen: (onDrain) => listen({ onDrain }),
     onDrain: () => draining.abort(),
     onDrained: parts.finish,
     publish: (event) => publishFleetEvent(fleet, { event, worker: name }),

@@ -87,7 +87,7 @@ export function createWorkerService(parts: Parts): DrainableService {
       ...openChores(parts, source),
       ...openFollowUps(parts, source, shared.schedules),
     ],
-    listen,
+    listen: (onDrain) => listen({ onDrain, onSuspects: () => draining.signal.aborted || pool.prepare() }),
     onDrain: () => draining.abort(),
     onDrained: parts.finish,
     publish: (event) => publishFleetEvent(fleet, { event, worker: name }),

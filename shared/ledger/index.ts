@@ -38,6 +38,7 @@ export {
   type ExpireAnswer,
   type Loss,
   type Renewal,
+  announceSuspects,
   expireLease,
   leaseMember,
   parseLease,

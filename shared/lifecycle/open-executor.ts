@@ -6,12 +6,19 @@ import { openScheduleParts } from '../schedules/index.ts';
 import { systemClock } from '../time/index.ts';
 import { type ExecuteTicketParts, LeaseKeeper, listenForSignals, type SignalListener } from '../execution/index.ts';
 
+interface SignalHandlers {
+  /** Called with the worker whose drain was requested. */
+  onDrain: (worker: string) => void;
+  /** Called when tasks were lost with their processes, before they return. */
+  onSuspects?: () => void;
+}
+
 /** What a process that runs attempts is composed of. */
 interface Executor {
   executor: Omit<ExecuteTicketParts, 'isolation' | 'runIsolated'>;
   keeper: LeaseKeeper;
-  /** Listens for stops and input until it is closed, and for drains where they are handled. */
-  listen: (onDrain?: (worker: string) => void) => SignalListener;
+  /** Listens for stops and input until it is closed, and for drains and suspects where they are handled. */
+  listen: (handlers?: SignalHandlers) => SignalListener;
 }
 
 /** Composes what executes the tickets of one process; opens nothing. */
@@ -48,7 +55,7 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     schedules: openScheduleParts(parts),
     graceMs: config.settings.worker.cancelGraceMs,
   };
-  return { executor, keeper, listen: (onDrain) => listen(parts, keeper, onDrain) };
+  return { executor, keeper, listen: (handlers) => listen(parts, keeper, handlers) };
 }
 
 /** For the secrets of this process and of configured agents. */
@@ -82,8 +89,8 @@ function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runA
   };
 }
 
-function listen(parts: Parts, keeper: LeaseKeeper, onDrain?: (worker: string) => void): SignalListener {
+function listen(parts: Parts, keeper: LeaseKeeper, handlers?: SignalHandlers): SignalListener {
   const onStop = (member: string): void =>
     void keeper.renewNow(member).catch((error: unknown) => parts.log.debug({ err: error }, 'the next renewal will find the stop'));
-  return listenForSignals({ parts, onStop, onInput: (member) => keeper.notifyInput(member), onDrain });
+  return listenForSignals({ parts, onStop, onInput: (member) => keeper.notifyInput(member), ...handlers });
 }

@@ -57,6 +57,11 @@ export class IsolatedProcess {
     return this.#child.pid;
   }
 
+  /** Whether it has started. */
+  get isReady(): boolean {
+    return Number.isFinite(this.#readyAt);
+  }
+
   /** When each of what runs there began, by the monotonic clock; infinite while the process still starts. */
   get startedAt(): number[] {
     return [...this.#calls.values()].map(({ sentAt }) => Math.max(sentAt, this.#readyAt));

@@ -28,8 +28,6 @@ interface Host {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** An idle process is kept for the next suspect for so long: starting one takes most of a second. */
-const IDLE_MS = 10_000;
 const CLOSE_MS = 5000;
 /** After a process that ended before it ran its ticket. */
 const RESTART_MS = 1000;
@@ -50,9 +48,12 @@ export class IsolationPool {
     this.#options = options;
   }
 
-  /** Whether another suspect would find a process. */
+  /** Whether another suspect would find a process. A suspect that waited for one to start would hold its place under the caps meanwhile. */
   get hasRoom(): boolean {
-    return this.#mayOpen() || [...this.#hosts].some((host) => this.#hasRoom(host, 'shared'));
+    const isSpareStarting = [...this.#hosts].some(
+      ({ process: { ended, isReady, startedAt } }) => ended === null && !isReady && startedAt.length === 0,
+    );
+    return !isSpareStarting && (this.#mayOpen() || this.#hasSpare());
   }
 
   get running(): number {
@@ -84,6 +85,11 @@ export class IsolationPool {
     }
   }
 
+  /** Starts a process ahead of suspects, unless one has room for them. It ends when none has come for `isolatedIdleMs`. */
+  prepare(): void {
+    if (this.#options.settings.worker.isolatedIdleMs > 0 && !this.#hasSpare() && this.#mayOpen()) this.#keepIdle(this.#open('shared'));
+  }
+
   /** Hands back what runs. */
   drain(): void {
     for (const { process } of this.#hosts) process.drain();
@@ -101,6 +107,10 @@ export class IsolationPool {
 
   #find(isolation: Host['isolation']): Host | undefined {
     return [...this.#hosts].find((host) => this.#hasRoom(host, isolation));
+  }
+
+  #hasSpare(): boolean {
+    return [...this.#hosts].some((host) => this.#hasRoom(host, 'shared'));
   }
 
   #hasRoom({ process, isolation }: Host, wanted: Host['isolation']): boolean {
@@ -127,7 +137,7 @@ export class IsolationPool {
   #keepIdle(host: Host): void {
     if (host.process.ended !== null) this.#hosts.delete(host);
     if (!this.#hosts.has(host) || host.process.startedAt.length > 0) return;
-    host.idle = setTimeout(() => this.#close(host), IDLE_MS);
+    host.idle = setTimeout(() => this.#close(host), this.#options.settings.worker.isolatedIdleMs);
     host.idle.unref();
   }
 

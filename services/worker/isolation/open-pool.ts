@@ -1,5 +1,5 @@
 import { secretVariables } from '#shared/config/index.ts';
-import { readState } from '#shared/ledger/index.ts';
+import { announceSuspects, readState } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { isolatedName } from '#shared/tasks/index.ts';
 import { expireAttempt, routeOfLoss } from '../upkeep/reclaimer.ts';
@@ -29,7 +29,8 @@ export function openPool(parts: Parts, { worker, onWaiting, onLost }: PoolOption
       if (state?.status !== 'running' || state.worker !== lost.worker) return false;
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
       const route = await routeOfLoss(parts, tenant, state);
-      await expireAttempt(ledger, attempt, { ...lost, ...route, before: state, isGone: true });
+      const answer = await expireAttempt(ledger, attempt, { ...lost, ...route, before: state, isGone: true });
+      if (answer === 'requeued') await announceSuspects(ledger);
       onWaiting();
       await onLost();
       return true;

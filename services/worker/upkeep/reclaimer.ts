@@ -1,5 +1,6 @@
 import { routeOfFailure } from '#shared/errors/index.ts';
 import {
+  announceSuspects,
   type AttemptRef,
   type DispatchLimit,
   dispatchReady,
@@ -43,6 +44,8 @@ export class Reclaimer {
   readonly #options: ReclaimerOptions;
   readonly #ticker: Ticker;
   #wasAway = false;
+  /** Whether this round announced that suspects return. */
+  #hasAnnounced = false;
   /** By Redis's clock, ms since the epoch. */
   #expireFrom = 0;
 
@@ -72,6 +75,7 @@ export class Reclaimer {
     const now = await redisNow(redis);
     if (this.#wasAway) this.#expireFrom = now + AFTER_OUTAGE_MS;
     this.#wasAway = false;
+    this.#hasAnnounced = false;
     for (let shard = 0; shard < keys.shards; shard += 1) {
       const { leases, outbox } = keys.shard(shard);
       if (now >= this.#expireFrom) await this.#eachDue(leases, now, (member) => this.#expire(member));
@@ -112,8 +116,16 @@ export class Reclaimer {
     const lost = { worker, before: state, ...(await routeOfLoss(this.#options, tenant, state)) };
     const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
     if (answer === 'held' || answer === 'gone') return;
+    if (answer === 'requeued') await this.#announce();
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
     if (worker !== undefined) onLost(workerOf(worker));
+  }
+
+  /** Once a round: a worker needs to know that there are suspects, not how many. */
+  async #announce(): Promise<void> {
+    if (this.#hasAnnounced) return;
+    this.#hasAnnounced = true;
+    await announceSuspects(this.#options.ledger);
   }
 
   async #reissue(shard: number, entry: string): Promise<void> {

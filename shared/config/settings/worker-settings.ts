@@ -38,6 +38,11 @@ export const workerSettingsSchema = z
     suspectsPerProcess: int(16),
     /** A suspect that ran for so long no longer counts against `isolatedProcesses`. Defaults to 10 s. */
     probationMs: int(10_000, 100),
+    /**
+     * How long such a process is kept for the next suspect. When tasks are lost, each worker starts one ahead for as long; with 0 none does.
+     * Defaults to 30 s.
+     */
+    isolatedIdleMs: int(30_000, 0),
     /** Megabytes of heap of a process for suspects; by default what Node gives any process. */
     isolatedHeapMb: z.number().int().min(32).optional(),
     /** Longest time between two reads of tasks whose time has come; known times are met exactly. Defaults to 500 ms. */

@@ -95,33 +95,67 @@ it('hands back, uncharged, what it was claiming when it was to end', async () =>
   expect(eventsOf(id)).toEqual([]);
 });
 
-it('counts against the bound of such processes for as long as it starts, however long that takes', async () => {
-  const { worker } = parts.settings;
-  const pids: number[] = [];
+interface TestPool {
+  pool: IsolationPool;
+  opened: IsolatedProcess[];
+}
+
+/** A pool whose processes stand still until they are continued. */
+function openPool(worker: Partial<typeof parts.settings.worker>): TestPool {
+  const opened: IsolatedProcess[] = [];
   const pool = new IsolationPool({
-    settings: { ...parts.settings, worker: { ...worker, isolatedProcesses: 1, probationMs: 100 } },
+    settings: { ...parts.settings, worker: { ...parts.settings.worker, ...worker } },
     open: (number) => {
       const variables = { REDIS_URL: url, MUSTER_CONFIG: config };
-      const opened = new IsolatedProcess({
-        worker: `slow+${number}`,
-        variables,
-        heapMb: undefined,
-        onWaiting: () => undefined,
-        log: parts.log,
-      });
-      const pid = opened.pid ?? 0;
-      process.kill(pid, 'SIGSTOP');
-      pids.push(pid);
-      return opened;
+      const options = { worker: `slow+${number}`, variables, heapMb: undefined, onWaiting: () => undefined, log: parts.log };
+      const process = new IsolatedProcess(options);
+      opened.push(process);
+      signal(process, 'SIGSTOP');
+      return process;
     },
     expire: () => Promise.resolve(true),
     log: parts.log,
   });
   onTestFinished(() => pool.stop());
+  return { pool, opened };
+}
+
+function signal({ pid = 0 }: IsolatedProcess, name: NodeJS.Signals): void {
+  process.kill(pid, name);
+}
+
+it('counts against the bound of such processes for as long as it starts, however long that takes', async () => {
+  const { pool, opened } = openPool({ isolatedProcesses: 1, probationMs: 100 });
   const running = pool.run({ tenant: 'default', task: 'not-there' }, {}, 2);
   await delay(300);
   expect(pool.hasRoom).toBe(false);
-  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  for (const each of opened) signal(each, 'SIGCONT');
   await running;
-  expect([pool.hasRoom, pids.length]).toEqual([true, 1]);
+  expect([pool.hasRoom, opened.length]).toEqual([true, 1]);
+});
+
+it('is started once ahead of suspects, which wait for it without a place', async () => {
+  const { pool, opened } = openPool({ isolatedIdleMs: 60_000 });
+  expect(pool.hasRoom).toBe(true);
+  pool.prepare();
+  pool.prepare();
+  expect([pool.hasRoom, opened.length]).toEqual([false, 1]);
+  for (const each of opened) signal(each, 'SIGCONT');
+  await waitFor(() => pool.hasRoom, { deadlineMs: 20_000, what: 'the process to be ready' });
+  await pool.run({ tenant: 'default', task: 'not-there' }, {}, 1);
+  expect(opened.length).toBe(1);
+});
+
+it('ends when it was started ahead and no suspect comes', async () => {
+  const { pool, opened } = openPool({ isolatedIdleMs: 100 });
+  pool.prepare();
+  for (const each of opened) signal(each, 'SIGCONT');
+  await waitFor(() => opened[0]?.ended !== null, { deadlineMs: 40_000, what: 'the process to end' });
+  expect([pool.hasRoom, opened.length]).toEqual([true, 1]);
+});
+
+it('is not started ahead where none is to be kept', () => {
+  const { pool, opened } = openPool({ isolatedIdleMs: 0 });
+  pool.prepare();
+  expect(opened).toEqual([]);
 });
