@@ -64,6 +64,11 @@ local function go_at(at, due)
   return { 'go', at, throttle.now }
 end
 
+-- The tokens of the next first calls, as far as can be told.
+local function move_average()
+  set_state(throttle, 'average', math.ceil(0.9 * tonumber(throttle.state.average or call.tokens) + 0.1 * call.tokens))
+end
+
 local function admit()
   -- The client sends a call again when its reply was lost.
   if redis.call('ZSCORE', KEYS[3], call.permit) then return { 'go', throttle.now, throttle.now } end
@@ -79,6 +84,9 @@ local function admit()
     local at = math.max(throttle.now, reservation.at)
     add_booked(throttle, reservation.at, -1, -reservation.tokens)
     add_booked(throttle, at, 1, call.tokens)
+    -- What was booked for it was an average.
+    spread(throttle, at, 0, call.tokens - reservation.tokens)
+    move_average()
     return go_at(at, due)
   end
 
@@ -98,7 +106,7 @@ local function admit()
   reserve_call(throttle, at, call.tokens)
   -- Turns count only while some wait: what was used before is no debt.
   if best then serve(throttle, call, cost_of(throttle, call.tokens)) else redis.call('DEL', KEYS[6]) end
-  if call.isFirst then set_state(throttle, 'average', math.ceil(0.9 * tonumber(throttle.state.average or call.tokens) + 0.1 * call.tokens)) end
+  if call.isFirst then move_average() end
   return go_at(at, due)
 end
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explainProvider } from '#shared/providers/explain-provider.ts';
 import { throttleId } from '#shared/providers/account.ts';
-import { keysOf } from '#shared/providers/throttle-scripts.ts';
+import { admitCall, keysOf, reserveCalls } from '#shared/providers/throttle-scripts.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -116,6 +116,32 @@ describe('a task that waits for its rate', () => {
     await throttle.leave(waiting.place);
     expect(await ports.redis.zcard(flows)).toBe(0);
     expect(await ports.redis.zscore(ports.keys.fleet.throttleWaits, throttleId(target.account, target.model))).toBeNull();
+  });
+
+  it('is spread by its own tokens once it is released, and not by those that were booked for it', async () => {
+    const limits = { tokensPerMinute: 600 };
+    const { admit, permitOf, ports, target } = openTrial(parts, limits, { ...NO_WAIT, burst: 0, horizonMs: 60_000 });
+    await permitOf({ tokens: 100 });
+    const place = { tenant: 'one', id: 'large', token: 1 };
+    expect(await admit({ place, tokens: 300 })).toMatchObject({ because: 'tokens' });
+    const [released] = await reserveCalls(ports, target, { max: 1, excluded: [] });
+    expect(released).toEqual({ band: 'normal', tenant: 'one' });
+    const read = async (field: string): Promise<number> => Number(await ports.redis.hget(keysOf(ports, target).state, field));
+    const before = await read('tokens_at');
+    const call = {
+      tenant: 'one',
+      band: 'normal',
+      weight: 1,
+      permit: 'large',
+      tokens: 300,
+      isFirst: true,
+      isReturning: true,
+      leftMs: 0,
+    } as const;
+    expect(await admitCall(ports, target, call)).toMatchObject(['go', expect.any(Number), expect.any(Number)]);
+    // 200 tokens more than the average that was booked.
+    expect((await read('tokens_at')) - before).toBeCloseTo(20_000);
+    expect(await read('average')).toBe(120);
   });
 
   it('has no time where calls wait for the end of others', async () => {
