@@ -3,6 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { type Repetition, repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
+import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const COST = 10_000;
@@ -13,13 +16,15 @@ const WORKERS = 2;
 const KILLED = 2;
 const ALL_SLOTS = { MUSTER_QUEUES: `tasks=${SLOTS},maintenance=1` };
 
-/** $0.50 of model calls, in 50 slots. */
-const CALLS = { cost: 2000, line: 500_000, tasks: 320, slots: 25, kills: 2 };
+/** $0.50 of model calls, in 50 slots, while a worker is killed and replaced again and again. */
+const SMALL = { tasks: 320, answerMs: 500, killEveryMs: 1500, endMs: 120_000 };
+const { chaosMinutes } = testEnvironment;
+const FULL = { tasks: 320 + chaosMinutes * 300, answerMs: 1500, killEveryMs: 4000, endMs: 300_000 + chaosMinutes * 120_000 };
+const CALLS = { cost: 2000, line: 500_000, slots: 25, ...(testEnvironment.isChaos ? FULL : SMALL) };
 /** Tokens that a model call costs, a millionth of a dollar each: its bound, and what the gateway estimates for an input so long. */
 const INPUT_BYTES = 300;
 const INPUT = 98;
 const BOUND = CALLS.cost - INPUT;
-const ANSWER_MS = 40;
 const CALL_SLOTS = { MUSTER_QUEUES: `tasks=${CALLS.slots},maintenance=1` };
 
 let fleet: Fleet;
@@ -65,30 +70,61 @@ function chunk(delta: object, more: object = {}): string {
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'dear', choices, ...more })}\n\n`;
 }
 
-/** Streams answers that cost all that was reserved for them, and holds their ends back while it is told to. */
+/** Streams answers that cost all that was reserved for them, and counts what it is owed. */
 class DearProvider {
-  isHolding = false;
-  /** Ends of answers that are under way. */
-  readonly ends = new Set<() => void>();
+  /** Answers that came to their end, and those whose callers were gone before it. */
+  readonly calls = { answered: 0, cut: 0 };
+  /** Answers under way now, and at most. */
+  open = 0;
+  maxOpen = 0;
 
   readonly respond = (response: ServerResponse): void => {
     const usage = { prompt_tokens: INPUT, completion_tokens: BOUND, total_tokens: CALLS.cost };
-    const end = (): void => void response.end(`${chunk({}, { usage })}data: [DONE]\n\n`);
-    this.ends.add(end);
-    response.on('close', () => this.ends.delete(end));
+    this.open += 1;
+    this.maxOpen = Math.max(this.maxOpen, this.open);
+    response.on('close', () => {
+      this.open -= 1;
+      this.calls[response.writableFinished ? 'answered' : 'cut'] += 1;
+    });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(chunk({ role: 'assistant', content: 'Good ' }));
-    setTimeout(() => this.isHolding || end(), ANSWER_MS);
+    setTimeout(() => response.end(`${chunk({}, { usage })}data: [DONE]\n\n`), CALLS.answerMs);
   };
+}
 
-  release(): void {
-    this.isHolding = false;
-    for (const end of this.ends) end();
+/** Workers of which the oldest is killed and replaced every few seconds, until it is stopped. */
+class DyingWorkers {
+  readonly all: ServiceProcess[] = [];
+  readonly #live: ServiceProcess[] = [];
+  readonly #killing: Repetition;
+  kills = 0;
+
+  constructor() {
+    this.#killing = repeatUntilStopped(async () => {
+      if (this.#live.length >= WORKERS) {
+        await this.#live.shift()?.kill('SIGKILL');
+        this.kills += 1;
+      }
+      while (this.#live.length < WORKERS) {
+        const started = await fleet.start('worker', CALL_SLOTS);
+        this.#live.push(started);
+        this.all.push(started);
+      }
+    }, CALLS.killEveryMs);
+  }
+
+  stop(): Promise<void> {
+    return this.#killing.stop();
+  }
+
+  /** Tasks that were lost with a worker. */
+  lost(): Set<string> {
+    return new Set(this.all.flatMap(({ lines }) => lines.flatMap(({ event, task }) => (event === 'task.orphaned' ? [`${task}`] : []))));
   }
 }
 
 /** The inputs of the calls that a provider got, in their order. */
-function inputsOf({ requests }: FakeHttpEndpoint): number[] {
+function inputsOf(requests: FakeHttpEndpoint['requests']): number[] {
   return requests.map(({ body }) => {
     const { messages } = JSON.parse(body) as { messages: { content: string }[] };
     return Number(/^number (\d+)/.exec(messages.at(-1)?.content ?? '')?.[1]);
@@ -135,68 +171,73 @@ describe('a budget while workers are killed', () => {
     }
   }, 120_000);
 
-  it('is not passed by model calls, which count once, reserve nothing at the end, and go on in order when it is raised', async () => {
-    const dear = new DearProvider();
-    const provider = await startFakeHttpEndpoint(dear.respond);
-    const { requests } = provider;
-    try {
+  it(
+    'is not passed by model calls, which count once, reserve nothing at the end, and go on in order when it is raised',
+    async () => {
+      const dear = new DearProvider();
+      const provider = await startFakeHttpEndpoint(dear.respond);
+      const { requests } = provider;
       await fleet.client.call('PUT', '/v1/agents/paid', { body: { kind: 'openai', model: 'dear', baseUrl: provider.url, apiKey: 'sk' } });
       await put(CALLS.line);
-      // Until all tasks are there.
-      dear.isHolding = true;
-      const workers = await Promise.all([fleet.start('worker', CALL_SLOTS), fleet.start('worker', CALL_SLOTS)]);
       const ids: string[] = [];
       for (let number = 0; number < CALLS.tasks; number += 1) {
         const input = `number ${number} `.padEnd(INPUT_BYTES, 'x');
         ids.push(await fleet.client.submit({ agent: 'paid', input, execution: { maxAttempts: 3 } }));
       }
-      for (let kill = 1; kill <= CALLS.kills; kill += 1) {
-        dear.isHolding = true;
-        await waitFor(() => dear.ends.size === 2 * CALLS.slots, { deadlineMs: 60_000, what: 'a call in every slot' });
-        await workers.shift()?.kill('SIGKILL');
-        workers.push(await fleet.start('worker', CALL_SLOTS));
-        const before = requests.length;
-        dear.release();
-        await waitFor(() => requests.length >= before + CALLS.slots, { deadlineMs: 60_000, what: 'more calls' });
+      const workers = new DyingWorkers();
+      try {
+        const isUsedUp = async (): Promise<boolean> => {
+          const { spentMicroUsd, reservedMicroUsd, held } = await read();
+          // On a busy machine a call may be stopped, and cost less than it reserved.
+          if (spentMicroUsd + CALLS.cost <= CALLS.line || reservedMicroUsd > 0) return false;
+          return held > 0 && held + (await countCompleted()) === CALLS.tasks;
+        };
+        await waitFor(isUsedUp, { deadlineMs: CALLS.endMs, everyMs: 100, what: 'the line, nothing reserved, and all others held' });
+        const { spentMicroUsd: spent } = await read();
+        const atLine = { ...dear.calls, completed: await countCompleted(), kills: workers.kills, requests: requests.length };
+        // Not a single call over: what a call may cost at most is reserved before it goes.
+        expect(spent).toBeLessThanOrEqual(CALLS.line);
+        // Answers that were not counted were lost with their workers, at most one for each of their slots.
+        expect(atLine.answered * CALLS.cost - spent).toBeLessThanOrEqual(atLine.kills * CALLS.slots * CALLS.cost);
+        await put(100 * CALLS.line);
+        const tasks = await fleet.client.ended(ids, CALLS.endMs);
+        await workers.stop();
+        expect(tasks.filter(({ status, attempt }) => status !== 'completed' || attempt !== 1)).toEqual([]);
+        expect(dear.maxOpen).toBeLessThanOrEqual(WORKERS * CALLS.slots);
+        // Those that a process was lost under run isolated, and in their own time.
+        const lost = workers.lost();
+        const before = new Set(inputsOf(requests.slice(0, atLine.requests)));
+        const after = [...new Set(inputsOf(requests.slice(atLine.requests)))].filter(
+          (number) => !before.has(number) && !lost.has(ids[number] ?? ''),
+        );
+        const inOrder = after.toSorted((one, other) => one - other);
+        const displaced = after.map((number, at) => Math.abs(at - inOrder.indexOf(number)));
+        expect(after.length).toBeGreaterThan(0);
+        expect(Math.max(...displaced)).toBeLessThan(WORKERS * CALLS.slots);
+        const end = await read();
+        expect(end).toMatchObject({ reservedMicroUsd: 0, held: 0 });
+        expect(end.spentMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
+        expect(end.spentMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
+        const { body: used } = await fleet.client.call('GET', '/v1/usage?groupBy=agent');
+        const [{ costMicroUsd } = { costMicroUsd: 0 }] = (used as unknown as { items: { costMicroUsd: number }[] }).items;
+        expect(costMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
+        expect(costMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
+        reportFigure(
+          `$0.50 under ${WORKERS * CALLS.slots} slots, ${CALLS.tasks} tasks, a worker killed every ${CALLS.killEveryMs} ms`,
+          `at the line after ${atLine.kills} kills: ${dollars(spent)} counted, ${dollars(atLine.answered * CALLS.cost)} answered, ` +
+            `${atLine.cut} calls cut; at the end after ${workers.kills} kills: ${dollars(end.spentMicroUsd)} counted, ` +
+            `${dollars(dear.calls.answered * CALLS.cost)} answered, ${dear.calls.cut} calls cut, ${lost.size} tasks lost with a worker, ` +
+            `${Math.max(...displaced)} places out of order at most`,
+        );
+      } finally {
+        await workers.stop();
+        await provider.close();
       }
-      const isUsedUp = async (): Promise<boolean> => {
-        const { spentMicroUsd, reservedMicroUsd, held } = await read();
-        // On a busy machine a call may be stopped, and cost less than it reserved.
-        if (spentMicroUsd + CALLS.cost <= CALLS.line || reservedMicroUsd > 0) return false;
-        return held > 0 && held + (await countCompleted()) === CALLS.tasks;
-      };
-      await waitFor(isUsedUp, { deadlineMs: 90_000, everyMs: 100, what: 'the line, nothing reserved, and all others held' });
-      const { spentMicroUsd: spent, held } = await read();
-      const completed = await countCompleted();
-      const lost = requests.length - completed;
-      // Not a single call over: what a call may cost at most is reserved before it goes.
-      expect(spent).toBeLessThanOrEqual(CALLS.line);
-      expect(lost).toBeGreaterThanOrEqual(CALLS.kills * CALLS.slots);
-      await put(10 * CALLS.line);
-      const tasks = await fleet.client.ended(ids, 90_000);
-      expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
-      // Those that a process was lost under run isolated, and in their own time.
-      const called = inputsOf(provider);
-      const before = new Set(called.slice(0, -held));
-      const after = called.slice(-held).filter((number) => !before.has(number));
-      const inOrder = after.toSorted((one, other) => one - other);
-      const displaced = after.map((number, at) => Math.abs(at - inOrder.indexOf(number)));
-      expect(after.length).toBeGreaterThanOrEqual(CALLS.tasks - CALLS.line / CALLS.cost - lost);
-      expect(Math.max(...displaced)).toBeLessThan(2 * CALLS.slots);
-      const end = await read();
-      expect(end).toMatchObject({ reservedMicroUsd: 0, held: 0 });
-      expect(end.spentMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
-      expect(end.spentMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
-      const { body: used } = await fleet.client.call('GET', '/v1/usage?groupBy=agent');
-      const [{ costMicroUsd } = { costMicroUsd: 0 }] = (used as unknown as { items: { costMicroUsd: number }[] }).items;
-      expect(costMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
-      expect(costMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
-      reportFigure(
-        `$0.50 under ${2 * CALLS.slots} slots, ${CALLS.tasks} tasks, ${CALLS.kills} workers killed`,
-        `$${(spent / 1e6).toFixed(3)} spent at the line by ${completed} tasks, ${lost} calls lost with their workers`,
-      );
-    } finally {
-      await provider.close();
-    }
-  }, 300_000);
+    },
+    2 * CALLS.endMs + 60_000,
+  );
 });
+
+function dollars(microUsd: number): string {
+  return `$${(microUsd / 1e6).toFixed(3)}`;
+}
