@@ -5,13 +5,20 @@ import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
-import { LimitedBullmq } from '../../bench/rivals/limited-bullmq.ts';
+import { LimitedBullmq, type LimitedBullmqOptions } from '../../bench/rivals/limited-bullmq.ts';
 import { startRedis } from '../../support/redis/start-redis.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
-import { type SimulatedCall, startProviderSimulator, type ProviderSimulator } from '../../support/agents/provider-simulator.ts';
+import {
+  type SimulatedCall,
+  startProviderSimulator,
+  type ProviderSimulator,
+  type SimulatorOptions,
+} from '../../support/agents/provider-simulator.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const PER_MINUTE = 1200;
+/** A limit of tokens that is narrower: with about 210 tokens to a call, 570 calls a minute. */
+const TOKENS = { perMinute: 120_000, maxOutput: 400, perCall: 210 };
 const SMALL = { workers: 3, tasks: 140, endMs: 80_000, behindWall: 12, wallMs: 4000 };
 const { chaosMinutes } = testEnvironment;
 const FULL = { workers: 8, tasks: chaosMinutes * PER_MINUTE, endMs: 300_000 + chaosMinutes * 60_000, behindWall: 200, wallMs: 30_000 };
@@ -19,41 +26,60 @@ const SIZE = testEnvironment.isChaos ? FULL : SMALL;
 const SLOTS = 12;
 const AT_ONCE = 50;
 /** Of the burst that the provider takes, the fleet uses less: calls come closer together on their way. */
-const BURST = { ours: 0.02, theirs: Math.ceil(0.05 * PER_MINUTE) };
+const BURST = { ours: 0.02, theirs: 0.05 };
 const PROBE_MS = 1000;
 
 let provider: ProviderSimulator;
 const closings: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
-  provider = await startProviderSimulator({ requestsPerMinute: PER_MINUTE, burst: BURST.theirs, answerMs: 200 });
-  closings.push(() => provider.close());
+  provider = await openProvider({});
 });
 afterEach(async () => {
   for (const close of closings.splice(0).toReversed()) await close();
 });
 
-it('takes calls of a fleet at its rate, and no attempt is spent, while a worker is killed', async () => {
-  const { fleet, parts, workers } = await openCallers();
-  const prompts = Array.from({ length: SIZE.tasks }, (_, number) => `task ${number}`);
-  const tasks = await submitAll(fleet, prompts);
-  await waitFor(() => provider.calls.length > SIZE.tasks / 3, { deadlineMs: SIZE.endMs, what: 'the first third of the calls' });
-  await workers[0]?.kill();
-  await expectEnds(fleet, tasks);
-  // A process that was stopped for seconds sends late, and together what was spread. Without a throttle most of a burst is refused.
-  expect(refused().length).toBeLessThan(SIZE.tasks / 20);
-  const lost = new Set(workers.flatMap(({ lines }) => lines.flatMap(({ event, task }) => (event === 'task.orphaned' ? [`${task}`] : []))));
-  const lostPrompts = new Set(prompts.filter((_, number) => lost.has(tasks[number] ?? '')));
-  reportFigure(
-    `calls of ${SIZE.tasks} tasks under a rate of ${PER_MINUTE} a minute`,
-    `${usedShare(lostPrompts)}, ${refusals()}, one worker killed with ${lost.size} tasks`,
-  );
-  await expectNothingIsLeft(parts);
-});
+/** What a limit counts. */
+interface Rate {
+  of: string;
+  perMinute: number;
+  amountOf: (call: SimulatedCall) => number;
+}
+
+const CALL_RATE: Rate = { of: 'calls', perMinute: PER_MINUTE, amountOf: () => 1 };
+const TOKEN_RATE: Rate = { of: 'tokens', perMinute: TOKENS.perMinute, amountOf: ({ tokens }) => tokens };
+
+const CASES = [
+  { rate: CALL_RATE, open: () => openCallers(), prompts: () => promptsOf(SIZE.tasks, 'task') },
+  { rate: TOKEN_RATE, open: () => openTokenCallers(), prompts: promptsOfTokens },
+];
+
+it.each(CASES)(
+  'takes calls of a fleet at its rate of $rate.of, and no attempt is spent, while a worker is killed',
+  async ({ rate, open, prompts: makePrompts }) => {
+    const { fleet, parts, workers } = await open();
+    const prompts = makePrompts();
+    const tasks = await submitAll(fleet, prompts);
+    await waitFor(() => provider.calls.length > prompts.length / 3, { deadlineMs: SIZE.endMs, what: 'the first third of the calls' });
+    await workers[0]?.kill();
+    await expectEnds(fleet, tasks);
+    // A process that was stopped for seconds sends late, and together what was spread. Without a throttle most of a burst is refused.
+    expect(refused().length).toBeLessThan(prompts.length / 20);
+    const lost = new Set(
+      workers.flatMap(({ lines }) => lines.flatMap(({ event, task }) => (event === 'task.orphaned' ? [`${task}`] : []))),
+    );
+    const lostPrompts = new Set(prompts.filter((_, number) => lost.has(tasks[number] ?? '')));
+    reportFigure(
+      `calls of ${prompts.length} tasks under a rate of ${rate.perMinute} ${rate.of} a minute`,
+      `${usedShare(rate, lostPrompts)}, ${refusals()}, one worker killed with ${lost.size} tasks`,
+    );
+    await expectNothingIsLeft(parts);
+  },
+);
 
 it('has one call that tries for all while it is out of quota', async () => {
   const { fleet, parts } = await openCallers();
-  const prompts = Array.from({ length: SIZE.behindWall }, (_, number) => `task ${number}`);
+  const prompts = promptsOf(SIZE.behindWall, 'task');
   const early = await submitAll(fleet, prompts);
   await waitFor(() => provider.calls.length > SIZE.behindWall / 4, { deadlineMs: SIZE.endMs, what: 'the first calls' });
   await provider.wall();
@@ -82,22 +108,66 @@ it('has one call that tries for all while it is out of quota', async () => {
 });
 
 it('beside raw BullMQ with its limiter', async () => {
-  const redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec'] });
-  closings.push(() => redis.stop());
-  const limiter = { max: PER_MINUTE / 60, duration: 1000 };
-  const raw = new LimitedBullmq({ url: redis.url, baseUrl: provider.baseUrl, workers: SIZE.workers, slots: SLOTS, limiter });
-  closings.push(() => raw.close());
-  const ended = await raw.process(SIZE.tasks, SIZE.endMs);
+  const raw = await openRaw({ max: PER_MINUTE / 60, duration: 1000 });
+  const ended = await raw.process(promptsOf(SIZE.tasks, 'call'), SIZE.endMs);
   expect(ended.completed + ended.failed).toBe(SIZE.tasks);
-  reportFigure(`raw BullMQ: ${SIZE.tasks} jobs`, `${usedShare()}, ${refusals()}, ${ended.failed} jobs failed`);
+  reportFigure(`raw BullMQ: ${SIZE.tasks} jobs`, `${usedShare(CALL_RATE)}, ${refusals()}, ${ended.failed} jobs failed`);
   await provider.wall();
   const before = provider.calls.length;
-  const behind = await raw.process(SIZE.behindWall, SIZE.endMs);
+  const behind = await raw.process(promptsOf(SIZE.behindWall, 'call'), SIZE.endMs);
   reportFigure(
     `raw BullMQ: ${SIZE.behindWall} jobs behind a wall`,
     `${provider.calls.length - before} calls into it, ${behind.failed} failed`,
   );
 });
+
+it('beside raw BullMQ with its limiter, which knows no tokens, at the calls that their rate has room for', async () => {
+  provider = await openTokenProvider();
+  const max = Math.round(TOKENS.perMinute / TOKENS.perCall / 60);
+  const raw = await openRaw({ max, duration: 1000 }, TOKENS.maxOutput);
+  const prompts = promptsOfTokens();
+  const ended = await raw.process(prompts, SIZE.endMs);
+  expect(ended.completed + ended.failed).toBe(prompts.length);
+  reportFigure(
+    `raw BullMQ: ${prompts.length} jobs under a rate of tokens`,
+    `${usedShare(TOKEN_RATE)}, ${refusals()}, ${ended.failed} jobs failed`,
+  );
+});
+
+async function openProvider(options: Pick<SimulatorOptions, 'tokens'>): Promise<ProviderSimulator> {
+  const opened = await startProviderSimulator({
+    requestsPerMinute: PER_MINUTE,
+    burst: BURST.theirs * PER_MINUTE,
+    answerMs: 200,
+    ...options,
+  });
+  closings.push(() => opened.close());
+  return opened;
+}
+
+async function openTokenProvider(): Promise<ProviderSimulator> {
+  return await openProvider({ tokens: { perMinute: TOKENS.perMinute, burst: BURST.theirs * TOKENS.perMinute } });
+}
+
+async function openRaw(limiter: LimitedBullmqOptions['limiter'], maxTokens?: number): Promise<LimitedBullmq> {
+  const redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec'] });
+  closings.push(() => redis.stop());
+  const bound = maxTokens === undefined ? {} : { maxTokens };
+  const raw = new LimitedBullmq({ url: redis.url, baseUrl: provider.baseUrl, workers: SIZE.workers, slots: SLOTS, limiter, ...bound });
+  closings.push(() => raw.close());
+  return raw;
+}
+
+function promptsOf(count: number, name: string): string[] {
+  return Array.from({ length: count }, (_, number) => `${name} ${number}`);
+}
+
+/** Of 20 to 400 tokens of output; as many as the rate of tokens has room for while that of calls would be half used. */
+function promptsOfTokens(): string[] {
+  const count = Math.round((SIZE.tasks * TOKENS.perMinute) / TOKENS.perCall / PER_MINUTE);
+  const outputs = Array.from({ length: count }, (_, number) => 20 + ((number * 97) % 381));
+  return outputs.map((tokens, number) => `task ${number}: answer with ${tokens} tokens`);
+}
 
 interface Callers {
   fleet: Fleet;
@@ -105,13 +175,24 @@ interface Callers {
   workers: ServiceProcess[];
 }
 
+interface CallersOptions {
+  tokensPerMinute?: number;
+  maxOutputTokens: number;
+}
+
+/** The same under a limit of tokens. */
+async function openTokenCallers(): Promise<Callers> {
+  provider = await openTokenProvider();
+  return await openCallers({ tokensPerMinute: TOKENS.perMinute, maxOutputTokens: TOKENS.maxOutput });
+}
+
 /** A fleet whose workers call the provider, at the rate that it allows. */
-async function openCallers(): Promise<Callers> {
+async function openCallers({ maxOutputTokens, ...tokens }: CallersOptions = { maxOutputTokens: 10 }): Promise<Callers> {
   const { baseUrl } = provider;
   const fleet = await openFleet({
     settings: {
-      agents: { model: { kind: 'openai', baseUrl, apiKey: 'key', model: 'simulated', maxOutputTokens: 10 } },
-      providers: { simulated: { baseUrl, requestsPerMinute: PER_MINUTE } },
+      agents: { model: { kind: 'openai', baseUrl, apiKey: 'key', model: 'simulated', maxOutputTokens } },
+      providers: { simulated: { baseUrl, requestsPerMinute: PER_MINUTE, ...tokens } },
       throttle: { burst: BURST.ours, callLeaseMs: 2000, probeMs: PROBE_MS },
       queues: { tasks: { slots: SLOTS } },
       // So that a busy machine loses no tasks but those of the worker that is killed.
@@ -141,12 +222,13 @@ async function expectEnds(fleet: Fleet, tasks: readonly string[]): Promise<void>
  * How much of the allowed rate the calls used as long as tasks waited for it. Tasks of a killed worker do not: they come back when their
  * leases have ended, and run isolated.
  */
-function usedShare(lost: ReadonlySet<string> = new Set()): string {
+function usedShare({ perMinute, amountOf }: Rate, lost: ReadonlySet<string> = new Set()): string {
   const all = provider.calls.filter(({ refusal }) => refusal === null);
   const taken = all.slice(0, all.findLastIndex(({ prompt }) => !lost.has(prompt)) + 1);
   const [from, to] = [taken[0]?.at ?? 0, taken.at(-1)?.at ?? 0];
-  const allowed = BURST.ours * PER_MINUTE + ((to - from) * PER_MINUTE) / 60_000;
-  return `${Math.round((100 * taken.length) / allowed)} % of the rate used`;
+  const allowed = BURST.ours * perMinute + ((to - from) * perMinute) / 60_000;
+  const used = taken.reduce((total, call) => total + amountOf(call), 0);
+  return `${Math.round((100 * used) / allowed)} % of the rate used`;
 }
 
 function refused(): SimulatedCall[] {

@@ -7,13 +7,16 @@ export interface SimulatorOptions {
   requestsPerMinute: number;
   /** Calls that it takes at once after a pause; the rest has to be spread. */
   burst: number;
+  /** Its limit of tokens, which its answers tell in headers; a call counts with all that it may use until it has ended. By default none. */
+  tokens?: { perMinute: number; burst: number };
+  /** Of a call without such a limit. Defaults to 20. */
   tokensPerCall?: number;
   /** How long an answer takes. */
   answerMs: number;
 }
 
 /** Why a call was refused with 429: more than the rate within a minute, more at once than the bucket holds, or no quota. */
-export type Refusal = 'minute' | 'burst' | 'wall';
+export type Refusal = 'minute' | 'burst' | 'minute of tokens' | 'burst of tokens' | 'wall';
 
 /** A call as the provider saw it. */
 export interface SimulatedCall {
@@ -22,6 +25,8 @@ export interface SimulatedCall {
   /** Null for a call that it took. */
   refusal: Refusal | null;
   prompt: string;
+  /** That it uses when it is taken. */
+  tokens: number;
 }
 
 export type ProviderCommand = 'wall' | 'lift';
@@ -41,7 +46,8 @@ const ENTRY = fileURLToPath(new URL('provider-process.ts', import.meta.url));
 
 /**
  * A provider of OpenAI's form on a free port of the loopback that counts as strictly as the documented ones: a bucket that refills evenly,
- * and no more than the rate within any minute. It tells nothing of its limits in headers. It is a process of its own: what keeps this one
+ * and no more than the rate within any minute. It tells nothing of its limit of requests in headers. It answers with as many tokens as
+ * the prompt asks for, "answer with 20 tokens", or with one. It is a process of its own: what keeps this one
  * busy would make calls late, and a call counts when it is read.
  */
 export async function startProviderSimulator(options: SimulatorOptions): Promise<ProviderSimulator> {
