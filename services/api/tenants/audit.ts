@@ -12,6 +12,7 @@ import {
   type StoredAuditEntry,
 } from '#shared/audit/index.ts';
 import { type Answer, pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { instantSchema } from '#shared/time/index.ts';
 import { answerList, nextCursorSchema } from '../lists.ts';
 
 const EXAMPLE = {
@@ -63,14 +64,14 @@ const listSchema = z
   .meta({ id: 'AuditList' });
 
 const text = z.string().min(1).max(200).optional();
-const querySchema = z.object({
+const querySchema = z.strictObject({
   who: text.meta({ description: 'Id of who acted, or part of the name.' }),
   action: text.meta({ description: 'The action, such as `cancelTask`.' }),
   object: text.meta({ description: 'What the object begins with, such as `tasks/` or `schedules/01K`.' }),
   outcome: z.enum(auditOutcomes).optional().meta({ description: 'Only of this outcome.' }),
   q: text.meta({ description: 'Part of the actor, action (also as people read it), object, address, code or field names.' }),
-  since: z.iso.datetime({ offset: true }).optional().meta({ description: 'Done at or after.' }),
-  until: z.iso.datetime({ offset: true }).optional().meta({ description: 'Done before.' }),
+  since: instantSchema.optional().meta({ description: 'Done at or after.' }),
+  until: instantSchema.optional().meta({ description: 'Done before.' }),
   limit: pageLimitSchema,
   cursor: z
     .string()

@@ -78,7 +78,7 @@ function getPeople(ports: PeoplePorts): Route {
     summary: 'People who signed in at the identity provider',
     description: 'Keys of the tenant `default` see all of them, others those with a role in their tenant.',
     scope: 'admin',
-    request: { query: z.object({ limit: pageLimitSchema, cursor: cursorSchema(CURSOR) }) },
+    request: { query: z.strictObject({ limit: pageLimitSchema, cursor: cursorSchema(CURSOR) }) },
     responses: { 200: listSchema },
     handle: async ({ query: { limit, cursor } }, call) => {
       const { found, unreadable } = await findPeople(ports, call, { limit, before: placeOf(cursor) });

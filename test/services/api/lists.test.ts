@@ -48,7 +48,16 @@ async function readAll(path: string, limit = 1): Promise<Listed[]> {
 
 const idsOf = (items: readonly Listed[]): string[] => items.map(({ id, example }) => id ?? `${example?.taskId}`).toSorted();
 
+const lists = apiRoutes(api.parts).filter(({ method, request }) => method === 'get' && hasCursor(request?.query));
+
 describe('every list that has pages', () => {
+  it('refuses a filter that it does not know, because the list would be of everything', async () => {
+    for (const { path } of lists) {
+      const { status, body } = await api.call('GET', `${path.replace(':id', newTaskId())}?sinse=2026-05-01`);
+      expect([path, status, body.detail]).toEqual([path, 422, 'query: Unrecognized key: "sinse"']);
+    }
+  });
+
   it('takes the cursors that it answers, to its end', async () => {
     for (const session of NAMES) await submit({ session });
     const made = await api.call('POST', '/v1/schedules', { body: { agent: 'echo', message: 'go', every: '1h', overlap: 'allow' } });
@@ -77,7 +86,6 @@ describe('every list that has pages', () => {
       '/v1/people': 2,
       '/v1/audit': 7,
     };
-    const lists = apiRoutes(api.parts).filter(({ method, request }) => method === 'get' && hasCursor(request?.query));
     for (const { path } of lists) {
       const items = await readAll(path.replace(':id', made.body.id));
       expect([path, new Set(idsOf(items)).size]).toEqual([path, items.length]);
