@@ -73,9 +73,12 @@ function shorten(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : `${truncate(text, MAX_CHARACTERS)}...`;
 }
 
-/** Of what may have several forms, why it has none of them: by itself such an issue says only that. */
+/** Zod's sentence for what has none of its forms, which does not say what was expected. */
+const NONE_OF_THEM = z.union([z.null(), z.undefined()]).safeParse('').error?.issues[0]?.message;
+
+/** Of what may have several forms and no sentence of its own, why it has none of them. */
 function messageOf(issue: Issue): string {
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue.message;
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== NONE_OF_THEM) return issue.message;
   const reasons = issue.errors.map((form) => form.slice(0, MAX_IN_SENTENCE).map(withPath).join(', '));
   return [...new Set(reasons)].slice(0, MAX_FORMS).join('; or ');
 }

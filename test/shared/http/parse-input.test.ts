@@ -107,3 +107,20 @@ it.each([
   const { error } = z.object({ limit: bounded }).safeParse({ limit: value });
   expect(problemsOf(error as z.ZodError, 'query')).toEqual([{ path: 'query.limit', message }]);
 });
+
+describe('what may have several forms', () => {
+  const forms = [z.iso.date(), z.string().regex(/^[0-9]+$/)] as const;
+
+  it('is refused with the reasons of each form', () => {
+    expect(problemsOf(z.union(forms).safeParse('x').error ?? new z.ZodError([]), 'since')).toMatchObject([
+      { path: 'since', message: expect.stringContaining('; or ') },
+    ]);
+  });
+
+  it('is refused with its own sentence where it has one', () => {
+    const ownWords = z.union(forms, { error: 'expected a day or a number' });
+    expect(problemsOf(ownWords.safeParse('x').error ?? new z.ZodError([]), 'since')).toEqual([
+      { path: 'since', message: 'expected a day or a number' },
+    ]);
+  });
+});
