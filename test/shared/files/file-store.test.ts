@@ -9,7 +9,7 @@ import { cleanTenants } from '../../../services/worker/chores/clean-tenants.ts';
 import { useParts } from '../../support/use-parts.ts';
 
 const parts = await useParts({
-  files: { maxPerTenant: 3, maxBytesPerTenant: 1000, uploadMs: 1000, checkMs: 1000, maxTransfers: 2 },
+  files: { maxPerTenant: 3, maxBytesPerTenant: 1000, maxPerTask: 2, maxBytesPerTask: 100, uploadMs: 1000, checkMs: 1000, maxTransfers: 2 },
   tenants: { settleMs: 1 },
 });
 const { files, redis, keys } = parts;
@@ -138,6 +138,13 @@ it('an artifact is taken of the attempt that holds the lease only, within the bo
   // The one that was replaced has no task any more.
   await files.removeUnused(Date.now());
   expect(await totalsOf('artifacts')).toEqual({ files: '1', bytes: '6' });
+  await add('b', 'x'.repeat(94));
+  await expect(add('b', 'x'.repeat(95))).rejects.toMatchObject({ code: 'request.too-large' });
+  await add('b', 'x');
+  await files.removeUnused(Date.now());
+  await expect(add('c', 'x')).rejects.toMatchObject({ code: 'request.too-large' });
+  await files.removeUnused(Date.now());
+  expect(await totalsOf('artifacts')).toEqual({ files: '2', bytes: '7' });
   await redis.zrem(keys.shard(0).leases, by.lease);
 });
 
