@@ -11,6 +11,8 @@ import { useParts } from '../../../support/use-parts.ts';
 const TENANT = 'default';
 /** More than one page of what is taken back. */
 const MANY = 450;
+/** As many as one page has. */
+const BROKEN = Array.from({ length: 200 }, (_, place) => `BROKEN${place}`);
 /** Calls at once: one after the other they take too long on a busy machine. */
 const AT_ONCE = 50;
 /** No second round comes within the test. */
@@ -21,7 +23,7 @@ const parts = await useParts({
   agents: { echo: { kind: 'echo' }, once: { kind: 'echo', retries: { 'WORKER_*': 'stop' } } },
 });
 
-it('takes back all that a worker left in one round, past an entry that cannot be read', async () => {
+it('takes back all that a worker left in one round, past a page of entries that cannot be read', async () => {
   const { leases } = parts.keys.shard(0);
   const claim = async (): Promise<void> => {
     const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x' });
@@ -30,14 +32,14 @@ it('takes back all that a worker left in one round, past an entry that cannot be
   await pMap(Array.from({ length: MANY }), claim, { concurrency: AT_ONCE });
   await parts.redis.zadd(leases, ...(await parts.redis.zrange(leases, 0, '-1')).flatMap((member) => [2, member]));
   const { states } = parts.keys.tenant(TENANT);
-  await parts.redis.hset(states, { BROKEN: '{' });
-  await parts.redis.zadd(leases, 1, `${TENANT}/BROKEN/1`);
+  await parts.redis.hset(states, Object.fromEntries(BROKEN.map((id) => [id, '{'])));
+  await parts.redis.zadd(leases, ...BROKEN.flatMap((id) => [1, `${TENANT}/${id}/1`]));
   const lost: string[] = [];
   const reclaimer = new Reclaimer({ ...parts, onLost: (worker) => lost.push(worker) });
   reclaimer.start();
   await waitFor(() => lost.length === MANY, { deadlineMs: 10_000, what: 'all to be taken back' });
   await reclaimer.stop();
-  expect(await parts.redis.zrange(leases, 0, '-1')).toEqual([`${TENANT}/BROKEN/1`]);
+  expect(await parts.redis.zrange(leases, 0, '-1')).toEqual(BROKEN.map((id) => `${TENANT}/${id}/1`).toSorted());
   expect(await parts.redis.zcount(parts.keys.tenant(TENANT).live, '-inf', '+inf')).toBe(MANY);
 });
 
