@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHmac } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
+import { Webhook } from 'standardwebhooks';
 import { hasCode } from '#shared/errors/error-codes.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -120,6 +121,25 @@ test('the same delivery id at two tenants makes two tasks, each of its own tenan
   expect(await readTask(fleet.ledger, 'rival', idOf(ours))).toBeNull();
 });
 
+test('the same delivery id at two hooks makes two tasks, each of its own hook', async () => {
+  const first = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+  const second = await answerWebhook(parts, { ...hook(), id: ID.replace('V', 'W') }, await github(BODY, 'd-1'));
+  expect(second.status).toBe(202);
+  expect(idOf(second)).not.toBe(idOf(first));
+});
+
+test('equal bodies under different ids are each an event of their own where the id is signed', async () => {
+  const secret = `whsec_${Buffer.from(SECRET.repeat(4)).toString('base64')}`;
+  const send = async (id: string): Promise<WebhookAnswer> => {
+    const now = new Date();
+    const time = String(Math.floor(now.getTime() / 1000));
+    const signature = new Webhook(secret).sign(id, now, BODY);
+    const headers = { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature };
+    return await answerWebhook(parts, hook({ provider: 'standard', secret }), { rawBody: Buffer.from(BODY), headers });
+  };
+  expect([(await send('msg_1')).status, (await send('msg_2')).status, (await send('msg_1')).status]).toEqual([202, 202, 200]);
+});
+
 test.each([
   ['security_advisory', 10, 'critical'],
   ['payment_intent.succeeded', 8, 'webhooks'],
@@ -143,12 +163,25 @@ test('a bad signature makes no task, and the right one afterwards does', async (
   expect(await answerWebhook(parts, hook(), request)).toMatchObject({ status: 202 });
 });
 
-test("Slack's handshake is answered with its challenge and makes no task", async () => {
-  const rawBody = Buffer.from('{"type":"url_verification","challenge":"c-1"}');
+function slack(body: string) {
+  const rawBody = Buffer.from(body);
   const time = String(Math.floor(Date.now() / 1000));
   const signature = `v0=${createHmac('sha256', SECRET).update(`v0:${time}:`).update(rawBody).digest('hex')}`;
-  const headers = { 'x-slack-request-timestamp': time, 'x-slack-signature': signature };
-  expect(await answerWebhook(parts, hook({ provider: 'slack' }), { rawBody, headers })).toEqual({
+  return { rawBody, headers: { 'x-slack-request-timestamp': time, 'x-slack-signature': signature } };
+}
+
+test("Slack's secret in a body is not kept with its delivery", async () => {
+  const kept: string[] = [];
+  const keeping: AnswerWebhookParts = { ...parts, record: (_hook, delivery) => void kept.push(JSON.stringify(delivery)) };
+  const body = '{"token":"the-secret","type":"event_callback","event_id":"Ev1","event":{"type":"message"}}';
+  await answerWebhook(keeping, hook({ provider: 'slack' }), slack(body));
+  expect(kept).toEqual([expect.stringContaining('event_callback')]);
+  expect(kept[0]).not.toContain('the-secret');
+});
+
+test("Slack's handshake is answered with its challenge and makes no task", async () => {
+  const asked = slack('{"type":"url_verification","challenge":"c-1"}');
+  expect(await answerWebhook(parts, hook({ provider: 'slack' }), asked)).toEqual({
     status: 200,
     body: { challenge: 'c-1' },
   });
