@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { route, type Route } from '#shared/http/route.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { createKey } from '#shared/tenants/key-store.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -11,7 +13,22 @@ import { useRedis } from '../../support/redis/use-redis.ts';
 
 const SECRET_IN_A_DEFECT = 'password=hunter2';
 
+/** What happens while a request of `/waits` waits. */
+let meanwhile = (): Promise<unknown> => Promise.resolve();
+
 const routes: Route[] = [
+  route({
+    method: 'get',
+    path: '/waits',
+    operationId: 'operation0',
+    summary: 'Whether its key opens it after a while',
+    scope: 'read',
+    responses: { 200: z.object({}) },
+    handle: async (_input, waiting) => {
+      await meanwhile();
+      return { status: 200, body: { isAdmitted: await waiting.isStillAdmitted() } };
+    },
+  }),
   route({
     method: 'get',
     path: '/open',
@@ -103,7 +120,8 @@ const routes: Route[] = [
 
 const redis = await useRedis();
 const disabled = { id: 'gone', name: 'Gone', disabled: true, limits: null, createdAt: 0 };
-const served = closeAfterTests(await serveRoutes({ redisUrl: redis.url, routes, tenants: [disabled] }));
+const tenants = [disabled, { ...disabled, id: 'acme', name: 'Acme', disabled: false }];
+const served = closeAfterTests(await serveRoutes({ redisUrl: redis.url, routes, tenants }));
 const admin = await served.keyOf('default', ['admin']);
 
 interface Reply {
@@ -159,6 +177,29 @@ describe('who may call', () => {
     expect((await call('/maybe', { method: 'POST', key: reader })).body).toMatchObject({ status: 403, code: 'auth.forbidden' });
     const gone = await served.keyOf('gone', ['admin']);
     expect((await call('/who', { key: gone })).body).toMatchObject({ status: 403, code: 'tenant.disabled' });
+  });
+
+  it('only an admin of tenant "default" for another tenant', async () => {
+    const headers = { 'muster-tenant': 'acme' };
+    expect((await call('/who', { headers })).body).toMatchObject({ tenant: 'acme' });
+    expect((await call('/who', { headers: { 'muster-tenant': 'nowhere' } })).body).toMatchObject({ code: 'tenant.not-found' });
+    const operator = await served.keyOf('default', ['operate']);
+    expect((await call('/who', { headers, key: operator })).body).toMatchObject({ status: 403, code: 'auth.forbidden' });
+    const otherAdmin = await served.keyOf('rival', ['admin']);
+    expect((await call('/who', { headers, key: otherAdmin })).body).toMatchObject({ status: 403, code: 'auth.forbidden' });
+  });
+
+  it('a request that waits, no longer once its key was replaced or its tenant disabled', async () => {
+    const secret = 'mk_chosen';
+    const make = (): Promise<unknown> =>
+      createKey({ redis: served.redis, keys: createKeys(1) }, { tenant: 'late', name: 'chosen', scopes: ['read'], secret });
+    const isAdmitted = async (): Promise<boolean> => (await call('/waits', { key: secret })).body.isAdmitted;
+    await make();
+    expect(await isAdmitted()).toBe(true);
+    meanwhile = make;
+    expect(await isAdmitted()).toBe(false);
+    meanwhile = () => Promise.resolve(tenants.push({ ...disabled, id: 'late', name: 'Late' }));
+    expect(await isAdmitted()).toBe(false);
   });
 });
 
