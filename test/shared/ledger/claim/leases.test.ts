@@ -206,6 +206,29 @@ describe('taking an attempt back', () => {
     expect((await test.claim(held.id)).kind).toBe('claimed');
   });
 
+  it('grants the next under the caps at once, whether it charges an attempt or not', async () => {
+    test.limits = limitsOf({ running: 1 });
+    for (const blame of ['unknown', 'guilty'] as const) {
+      const held = await running();
+      const next = await test.accepted();
+      await expireLease(test.ledger, held, { blame, isGone: true });
+      expect(await test.state(next)).toMatchObject({ status: 'queued', granted: true });
+      await test.completed(next);
+    }
+  });
+
+  it('parks a suspect while the process for suspects is full, and leaves its grant to others', async () => {
+    test.limits = limitsOf({ running: 1 });
+    const held = await running();
+    await expireLease(test.ledger, held, { blame: 'unknown', isGone: true });
+    await test.makeDue(held.id);
+    const next = await test.accepted();
+    expect(await claimTask(test.ledger, await test.place(held.id), 'w2', { isolation: 'full' })).toEqual({ kind: 'parked' });
+    const { gate, granted, notBefore = 0 } = await test.state(held.id);
+    expect([gate, granted, notBefore > Date.now()]).toEqual(['suspect', undefined, true]);
+    expect((await test.state(next)).granted).toBe(true);
+  });
+
   it('lets the next of the lane in when it ends the task', async () => {
     const held = await running({ lane: LANE, maxAttempts: 1 });
     const next = await test.accepted({ lane: LANE });
