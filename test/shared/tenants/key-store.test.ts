@@ -29,6 +29,12 @@ describe('a key', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(50);
   });
 
+  it('opens nothing once its tenant has ended', async () => {
+    const { secret } = await make();
+    await parts.redis.hset(parts.keys.shard(0).tenantStates, 'acme', 'ended');
+    expect(await findKey(parts, secret)).toBeNull();
+  });
+
   it('leaves its secret nowhere in Redis', async () => {
     const { secret } = await make();
     const stored = JSON.stringify(await parts.redis.hgetall(parts.keys.fleet.apiKeys));

@@ -37,6 +37,12 @@ describe('a visitor’s token', () => {
     expect(SCOPES.filter((scope) => hasScope(['visit'], scope))).toEqual(['visit']);
   });
 
+  it('opens nothing once its tenant has ended', async () => {
+    const { token } = await make();
+    await parts.redis.hset(parts.keys.shard(0).tenantStates, 'acme', 'ended');
+    expect(await findVisitor(parts, token)).toBeNull();
+  });
+
   it('leaves its secret nowhere in Redis', async () => {
     const { token } = await make();
     const names = await parts.redis.keys('*');
