@@ -207,6 +207,14 @@ describe('a message in mode interrupt', () => {
     expect((await readInputs(carrying.ledger, TENANT, inputs)).map(({ text }) => text)).toEqual(expect.arrayContaining(['one', 'two']));
   });
 
+  it('carries on nothing of another sender', async () => {
+    await running({ lane: LANE, user: 'ann' }, carrying);
+    const ours = await carrying.accepted({ lane: LANE, mode: 'interrupt', user: 'ann' });
+    const theirs = await carrying.accepted({ lane: LANE, mode: 'interrupt', user: 'bo' });
+    expect((await carrying.state(ours)).inputs).toHaveLength(1);
+    expect((await carrying.state(theirs)).inputs).toBeUndefined();
+  });
+
   it('carries nothing into a run of a schedule, whose input is the same again', async () => {
     const run = { lane: LANE, scheduleId: 'daily', source: 'schedule', mode: 'interrupt' } as const;
     const held = await running(run, carrying);
