@@ -38,6 +38,16 @@ it('grants what waits for an agent at once when its figure is raised, in the ord
   for (const id of [second, third, fourth]) await test.completed(id);
 });
 
+it('lets no new task overtake one that waits when its figure was raised a moment ago', async () => {
+  const [first, second] = [await test.accepted(capped), await test.accepted(capped)];
+  test.limits = limitsOf({ runningByAgent: { echo: 3 } });
+  const third = await test.accepted(capped);
+  expect(await test.statuses(first, second, third)).toEqual(['queued', 'pending', 'pending']);
+  await test.completed(first);
+  expect(await test.statuses(second, third)).toEqual(['queued', 'queued']);
+  for (const id of [second, third]) await test.completed(id);
+});
+
 it('leaves to the caps what a raised figure grants', async () => {
   test.limits = limitsOf({ runningByAgent: { echo: 1 }, running: 2 });
   const all = [await test.accepted(capped), await test.accepted(capped), await test.accepted(capped)];
