@@ -271,6 +271,14 @@ describe('renewing leases', () => {
     expect(ends).toBeLessThanOrEqual(Date.now() + 5000);
   });
 
+  it('leaves a stop no more time than the lease had', async () => {
+    const held = await running();
+    const ends = Date.now() + 1000;
+    await test.redis.zadd(test.keys.shard(0).leases, ends, leaseMember(held));
+    await cancelTask(test.ledger, held, 'enough');
+    expect(await lease(held)).toBe(ends);
+  });
+
   it('of none answers with none', async () => {
     expect(await renewLeases(test.ledger, 0, [])).toEqual([]);
   });

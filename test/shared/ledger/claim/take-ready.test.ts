@@ -188,6 +188,16 @@ describe('a free slot of a worker', () => {
     expect(await test.state(id)).toMatchObject({ status: 'running', token: 2 });
   });
 
+  it('gets only the ticket of a suspect, which may have to run isolated', async () => {
+    const [id = ''] = await acceptBehindClaimed(1);
+    await takeFor();
+    await expireLease(test.ledger, { tenant: TENANT, id, lane: null, token: 1 }, { blame: 'unknown', isGone: true });
+    const [out = ''] = await acceptMany(1, { priority: 10 });
+    await test.makeDue(id);
+    await claim(out);
+    expect(claimsOf([await takeFor()])).toEqual([[id, false]]);
+  });
+
   it('shares the call with other slots, of tasks of several tenants', async () => {
     test.window = 1;
     const [first = ''] = await acceptMany(1, { priority: 10 });
