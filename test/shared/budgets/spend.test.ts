@@ -164,6 +164,12 @@ describe('settling after a call', () => {
     expect([await spentOf(tenant), await spentOf(tenant, 'each', 's'), await reservations(tenant)]).toEqual([12, 12, {}]);
   });
 
+  it('keeps the count of a session for a while only', async () => {
+    const tenant = await useTenant({ each: { scope: 'session', hardMicroUsd: 500 } });
+    await settleSpend(parts, await reserved(tenant, 60, { session: 's' }), 12);
+    expect(await parts.redis.pttl(parts.keys.tenant(tenant).spent('each|s|total'))).toBeGreaterThan(0);
+  });
+
   it('returns the strictest of the lines that are reached', async () => {
     const all = { hardMicroUsd: 50, atHard: 'downgrade', downgradeTo: 'small' } as const;
     const tenant = await useTenant({
