@@ -115,6 +115,7 @@ export type { AttemptEnd } from './settle/attempt-end.ts';
 export { type SettleAnswer, settleAttempt } from './settle/settle-attempt.ts';
 export {
   type PressureLevel,
+  type PressureBound,
   type PressureReading,
   countRunning,
   listPressed,

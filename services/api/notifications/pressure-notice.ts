@@ -8,6 +8,7 @@ const entrySchema = z.object({
   depth: z.coerce.number().default(0),
   wait: z.coerce.number().default(-1),
   slow: z.coerce.number().optional(),
+  bound: z.enum(['caps', 'slots']).default('slots'),
   shed: z
     .string()
     .default('{}')
@@ -18,10 +19,11 @@ const shedSchema = z.record(z.string(), z.number());
 
 /** The signal of an entry, with the tasks refused since the pressure began. */
 export function describePressure(fields: TenantEvent['fields'], scope: Pressure['scope']): object {
-  const { level, depth, wait, slow, shed } = entrySchema.parse(fields);
+  const { level, depth, wait, slow, bound, shed } = entrySchema.parse(fields);
   const refused = Object.entries(shed).map(([name, count]) => {
     const [source, band] = name.split('|');
     return { source, band, count };
   });
-  return { ...describeLoad({ level, scope, load: { depth, waitMs: wait < 0 ? null : wait }, slowDown: slow ?? null }), shed: refused };
+  const load = { depth, waitMs: wait < 0 ? null : wait };
+  return { ...describeLoad({ level, scope, load, slowDown: slow ?? null, bound }), shed: refused };
 }

@@ -7,7 +7,7 @@
 -- ARGV[1] options: JSON, tenant, channel, maxEvents, warning and critical (depth, waitMs), recoverAt, shedEventMs, slowDown, running, msPerStart,
 --   msPerGrant
 -- ARGV[2] refused: JSON, tasks refused since the last call, by source and band
--- RETURNS {level now: 'critical' | 'warning' | 'none', level before, depth, wait in ms or -1}
+-- RETURNS {level now: 'critical' | 'warning' | 'none', level before, depth, wait in ms or -1, what bounds the starts: 'caps' | 'slots'}
 -- include: depth
 local options, refused = cjson.decode(ARGV[1]), cjson.decode(ARGV[2])
 local known = redis.call('HGET', KEYS[2], options.tenant) or 'none'
@@ -19,15 +19,25 @@ local function count_of(prefix)
   return redis.call('ZLEXCOUNT', KEYS[1], '[' .. prefix, '(' .. prefix .. '\255')
 end
 
+local granted, backlog = count_of('granted='), count_of('backlog=')
 -- What waits for a slot or a cap, at the pace of the last starts, and at a cap of the grants. Lanes and times have paces of their own.
+local slots_ms = math.max(0, granted + backlog - options.running) * (options.msPerStart or 0)
+local caps_ms = backlog * (options.msPerGrant or 0)
+
 local function estimate_wait()
   if not options.msPerStart and not options.msPerGrant then return -1 end
-  local backlog = count_of('backlog=')
-  local waiting = math.max(0, count_of('granted=') + backlog - options.running)
-  return math.floor(math.max(waiting * (options.msPerStart or 0), backlog * (options.msPerGrant or 0)))
+  return math.floor(math.max(slots_ms, caps_ms))
 end
 
-local depth, wait_ms = depth_of(KEYS[1]), estimate_wait()
+-- More slots start nothing more where tasks wait for a cap and all that have a grant run.
+local function find_bound()
+  if backlog == 0 then return 'slots' end
+  local is_by_caps = granted <= options.running
+  if options.msPerGrant then is_by_caps = caps_ms > slots_ms end
+  return is_by_caps and 'caps' or 'slots'
+end
+
+local depth, wait_ms, bound = depth_of(KEYS[1]), estimate_wait(), find_bound()
 
 local function reaches(level, share)
   local limit = options[level]
@@ -52,7 +62,7 @@ local function add_refused()
 end
 
 local function publish(event, level, shed)
-  local fields = { 'event', event, 'depth', depth, 'level', level, 'wait', wait_ms, 'slow', options.slowDown }
+  local fields = { 'event', event, 'depth', depth, 'level', level, 'wait', wait_ms, 'bound', bound, 'slow', options.slowDown }
   if shed then
     fields[#fields + 1] = 'shed'
     fields[#fields + 1] = shed
@@ -71,4 +81,4 @@ elseif shed and next(refused) and (level == 'none' or now - published >= options
   redis.call('HSET', KEYS[4], 'published', now)
 end
 if level == 'none' then redis.call('DEL', KEYS[4]) end
-return { level, known, depth, wait_ms }
+return { level, known, depth, wait_ms, bound }

@@ -8,6 +8,10 @@ const levelSchema = z.enum(['none', 'warning', 'critical']);
 /** How much work a tenant has, by `limits.backpressure`. */
 export type PressureLevel = z.infer<typeof levelSchema>;
 
+const boundSchema = z.enum(['caps', 'slots']);
+/** What its tasks mostly wait for: a place under a cap, which more workers do not give, or a slot. */
+export type PressureBound = z.infer<typeof boundSchema>;
+
 /** What the caller knows of a tenant, for the script that decides on its level. */
 export interface PressureFacts {
   /** Attempts of the tenant that run. */
@@ -29,10 +33,11 @@ export interface PressureReading {
   depth: number;
   /** Estimated wait of the tenant's next task; null when unknown. */
   waitMs: number | null;
+  bound: PressureBound;
 }
 
 const NO_FACTS: PressureFacts = { running: 0, msPerStart: null, msPerGrant: null, refused: {} };
-const replySchema = z.tuple([levelSchema, levelSchema, z.number(), z.number()]);
+const replySchema = z.tuple([levelSchema, levelSchema, z.number(), z.number(), boundSchema]);
 
 /** Publishes an event to the tenant's stream when its level has changed since the last call of any process. */
 export async function updatePressure(ledger: Ledger, tenant: string, facts: PressureFacts = NO_FACTS): Promise<PressureReading> {
@@ -41,8 +46,8 @@ export async function updatePressure(ledger: Ledger, tenant: string, facts: Pres
   const shard = keys.shard(keys.shardOf(tenant));
   const args = [JSON.stringify(optionsOf(ledger, tenant, facts)), JSON.stringify(facts.refused)];
   const reply = await ledger.run('update-pressure', [own.live, shard.pressure, own.events, own.shed], args);
-  const [level, previous, depth, waitMs] = replySchema.parse(reply);
-  return { level, previous, depth, waitMs: waitMs < 0 ? null : waitMs };
+  const [level, previous, depth, waitMs, bound] = replySchema.parse(reply);
+  return { level, previous, depth, waitMs: waitMs < 0 ? null : waitMs, bound };
 }
 
 /** The options of the script. A null is left out, because Lua would read it as a value. */

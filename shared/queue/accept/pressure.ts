@@ -51,7 +51,7 @@ function refusal(
 ): MusterError {
   // A tenant is not shown how much the others have to do.
   const own = { depth: known?.depth ?? 0, waitMs: scope === 'tenant' ? (known?.waitMs ?? null) : fleet.waitMs };
-  const signal = signalOf({ level: 'critical', scope, load: own, slowDown: null });
+  const signal = signalOf({ level: 'critical', scope, load: own, slowDown: null, ...boundOf(known) });
   const retryMs =
     scope === 'tenant'
       ? retryAfterMs(own, known?.msPerStart ?? null, settings)
@@ -75,9 +75,15 @@ export function reportPressure(ports: PressurePorts, { body }: NewTask, load: Lo
   monitor.notice(body.tenant, { level: levelOf(load, backpressure, 'none', 1), levelByDepth });
   const slowDown = body.source === 'proactive' ? backpressure.slowDown : null;
   const fleet = monitor.knownFleet();
-  const own = ownLoad(monitor.known(body.tenant), load, backpressure);
-  if (higherLevel(own.level, fleet.level) === own.level) return signalOf({ level: own.level, scope: 'tenant', load: own, slowDown });
+  const known = monitor.known(body.tenant);
+  const own = ownLoad(known, load, backpressure);
+  if (higherLevel(own.level, fleet.level) === own.level)
+    return signalOf({ level: own.level, scope: 'tenant', load: own, slowDown, ...boundOf(known) });
   return signalOf({ level: fleet.level, scope: 'fleet', load: { depth: load.depth, waitMs: fleet.waitMs }, slowDown });
+}
+
+function boundOf(known: KnownPressure | null): Partial<Pick<KnownPressure, 'bound'>> {
+  return known === null ? {} : { bound: known.bound };
 }
 
 /** The level of a tenant by what is known and by the depth, which is newer. */

@@ -158,9 +158,9 @@ class PressureMonitor {
     }
   }
 
-  #logChange(tenant: string, { level, previous, depth, waitMs }: PressureReading): void {
+  #logChange(tenant: string, { level, previous, depth, waitMs, bound }: PressureReading): void {
     if (level === previous) return;
-    const fields = { tenant, queueDepth: depth, estimatedWaitMs: waitMs };
+    const fields = { tenant, queueDepth: depth, estimatedWaitMs: waitMs, bound };
     if (level === 'none') this.#log.info({ event: 'backpressure.cleared', ...fields }, 'the load of a tenant is normal again');
     else if (level === 'warning') this.#log.warn({ event: 'backpressure.warning', ...fields }, 'a tenant has a high load');
     else this.#log.error({ event: 'backpressure.critical', ...fields, actions: this.#actions() }, 'a tenant is overloaded');

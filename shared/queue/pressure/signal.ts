@@ -1,5 +1,5 @@
 import type { Settings, Thresholds } from '../../config/index.ts';
-import type { PressureLevel } from '../../ledger/index.ts';
+import type { PressureBound, PressureLevel } from '../../ledger/index.ts';
 
 /** The load of a tenant or of the fleet. */
 export interface Load {
@@ -32,7 +32,13 @@ export type Pressure = Signal<Exclude<PressureLevel, 'none'>>;
 const RECOMMENDATIONS: Readonly<Record<PressureLevel, readonly string[]>> = {
   none: [],
   warning: ['Send proactive work less often', 'Delay what is not urgent'],
-  critical: ['Pause proactive work', 'Hold back low priorities', 'Add workers or daemons'],
+  critical: ['Pause proactive work', 'Hold back low priorities'],
+};
+
+/** What an operator can do besides, from the level critical on. */
+const OPERATORS_HELP: Readonly<Record<PressureBound, string>> = {
+  caps: "Raise the tenant's caps: its tasks wait for these, and more workers would not help",
+  slots: 'Add workers or daemons',
 };
 
 const RANKS = { none: 0, warning: 1, critical: 2 } as const;
@@ -46,6 +52,8 @@ interface SignalFacts<Level extends PressureLevel> {
   scope: Pressure['scope'];
   load: Load;
   slowDown: number | null;
+  /** Counts for a tenant. Defaults to `slots`. */
+  bound?: PressureBound;
 }
 
 /** The signal of a level; null without one. */
@@ -54,7 +62,13 @@ export function signalOf({ level, ...facts }: SignalFacts<PressureLevel>): Press
 }
 
 /** A load as producers read it, also one without a level. */
-export function describeLoad<Level extends PressureLevel>({ level, scope, load, slowDown }: SignalFacts<Level>): Signal<Level> {
+export function describeLoad<Level extends PressureLevel>({
+  level,
+  scope,
+  load,
+  slowDown,
+  bound = 'slots',
+}: SignalFacts<Level>): Signal<Level> {
   const factor = level === 'warning' ? slowDown : null;
   return {
     type: 'backpressure',
@@ -66,7 +80,7 @@ export function describeLoad<Level extends PressureLevel>({ level, scope, load, 
     estimated_wait_time: load.waitMs === null ? null : Math.round(load.waitMs / 1000),
     slowDown: factor,
     slow_down: factor,
-    recommendations: [...RECOMMENDATIONS[level]],
+    recommendations: [...RECOMMENDATIONS[level], ...(level === 'critical' ? [OPERATORS_HELP[scope === 'tenant' ? bound : 'slots']] : [])],
   };
 }
 

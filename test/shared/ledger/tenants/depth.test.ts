@@ -77,6 +77,19 @@ describe('the pressure of a tenant', () => {
     expect(await waitOf({ msPerStart: null, msPerGrant: null })).toBeNull();
   });
 
+  it('is bound by caps where what waits for them waits longest, or where all that has a grant runs', async () => {
+    const { live } = parts.keys.tenant('acme');
+    await parts.redis.zadd(live, ...members('granted=u1/', 5), ...members('backlog=u1/05/', 50));
+    const boundOf = async (facts: { running: number; msPerStart?: number; msPerGrant?: number }): Promise<string> =>
+      (await updatePressure(parts.ledger, 'acme', { refused: {}, msPerStart: null, msPerGrant: null, ...facts })).bound;
+    expect(await boundOf({ running: 5, msPerStart: 10, msPerGrant: 1000 })).toBe('caps');
+    expect(await boundOf({ running: 2, msPerStart: 1000, msPerGrant: 400 })).toBe('slots');
+    expect(await boundOf({ running: 5 })).toBe('caps');
+    expect(await boundOf({ running: 2 })).toBe('slots');
+    await parts.redis.del(live);
+    expect(await boundOf({ running: 0 })).toBe('slots');
+  });
+
   it('is published once when many see it at the same time', async () => {
     await load(25);
     await Promise.all(Array.from({ length: 10 }, () => updatePressure(parts.ledger, 'acme')));

@@ -6,6 +6,7 @@ import { type Accepted, acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { updateFleetPressure } from '#shared/queue/pressure/fleet-pressure.ts';
 import { monitorOf } from '#shared/queue/pressure/pressure-monitor.ts';
+import { describePressure } from '../../../../services/api/notifications/pressure-notice.ts';
 import { useParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -71,6 +72,16 @@ describe('a tenant with too much work', () => {
     expect(await refusal({ priority: 'low', source: 'delegation', parentTaskId: parent.id })).toBeNull();
     for (const source of ['api', 'chat', 'webhook', 'schedule'] as const) expect(await refusal({ source })).toBeNull();
     expect(await refusal({ ...PROACTIVE, skip: { reason: 'held back' } })).toBeNull();
+  });
+
+  it('is recommended higher caps, not workers, in refusals, answers and events where its caps are full', async () => {
+    const { live } = parts.keys.tenant('default');
+    await parts.redis.zadd(live, ...Array.from({ length: 8 }, (_, place) => [0, `backlog=u1/05/${place}`, 0, `pending/${place}`]).flat());
+    const raise = expect.arrayContaining([expect.stringMatching(/^Raise the tenant's caps/)]);
+    expect((await refusal(PROACTIVE))?.details).toMatchObject({ recommendations: raise });
+    expect((await submit()).pressure).toMatchObject({ level: 'critical', recommendations: raise });
+    const [entry] = await published();
+    expect(describePressure(entry ?? {}, 'tenant')).toMatchObject({ level: 'critical', recommendations: raise });
   });
 
   it('answers a repeated request with the task that it made before', async () => {

@@ -46,9 +46,13 @@ describe('the time to try again', () => {
   });
 });
 
-describe('a signal', () => {
-  const load = { depth: 12, waitMs: 90_400 };
+const load = { depth: 12, waitMs: 90_400 };
 
+function recommended(facts: { scope: 'tenant' | 'fleet'; bound: 'caps' | 'slots' }): string | undefined {
+  return signalOf({ level: 'critical', load, slowDown: null, ...facts })?.recommendations.at(-1);
+}
+
+describe('a signal', () => {
   it('has the fields of a proactive engine beside our own, its wait in seconds', () => {
     expect(signalOf({ level: 'warning', scope: 'tenant', load, slowDown: 2 })).toEqual({
       type: 'backpressure',
@@ -62,6 +66,12 @@ describe('a signal', () => {
       slow_down: 2,
       recommendations: ['Send proactive work less often', 'Delay what is not urgent'],
     });
+  });
+
+  it('recommends what gives the tasks their places: higher caps, or more workers', () => {
+    expect(recommended({ scope: 'tenant', bound: 'caps' })).toMatch(/^Raise the tenant's caps/);
+    expect(recommended({ scope: 'tenant', bound: 'slots' })).toBe('Add workers or daemons');
+    expect(recommended({ scope: 'fleet', bound: 'caps' })).toBe('Add workers or daemons');
   });
 
   it('has no factor where sending is to stop, and there is none without a level', () => {
