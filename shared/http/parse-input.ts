@@ -95,7 +95,13 @@ export function invalidRequest(problems: readonly InputProblem[]): MusterError {
 }
 
 /** How many items a page of a list has at most. */
-export const pageLimitSchema = z.coerce.number().int().min(1).max(200).default(50).meta({ description: 'Items of a page, at most.' });
+export const pageLimitSchema = z.coerce
+  .number('expected one whole number')
+  .int()
+  .min(1)
+  .max(200)
+  .default(50)
+  .meta({ description: 'Items of a page, at most.' });
 
 /**
  * Reads data in which null may stand for an absent member, as in the API's answers: null members that the schema refuses are left out. What

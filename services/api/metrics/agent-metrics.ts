@@ -60,7 +60,13 @@ export function getAgentMetrics({ ledger }: { readonly ledger: Ledger }): Route 
     scope: 'read',
     request: {
       query: z.strictObject({
-        hours: z.coerce.number().int().min(1).max(MAX_HOURS).default(DEFAULT_HOURS).meta({ description: 'How many, up to now.' }),
+        hours: z.coerce
+          .number('expected one whole number')
+          .int()
+          .min(1)
+          .max(MAX_HOURS)
+          .default(DEFAULT_HOURS)
+          .meta({ description: 'How many, up to now.' }),
       }),
     },
     responses: { 200: listSchema },

@@ -74,7 +74,13 @@ export function getMetricsHistory({ ledger }: { readonly ledger: Ledger }): Rout
     request: {
       query: z.strictObject({
         scope: z.enum(SCOPES).default('tenant').meta({ description: 'Whose figures: of the tenant of the key, or of the fleet.' }),
-        minutes: z.coerce.number().int().min(1).max(MAX_MINUTES).default(DEFAULT_MINUTES).meta({ description: 'How many, up to now.' }),
+        minutes: z.coerce
+          .number('expected one whole number')
+          .int()
+          .min(1)
+          .max(MAX_MINUTES)
+          .default(DEFAULT_MINUTES)
+          .meta({ description: 'How many, up to now.' }),
       }),
     },
     responses: { 200: onePageOf(minuteSchema, 'Oldest first; the last one is the minute that runs.').meta({ id: 'MetricsHistory' }) },

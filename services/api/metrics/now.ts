@@ -45,7 +45,13 @@ const nowSchema = z
 type RunningView = z.infer<typeof runningSchema>;
 
 const querySchema = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(MAX_SHOWN).default(20).meta({ description: 'How many running tasks.' }),
+  limit: z.coerce
+    .number('expected one whole number')
+    .int()
+    .min(1)
+    .max(MAX_SHOWN)
+    .default(20)
+    .meta({ description: 'How many running tasks.' }),
 });
 
 /** `GET /v1/now`. */

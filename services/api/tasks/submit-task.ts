@@ -42,7 +42,7 @@ export function postTask(ports: SubmitPorts): Route {
       headers: idempotencyHeadersSchema,
       query: z.strictObject({
         waitMs: z.coerce
-          .number()
+          .number('expected one whole number')
           .int()
           .min(0)
           .max(maxWaitMs)

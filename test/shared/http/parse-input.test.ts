@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
+import { pageLimitSchema, problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 
 const schema = z.strictObject({
@@ -123,4 +123,10 @@ describe('what may have several forms', () => {
       { path: 'since', message: 'expected a day or a number' },
     ]);
   });
+});
+
+it.each(['abc', ['1', '2']])('says what is expected of the limit %j of a page', (given) => {
+  expect(problemsOf(pageLimitSchema.safeParse(given).error ?? new z.ZodError([]), 'query.limit')).toEqual([
+    { path: 'query.limit', message: 'expected one whole number' },
+  ]);
 });

@@ -62,7 +62,7 @@ function parseList(text: string): string[] {
 
 function parseSlots(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected a number without a fraction.');
+  throw new InvalidArgumentError('Expected a number from 0 to 10000, without a fraction.');
 }
 
 function runList(options: ListOptions, context: CommandContext): Promise<void> {
