@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { explainProvider } from '#shared/providers/explain-provider.ts';
 import { throttleId } from '#shared/providers/account.ts';
-import { admitCall, keysOf, reserveCalls } from '#shared/providers/throttle-scripts.ts';
+import {
+  admitCall,
+  type AdmissionInput,
+  keysOf,
+  reserveCalls,
+  type ThrottledModel,
+  type ThrottlePorts,
+} from '#shared/providers/throttle-scripts.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -10,6 +17,17 @@ import { openTrial } from './throttle-trial.ts';
 const parts = await useParts();
 /** Calls have to go at once, or are held. */
 const NO_WAIT = { maxInSlotWaitMs: 0, maxCallWaitMs: 0 };
+
+/** A call as the script takes it. */
+function scriptCall(call: Partial<AdmissionInput>): AdmissionInput {
+  return { tenant: 'one', band: 'normal', weight: 1, permit: 'large', tokens: 100, isFirst: true, isReturning: false, leftMs: 0, ...call };
+}
+
+/** Whether the script lets a call go, or for what it waits. */
+async function askScript(ports: ThrottlePorts, target: ThrottledModel, call: Partial<AdmissionInput>): Promise<string> {
+  const [kind, because] = await admitCall(ports, target, scriptCall(call));
+  return kind === 'go' ? 'go' : String(because);
+}
 
 describe('calls of a model', () => {
   it('go at once without limits', async () => {
@@ -83,6 +101,33 @@ describe('calls of a model', () => {
     expect(await later).toMatchObject({ kind: 'go' });
   });
 
+  it('wait for the end of another in their order', async () => {
+    const { permitOf, ports, target, throttle } = openTrial(parts, { concurrent: 1 });
+    const running = await permitOf();
+    const ask = (permit: string): Promise<string> => askScript(ports, target, { permit, isFirst: false, leftMs: 10_000 });
+    expect(await ask('a')).toBe('concurrent');
+    await throttle.reportCall(running, { status: 200 });
+    expect(await ask('b')).toBe('concurrent');
+    expect(await ask('a')).toBe('go');
+  });
+
+  it('leave room for those whose tasks were released', async () => {
+    const { admit, permitOf, ports, target, throttle } = openTrial(parts, { concurrent: 1 }, NO_WAIT);
+    const running = await permitOf();
+    expect(await admit()).toMatchObject({ because: 'concurrent' });
+    await throttle.reportCall(running, { status: 200 });
+    expect(await reserveCalls(ports, target, { max: 1, excluded: [] })).toHaveLength(1);
+    expect(await admit({ isFirst: false })).toMatchObject({ because: 'concurrent' });
+    expect(await askScript(ports, target, { isReturning: true })).toBe('go');
+  });
+
+  it('are admitted once, also when they ask again because an answer was lost', async () => {
+    const { ports, target } = openTrial(parts, { requestsPerMinute: 60, concurrent: 1 }, { ...NO_WAIT, burst: 0 });
+    for (let times = 0; times < 2; times += 1) expect(await askScript(ports, target, { isFirst: false })).toBe('go');
+    const window = Object.entries(await ports.redis.hgetall(keysOf(ports, target).window));
+    expect(window.flatMap(([field, count]) => (field.startsWith('r') ? [count] : []))).toEqual(['1']);
+  });
+
   it('count no longer once the lease of their dead process has ended', async () => {
     const { admit, ports, target } = openTrial(parts, { concurrent: 1 }, NO_WAIT);
     expect(await admit()).toMatchObject({ kind: 'go' });
@@ -128,17 +173,7 @@ describe('a task that waits for its rate', () => {
     expect(released).toEqual({ band: 'normal', tenant: 'one' });
     const read = async (field: string): Promise<number> => Number(await ports.redis.hget(keysOf(ports, target).state, field));
     const before = await read('tokens_at');
-    const call = {
-      tenant: 'one',
-      band: 'normal',
-      weight: 1,
-      permit: 'large',
-      tokens: 300,
-      isFirst: true,
-      isReturning: true,
-      leftMs: 0,
-    } as const;
-    expect(await admitCall(ports, target, call)).toMatchObject(['go', expect.any(Number), expect.any(Number)]);
+    expect(await askScript(ports, target, { tokens: 300, isReturning: true })).toBe('go');
     // 200 tokens more than the average that was booked.
     expect((await read('tokens_at')) - before).toBeCloseTo(20_000);
     expect(await read('average')).toBe(120);
