@@ -5,6 +5,7 @@ import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { tenantSchema, type Tenant } from '#shared/tenants/tenant.ts';
+import { repairStates } from '#shared/tenants/tenant-records.ts';
 import { TenantDirectory } from '#shared/tenants/tenant-directory.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -105,6 +106,16 @@ describe('the directory of tenants', () => {
     expect(here.find('again')).toBeNull();
     await here.refresh();
     expect(here.list().map(({ id }) => id)).toEqual(['default']);
+  });
+
+  it('never brings a tenant back that has ended, whatever another process still knows of it', async () => {
+    const [mine, theirs] = [await started(), await started()];
+    await mine.save(tenant('acme'));
+    await theirs.end(tenant('acme'), 1);
+    await expect(mine.save(tenant('acme', { limits }))).rejects.toMatchObject({ code: 'tenant.ended' });
+    expect(await redis.hget(keys.fleet.tenants, 'acme')).toBeNull();
+    await repairStates({ redis, keys }, [tenant('acme')]);
+    expect(await redis.hget(keys.shard(0).tenantStates, 'acme')).toBe('ended');
   });
 
   it('learns within seconds what another process changed', async () => {
