@@ -20,9 +20,12 @@ const MAX_FAILURES = 3;
 
 /** Fails with the code that its input names, as long as it names one. */
 let isRepaired = false;
-const moody: AgentFunction = ({ input }) => {
-  if (input === 'well' || isRepaired) return Promise.resolve('done');
-  return Promise.reject(new TaskFailure(input, 'out of order'));
+/** Ends the tasks with the input `late`. */
+let late = Promise.withResolvers<string>();
+const moody: AgentFunction = async ({ input }) => {
+  if (input === 'late') return await late.promise;
+  if (input === 'well' || isRepaired) return 'done';
+  throw new TaskFailure(input, 'out of order');
 };
 
 const RULE = { warn: 2, hold: 3, windowMs: 3_600_000, maxHeld: 4 };
@@ -111,6 +114,16 @@ describe('an agent that fails again and again', () => {
     expect(stored).toMatchObject({ failures: 2, code: 'BROKEN' });
     expect(stored).not.toHaveProperty('heldAt');
     expect(await notices()).toEqual([]);
+  });
+
+  it('stays held when a task that ran before succeeds', async () => {
+    isRepaired = false;
+    late = Promise.withResolvers();
+    const running = await submit('late');
+    for (let failures = 0; failures < MAX_FAILURES; failures += 1) await run('BROKEN');
+    late.resolve('done');
+    expect(await settled(running)).toMatchObject({ status: 'completed' });
+    expect(await settled(await submitAndForget('well'))).toMatchObject({ gate: 'failures' });
   });
 
   it('goes on also with a task that was held while a person resumed it', async () => {
