@@ -235,11 +235,16 @@ function refused(): SimulatedCall[] {
   return provider.calls.filter(({ refusal }) => refusal !== null);
 }
 
-/** How many calls were refused, and for each by which limit and when after the first call. */
+/** Of refused calls in a sentence. */
+const SHOWN = 5;
+
+/** How many calls were refused, and for the first ones by which limit and when after the first call. */
 function refusals(): string {
   const [first] = provider.calls;
   const inWords = ({ at, refusal }: SimulatedCall): string => `${refusal} at ${((at - (first?.at ?? 0)) / 1000).toFixed(1)} s`;
-  return [`${refused().length} calls refused`, ...refused().map(inWords)].join(', ');
+  const more = refused().length - SHOWN;
+  const shown = refused().slice(0, SHOWN).map(inWords);
+  return [`${refused().length} calls refused`, ...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 /** Refusals of models, accounts and endpoints that stand until a call has tried. */

@@ -26,7 +26,7 @@ function scriptCall(call: Partial<AdmissionInput>): AdmissionInput {
 /** Whether the script lets a call go, or for what it waits. */
 async function askScript(ports: ThrottlePorts, target: ThrottledModel, call: Partial<AdmissionInput>): Promise<string> {
   const [kind, because] = await admitCall(ports, target, scriptCall(call));
-  return kind === 'go' ? 'go' : String(because);
+  return kind === 'go' ? 'go' : because;
 }
 
 describe('calls of a model', () => {
