@@ -99,7 +99,7 @@ function TenantActions({ tenant: { id, disabled } }: { tenant: SizedTenant }): R
         confirm={{
           title: `Delete ${id} with everything it owns?`,
           text: 'Its keys end, its running tasks are aborted, and its tasks, sessions, schedules and files can no longer be read. This cannot be undone.',
-          button: `Delete ${id}`,
+          button: 'Delete the tenant',
           danger: true,
         }}
       />
