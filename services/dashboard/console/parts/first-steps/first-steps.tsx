@@ -76,9 +76,7 @@ function ExampleCard({ example, agent, isDone }: ExampleCardProps): ReactElement
         <p className="faint">This key may not do that; it lacks the scope {needs}.</p>
       )}
       {problem === null ? null : <ProblemNote title="It was not made" error={problem} />}
-      <pre className={classes['command']} tabIndex={0}>
-        {command}
-      </pre>
+      <pre className={classes['command']}>{command}</pre>
       <CopyButton value={command} text="Copy the command" />
     </section>
   );
