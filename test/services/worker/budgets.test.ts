@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -12,6 +12,7 @@ import { listRuns } from '#shared/schedules/public-records.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -28,7 +29,7 @@ const paid: AgentFunction = async ({ id, tenant }) => {
 
 const parts = await useParts({
   agents: { paid: { kind: 'function', run: paid } },
-  limits: { tenants: { held: { running: 1 }, denied: { running: 1 } } },
+  limits: { tenants: { held: { running: 1 }, hourly: { running: 1 }, denied: { running: 1 } } },
 });
 await useWorker(parts);
 
@@ -50,6 +51,12 @@ const refusedBy = async (scope: string, of: string | null = null): Promise<numbe
   const rule = budgetSchema.parse({ scope, of, per: 'total', hardMicroUsd: COST });
   return (await previewBudget(parts.ledger, 'trees', rule, Date.now())).refused;
 };
+
+const HOUR_MS = 3_600_000;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('a task under a budget', () => {
   it('fails for good once the budget is used up, and names it', async () => {
@@ -81,6 +88,26 @@ describe('a task under a budget', () => {
     await untilIt('held', third, ({ state }) => state.status === 'completed');
     expect(started.filter((id) => ids.includes(id))).toEqual(ids);
     expect((await read('held', third)).state).toMatchObject({ attempt: 1, holds: 1 });
+  });
+
+  it('is held where the budget pauses until the next window has room, in order', async () => {
+    // The middle of an hour, so that none ends by itself meanwhile.
+    let aheadMs = HOUR_MS / 2 - (Date.now() % HOUR_MS);
+    vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + aheadMs);
+    await put('hourly', COST, { per: 'hour', atHard: 'pause' });
+    const ids = [await submit('hourly'), await submit('hourly'), await submit('hourly')];
+    const [, second = '', third = ''] = ids;
+    for (const id of [second, third]) await untilIt('hourly', id, ({ state }) => state.hold !== undefined);
+    expect(await releaseByBudgets(parts.ledger, parts.budgets, 'hourly', 100)).toBe(0);
+    aheadMs += HOUR_MS;
+    await releaseByBudgets(parts.ledger, parts.budgets, 'hourly', 100);
+    await untilIt('hourly', second, ({ state }) => state.status === 'completed');
+    await untilIt('hourly', third, ({ state }) => state.hold !== undefined);
+    aheadMs += HOUR_MS;
+    await releaseByBudgets(parts.ledger, parts.budgets, 'hourly', 100);
+    await untilIt('hourly', third, ({ state }) => state.status === 'completed');
+    expect(started.filter((id) => ids.includes(id))).toEqual(ids);
+    expect((await read('hourly', third)).state).toMatchObject({ attempt: 1 });
   });
 
   it('is refused at acceptance once its budget is used up and denies, with the time when its window ends', async () => {
