@@ -10,7 +10,7 @@ function isEndpointFailure({ code }: TaskFailure): boolean {
   return ENDPOINT_CODES.has(code);
 }
 
-/** Whether a failure counts for the circuit of its endpoint. An answer of 4xx, 409 say, is one that works. */
+/** Whether a failure counts for the circuit of its endpoint. An endpoint that answers 4xx works. */
 export function isEndpointBroken(failure: TaskFailure): boolean {
   const status = Number(failure.details?.['status']);
   return isEndpointFailure(failure) && !(status >= 400 && status < 500);

@@ -64,7 +64,7 @@ local function go_at(at, due)
   return { 'go', at, throttle.now }
 end
 
--- The tokens of the next first calls, as far as can be told.
+-- The mean of recent first calls stands for those of tasks that are released.
 local function move_average()
   set_state(throttle, 'average', math.ceil(0.9 * tonumber(throttle.state.average or call.tokens) + 0.1 * call.tokens))
 end

@@ -1,6 +1,6 @@
 /**
- * MovedPermits is responsible for the permits of attempts that go on in another process than the one that leased them: those that this
- * worker adopts, and those that it leaves behind.
+ * MovedPermits is responsible for the permits of attempts that continue under another worker: those that this worker takes over, and those
+ * that it leaves to others.
  */
 export class MovedPermits {
   #adopted = 0;
@@ -13,7 +13,7 @@ export class MovedPermits {
     return this.#adopted;
   }
 
-  /** Permits of this worker that wait for the one that adopts their attempts. */
+  /** Permits of this worker that are kept until another worker adopts their attempts. */
   get left(): number {
     return this.#left;
   }

@@ -26,7 +26,7 @@ export async function noteWaits(id: string, { api, terminal, signal }: WaitOptio
   }
 }
 
-/** A failure is told with the retry that follows it: until then only a long wait is worth a note. */
+/** The line of a failure has the time of its retry: only a long delay until then needs a note of its own. */
 function isSoonOver({ gate, until }: Parameters<typeof describeWait>[0], now: number): boolean {
   return gate === 'retry' && until !== null && until !== undefined && Date.parse(until) - now < NEXT_MS;
 }
