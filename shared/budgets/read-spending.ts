@@ -3,6 +3,7 @@ import { systemClock } from '../time/index.ts';
 import { type Budget, type BudgetWindow, holdOf, readHold, windowOf } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
 import { describeExceeded } from './budget-failure.ts';
+import { runBudgetScript } from './scripts.ts';
 
 type ReadPorts = Pick<Ledger, 'redis' | 'keys'>;
 
@@ -17,16 +18,34 @@ export interface Spending {
 }
 
 /** What was spent in the current window of a budget under this name. */
-export async function readSpending(ports: ReadPorts, tenant: string, budget: Budget, counted = budget.of ?? ''): Promise<Spending> {
-  const { redis, keys } = ports;
-  const own = keys.tenant(tenant);
+export async function readSpent(
+  { redis, keys }: ReadPorts,
+  tenant: string,
+  budget: Budget,
+  counted = budget.of ?? '',
+): Promise<Pick<Spending, 'window' | 'spentMicroUsd'>> {
   const window = windowOf(budget, counted, systemClock.now());
-  const [spent, reserved, held] = await Promise.all([
-    redis.hget(own.spent(window.name), 'spent'),
-    redis.hget(own.reservations, `sum:${window.name}`),
+  return { window, spentMicroUsd: Number((await redis.hget(keys.tenant(tenant).spent(window.name), 'spent')) ?? 0) };
+}
+
+/**
+ * Releases what attempts of killed processes had reserved. Calls release it too, but only as far as they need the room, so that whoever
+ * shows what is reserved does this first.
+ */
+export async function releaseEndedReservations({ redis, keys }: ReadPorts, tenant: string): Promise<void> {
+  const { leases } = keys.shard(keys.shardOf(tenant));
+  await runBudgetScript(redis, 'release-ended', [leases, keys.tenant(tenant).reservations], []);
+}
+
+/** What was spent and is reserved in the current window of a budget under this name. */
+export async function readSpending(ports: ReadPorts, tenant: string, budget: Budget, counted = budget.of ?? ''): Promise<Spending> {
+  const window = windowOf(budget, counted, systemClock.now());
+  const [{ spentMicroUsd }, reserved, held] = await Promise.all([
+    readSpent(ports, tenant, budget, counted),
+    ports.redis.hget(ports.keys.tenant(tenant).reservations, `sum:${window.name}`),
     countHeld(ports, tenant, { gate: 'budget', what: holdOf(window) }),
   ]);
-  return { window, spentMicroUsd: Number(spent ?? 0), reservedMicroUsd: Number(reserved ?? 0), held };
+  return { window, spentMicroUsd, reservedMicroUsd: Number(reserved ?? 0), held };
 }
 
 /** Explains the hold of a budget for `why`; null for a budget that was removed. */
@@ -38,6 +57,7 @@ export async function explainBudget(
   const found = readHold(what, await ports.budgets.of(tenant));
   if (!found) return null;
   const { budget, counted } = found;
+  await releaseEndedReservations(ports, tenant);
   const { window, spentMicroUsd, reservedMicroUsd } = await readSpending(ports, tenant, budget, counted);
   const lineMicroUsd = budget.hardMicroUsd ?? 0;
   const detail = describeExceeded({ budget, usedMicroUsd: spentMicroUsd, reservedMicroUsd, lineMicroUsd });

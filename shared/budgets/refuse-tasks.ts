@@ -5,7 +5,7 @@ import { systemClock, toIso } from '../time/index.ts';
 import type { Budget } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
 import { describeExceeded } from './budget-failure.ts';
-import { readSpending, type Spending } from './read-spending.ts';
+import { readSpent, type Spending } from './read-spending.ts';
 
 /**
  * Refuses a task that would fail at once, because a budget of its tenant, agent or key is used up and denies. Other budgets hold or downgrade what
@@ -19,7 +19,7 @@ export async function assertBudgets(
     const counted = refusedAs(budget, task);
     const line = budget.hardMicroUsd;
     if (counted === null || line === null) continue;
-    const spending = await readSpending(ports, task.tenant, budget, counted);
+    const spending = await readSpent(ports, task.tenant, budget, counted);
     if (spending.spentMicroUsd >= line) throw refusal(spending, line);
   }
 }
@@ -34,7 +34,7 @@ function refusedAs({ scope, of, atHard }: Budget, { agent, keyId }: AcceptedTask
   return of === null || of === own ? own : null;
 }
 
-function refusal({ window: { budget, endsAt }, spentMicroUsd }: Spending, line: number): MusterError {
+function refusal({ window: { budget, endsAt }, spentMicroUsd }: Pick<Spending, 'window' | 'spentMicroUsd'>, line: number): MusterError {
   const message = describeExceeded({ budget, usedMicroUsd: spentMicroUsd, reservedMicroUsd: 0, lineMicroUsd: line });
   return new MusterError('limit.budget', message, {
     details: { budget: budget.id, usedMicroUsd: spentMicroUsd, lineMicroUsd: line, until: toIso(endsAt) },

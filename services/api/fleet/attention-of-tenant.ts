@@ -1,4 +1,4 @@
-import { dollars, readSpending } from '#shared/budgets/index.ts';
+import { dollars, readSpent } from '#shared/budgets/index.ts';
 import { listEndpoints, listDeliveries } from '#shared/deliveries/index.ts';
 import { countHeldByGate, readAgentHolds } from '#shared/ledger/index.ts';
 import { type AgentEnds, readFailingAgents } from '#shared/metrics/index.ts';
@@ -118,7 +118,7 @@ async function findSchedules(scheduling: ScheduleParts, tenant: string): Promise
 
 async function findBudgets({ ledger, budgets }: AttentionPorts, tenant: string): Promise<Item[]> {
   const all = (await budgets.list(tenant)).filter(({ scope, of }) => scope === 'tenant' || of !== null);
-  const found = await Promise.all(all.map(async (budget) => ({ budget, spending: await readSpending(ledger, tenant, budget) })));
+  const found = await Promise.all(all.map(async (budget) => ({ budget, spending: await readSpent(ledger, tenant, budget) })));
   return found.flatMap(({ budget: { id, softMicroUsd, hardMicroUsd }, spending: { spentMicroUsd } }): Item[] => {
     const isHard = hardMicroUsd !== null && spentMicroUsd >= hardMicroUsd;
     if (!isHard && (softMicroUsd === null || spentMicroUsd < softMicroUsd)) return [];

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { type Budget, type BudgetDirectory, previewBudget, readSpending, releaseByBudgets } from '#shared/budgets/index.ts';
+import {
+  type Budget,
+  type BudgetDirectory,
+  previewBudget,
+  readSpending,
+  releaseByBudgets,
+  releaseEndedReservations,
+} from '#shared/budgets/index.ts';
 import { budgetFields, budgetSchema } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
@@ -78,6 +85,7 @@ function getBudgets(ports: BudgetPorts): Route {
     responses: { 200: listSchema },
     handle: async (_input, { tenant }) => {
       const budgets = await ports.budgets.list(tenant);
+      await releaseEndedReservations(ports.ledger, tenant);
       const items = await Promise.all(budgets.map((budget) => viewBudget(ports, tenant, budget)));
       return answerList(items);
     },
@@ -97,6 +105,7 @@ function getBudget(ports: BudgetPorts): Route {
     handle: async ({ params: { id } }, { tenant }) => {
       const budget = (await ports.budgets.list(tenant)).find((each) => each.id === id);
       if (!budget) throw budgetNotFound(id);
+      await releaseEndedReservations(ports.ledger, tenant);
       return { status: 200, body: await viewBudget(ports, tenant, budget) };
     },
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetDirectory } from '#shared/budgets/budget-directory.ts';
+import { readSpending, releaseEndedReservations } from '#shared/budgets/read-spending.ts';
 import { reserveSpend, settleSpend, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
 import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { useParts } from '../../support/use-parts.ts';
@@ -120,6 +121,18 @@ describe('reserving before a call', () => {
     const tenant = await useTenant({ all: { hardMicroUsd: 1_000_000 } });
     for (let count = 0; count < 200; count += 1) await reserved(tenant, 0, { lease: `${tenant}/killed/${count}` });
     expect(Object.keys(await reservations(tenant)).length).toBeLessThan(50);
+  });
+
+  it('is released by whoever shows it when its attempt was killed, without a further call', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const goesOn = await reserved(tenant, 30);
+    await reserved(tenant, 60, { lease: `${tenant}/killed/1` });
+    await releaseEndedReservations(parts, tenant);
+    await releaseEndedReservations(parts, tenant);
+    expect(Object.keys(await reservations(tenant)).toSorted()).toEqual([`call:${goesOn.id}`, 'sum:all||total']);
+    const [budget] = await parts.budgets.list(tenant);
+    if (!budget) throw new Error('It has a budget');
+    expect(await readSpending(parts, tenant, budget)).toMatchObject({ spentMicroUsd: 0, reservedMicroUsd: 30 });
   });
 
   it('reserves once when the call comes again because its answer was lost', async () => {
