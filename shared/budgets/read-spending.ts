@@ -29,8 +29,8 @@ export async function readSpent(
 }
 
 /**
- * Releases what attempts of killed processes had reserved. Calls release it too, but only as far as they need the room, so that whoever
- * shows what is reserved does this first.
+ * Releases what attempts of killed processes had reserved. Calls release it too, but only as far as they need the room, so a view of
+ * what is reserved needs this first.
  */
 export async function releaseEndedReservations({ redis, keys }: ReadPorts, tenant: string): Promise<void> {
   const { leases } = keys.shard(keys.shardOf(tenant));

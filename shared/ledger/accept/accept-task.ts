@@ -8,7 +8,7 @@ import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
 import { type NewTask, repeatText, submissionLimits } from './new-task.ts';
 import { offerMessage } from './offer-message.ts';
-import { arePlain, plainAnswers, plainCall } from './plain-tasks.ts';
+import { arePlain, isUnlimited, plainAnswers, plainCall } from './plain-tasks.ts';
 
 /** Accepts a task, by its mode when it meets work in its lane. */
 export async function acceptMessage(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
@@ -36,7 +36,8 @@ export async function acceptNewTask(ledger: Ledger, task: NewTask): Promise<Acce
  * all tasks of its call.
  */
 export async function acceptNewTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(AcceptAnswer | Error)[]> {
-  const calls = Math.ceil(tasks.length / (arePlain(ledger, tasks) ? MAX_PLAIN_ITEMS : MAX_ITEMS));
+  const areFree = isUnlimited(ledger, tasks[0]?.body.tenant ?? '') && arePlain(ledger, tasks);
+  const calls = Math.ceil(tasks.length / (areFree ? MAX_PLAIN_ITEMS : MAX_ITEMS));
   const size = Math.ceil(tasks.length / calls);
   const parts = Array.from({ length: calls }, (_, call) => tasks.slice(call * size, (call + 1) * size));
   const answers = await Promise.all(
@@ -51,12 +52,30 @@ async function acceptTasks(ledger: Ledger, tasks: readonly NewTask[]): Promise<(
     tasks,
     ({ body }) => body.tenant,
     async (parts) => {
-      const isPlain = parts.every((own) => arePlain(ledger, own));
-      const calls = parts.map((own) => (isPlain ? plainCall(ledger, own) : acceptCall(ledger, own)));
-      const replies = await runInContexts(ledger, isPlain ? 'accept-plain-tasks' : 'accept-tasks', calls);
-      return parts.map((own, at) => answersOf(own, replies[at], isPlain));
+      if (!parts.every((own) => arePlain(ledger, own))) return await acceptAny(ledger, parts);
+      const answers = await acceptPlain(ledger, parts);
+      const full = parts.filter((_, at) => answers[at] === null);
+      for (const [task] of full) if (task) ledger.full.set(task.body.tenant, true);
+      const others = full.length === 0 ? [] : await acceptAny(ledger, full);
+      return parts.map((own, at) => answers[at] ?? others[full.indexOf(own)] ?? []);
     },
   );
+}
+
+type Answers = (AcceptAnswer | Error)[];
+
+/** Accepts plain tasks, tenant by tenant; null for a tenant that has no room for all of its tasks now. */
+async function acceptPlain(ledger: Ledger, parts: readonly (readonly NewTask[])[]): Promise<(Answers | null)[]> {
+  const calls = parts.map((own) => plainCall(ledger, own));
+  const replies = await runInContexts(ledger, 'accept-plain-tasks', calls);
+  return parts.map((own, at) => readReply(own, replies[at], plainAnswers));
+}
+
+/** Accepts tasks of any kind, tenant by tenant. */
+async function acceptAny(ledger: Ledger, parts: readonly (readonly NewTask[])[]): Promise<Answers[]> {
+  const calls = parts.map((own) => acceptCall(ledger, own));
+  const replies = await runInContexts(ledger, 'accept-tasks', calls);
+  return parts.map((own, at) => readReply(own, replies[at], anyAnswers));
 }
 
 /** The part of one tenant. */
@@ -82,9 +101,17 @@ function acceptCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall {
   };
 }
 
-function answersOf(tasks: readonly NewTask[], reply: unknown[] | Error | undefined, isPlain: boolean): (AcceptAnswer | Error)[] {
+/** Reads the reply for one tenant, unless its part of the call failed. */
+function readReply<Read>(
+  tasks: readonly NewTask[],
+  reply: unknown[] | Error | undefined,
+  read: (tasks: readonly NewTask[], reply: unknown[]) => Read,
+): Read | Error[] {
   if (reply === undefined || reply instanceof Error) return failuresOf(tasks, reply, 'a task could not be accepted');
-  if (isPlain) return plainAnswers(tasks, reply);
+  return read(tasks, reply);
+}
+
+function anyAnswers(tasks: readonly NewTask[], reply: unknown[]): Answers {
   const [entry, depth, ...replies] = reply as [string, number, ...AcceptReply[]];
   const tickets = ticketsOf(tasks[0]?.body.tenant ?? '', entry);
   return tasks.map(({ body }, position) => readAcceptReply(body.id, replies[position] ?? ['failed', 'no answer'], depth, tickets));

@@ -4,19 +4,25 @@ import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, ticketsOf } from './accept-answer.ts';
-import type { NewTask } from './new-task.ts';
+import { type NewTask, submissionLimits } from './new-task.ts';
 
 /** A place in the reply of `accept-plain-tasks` that counts no tasks. */
 const IS_OUT = -1;
 const CAME_BEFORE = -2;
 
-/** Whether nothing can hold any of these tasks of one tenant back: no caps, rates or lanes, no caller's key, time or count. */
+/**
+ * Whether nothing but the rates and caps of their tenant can hold any of these tasks back: no lanes, no caller's key, time or count. Not
+ * while these had no room a moment ago: a call that finds none has to be repeated.
+ */
 export function arePlain(ledger: Ledger, tasks: readonly NewTask[]): boolean {
   const tenant = tasks[0]?.body.tenant ?? '';
-  if (capsOf(ledger, tenant) !== null) return false;
-  const { rates = {}, runningByAgent = {} } = ledger.limitsOf(tenant) ?? {};
-  if (Object.keys(rates).length > 0 || Object.keys(runningByAgent).length > 0) return false;
+  if (ledger.full.get(tenant) === true || Object.keys(ledger.limitsOf(tenant)?.runningByAgent ?? {}).length > 0) return false;
   return tasks.every((task) => !task.skip && !task.idempotency && !task.repeats && hasNoLaneOrTime(task));
+}
+
+/** Whether a tenant has neither rates nor caps. */
+export function isUnlimited(ledger: Ledger, tenant: string): boolean {
+  return capsOf(ledger, tenant) === null && Object.keys(ledger.limitsOf(tenant)?.rates ?? {}).length === 0;
 }
 
 /** Whether a task waits for nothing of its own. */
@@ -29,7 +35,8 @@ export function plainCall(ledger: Ledger, tasks: readonly NewTask[]): TenantCall
   const tenant = tasks[0]?.body.tenant ?? '';
   return {
     tenant,
-    keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).tenantStates],
+    keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).tenantStates, ledger.keys.tenant(tenant).rates],
+    options: submissionLimits(ledger, tenant),
     args: kindsOf(ledger, tasks).flatMap(({ shared, own }) => shared.concat(own.length / 2, own)),
   };
 }
@@ -60,13 +67,24 @@ function kindOf(task: NewTask, costMs: number | undefined): Kind {
   const lookups = lookupsOf(task.body);
   const ticket = ticketTail({ costMs, maxAttempts: execution.maxAttempts, agent, lane: null });
   const { before, between, after } = bodyFrame(task, firstState(task, costMs));
-  const shared = [task.class, levelName(task.queue, task.priority), ticket, before, between, after, lookups.length, ...lookups];
+  const shared = [
+    task.class,
+    task.rateClass,
+    levelName(task.queue, task.priority),
+    ticket,
+    before,
+    between,
+    after,
+    lookups.length,
+    ...lookups,
+  ];
   return { task, shared, own: [] };
 }
 
-/** Reads the reply for one tenant. */
-export function plainAnswers(tasks: readonly NewTask[], reply: unknown[]): (AcceptAnswer | Error)[] {
-  const [entry, depth, closed, ...places] = reply as [string, number, '' | 'disabled' | 'ended', ...number[]];
+/** Reads the reply for one tenant; null when its rates or caps have no room for all of the tasks, of which none was accepted then. */
+export function plainAnswers(tasks: readonly NewTask[], reply: unknown[]): (AcceptAnswer | Error)[] | null {
+  const [entry, depth, closed, ...places] = reply as [string, number, '' | 'full' | 'disabled' | 'ended', ...number[]];
+  if (closed === 'full') return null;
   if (closed !== '') return tasks.map(() => ({ kind: 'closed', state: closed }));
   const { entry: name, tickets } = ticketsOf(tasks[0]?.body.tenant ?? '', entry);
   return tasks.map(({ body: { id } }, position) => {

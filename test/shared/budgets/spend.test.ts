@@ -123,7 +123,7 @@ describe('reserving before a call', () => {
     expect(Object.keys(await reservations(tenant)).length).toBeLessThan(50);
   });
 
-  it('is released by whoever shows it when its attempt was killed, without a further call', async () => {
+  it('is released for a view of the budget when its attempt was killed, without a further call', async () => {
     const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
     const goesOn = await reserved(tenant, 30);
     await reserved(tenant, 60, { lease: `${tenant}/killed/1` });

@@ -1,5 +1,5 @@
--- Accepts tasks of one tenant that nothing can hold back (no caller's key, rate, lane, time or cap), as `accept-tasks` would: body, state,
--- lookups, outbox and event. What tasks of one kind share is sent once, and each key is written once.
+-- Accepts tasks of one tenant that nothing holds back (no caller's key, lane or time, and room for all of them under its rates and caps), as
+-- `accept-tasks` would: body, state, lookups, outbox and event. What tasks of one kind share is sent once, and each key is written once.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -11,9 +11,11 @@
 -- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
 -- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- KEYS[11] tenants: hash, tenants of the shard that are not active
--- ARGV[1] options: JSON, the context: tenant, channels and bounds
+-- KEYS[12] rates: hash, when the tenant's buckets are empty again by class and window, ms
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds, caps and rates
 -- ARGV[2...] per kind: tasks in a row that share these
 --   class: text, their class for caps
+--   rate_class: text, their class for rates
 --   level: text, `<queue>/<rank>/`
 --   ticket: text, cost in ms, attempts, agent and lane; see window.lua
 --   before: text, what their bodies begin with, up to the id
@@ -24,8 +26,9 @@
 --   count: int, number of tasks
 --   id: text, a task's id, and with `own` an argument of its own for each task
 --   own: JSON, what is the task's own in its body, from its input on; see the codec
--- RETURNS {tickets, outbox entry, depth, state of its tenant when that takes in nothing, else empty, place per task}; a place is how many
---   ready tickets of the tenant are before it, -1 when its ticket is out, -2 when the same call came before
+-- RETURNS {tickets, outbox entry, depth, state of its tenant when that takes in nothing, `full` when a rate or a cap has no room for all of
+--   them, else empty, place per task}; a place is how many ready tickets of the tenant are before it, -1 when its ticket is out, -2 when
+--   the same call came before. Without room nothing is written.
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -37,6 +40,7 @@
 -- include: tickets
 -- include: dispatch
 -- include: grants
+-- include: rates
 -- include: depth
 -- include: iterate
 -- include: tenant-state
@@ -49,11 +53,14 @@ local IS_OUT, CAME_BEFORE = -1, -2
 local bodies, states, live, index = {}, {}, {}, {}
 local tickets, places, created = {}, {}, {}
 local state = 'q ' .. context.stamp .. ' ' .. context.stamp
+local rates = buckets.open(KEYS[12])
+context.counts = {}
 
 -- Reads what tasks of a kind share, and of each its id and what is its own.
 local function read_kind(class)
-  local level, ticket, before, between, after, lookup_count = next_arg(6)
-  local kind = { granted = 'granted=' .. class .. '/', level = level, tail = '.1/' .. ticket, lookups = {}, ids = {}, own = {} }
+  local rate_class, level, ticket, before, between, after, lookup_count = next_arg(7)
+  local kind = { class = class, rate_class = rate_class, granted = 'granted=' .. class .. '/', level = level, tail = '.1/' .. ticket }
+  kind.lookups, kind.ids, kind.own = {}, {}, {}
   kind.before, kind.between, kind.after = before, between, after
   kind.head = level .. context.tenant .. '/' .. string.format('%015d', context.now) .. '/'
   for position = 1, tonumber(lookup_count) do kind.lookups[position] = next_arg() .. '/' end
@@ -61,6 +68,18 @@ local function read_kind(class)
     kind.ids[position], kind.own[position] = next_arg(2)
   end
   return kind
+end
+
+-- Whether all tasks of a kind have room besides those before them. Counts them.
+local function admit_kind(kind)
+  local count = #kind.ids
+  if not has_room(context, kind.class, count) then return false end
+  count_new_grants(context, kind.class, count)
+  local after, rules = buckets.check(context, rates, kind.rate_class, count)
+  if after > 0 then return false end
+  buckets.fill(context, rules, count)
+  kind.rules = rules
+  return true
 end
 
 -- Stores the body of a kind's only task, unless it came before. Returns whether the server did so.
@@ -109,9 +128,14 @@ end
 local kinds = {}
 for class in next_arg do
   local kind = read_kind(class)
-  drop_known(kind)
-  gather(kind)
   kinds[#kinds + 1] = kind
+  if not admit_kind(kind) then return { {}, '', 0, 'full' } end
+end
+for _, kind in ipairs(kinds) do
+  local count = #kind.ids
+  drop_known(kind)
+  if #kind.ids < count then buckets.fill(context, kind.rules, #kind.ids - count) end
+  gather(kind)
 end
 
 -- Before the tickets: of a task that cannot be written there is none.
@@ -121,6 +145,7 @@ call_many('ZADD', context.live, live)
 local entries = redis.call('ZCARD', context.live)
 context.is_idle = entries == #created
 call_many('ZADD', context.index, index)
+buckets.write(rates)
 
 -- Places the tickets of a kind, and notes the places of its tasks from a position on. Returns the position after them.
 local function place_kind(kind, position)

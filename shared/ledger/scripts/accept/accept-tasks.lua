@@ -53,6 +53,7 @@
 -- include: lanes
 -- include: finish
 -- include: repeats
+-- include: rates
 -- include: intake
 -- include: requests
 -- include: admit

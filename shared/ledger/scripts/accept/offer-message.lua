@@ -49,6 +49,7 @@
 -- include: lanes
 -- include: finish
 -- include: repeats
+-- include: rates
 -- include: intake
 -- include: requests
 -- include: admit

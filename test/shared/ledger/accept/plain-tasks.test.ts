@@ -135,6 +135,56 @@ describe('tasks that nothing can hold back', () => {
     ]);
   });
 
+  it('are plain under rates and caps that have room for all of them', async () => {
+    test.limits = limitsOf({ running: 4, runningLow: 2, runningByClass: { user: 4 }, rates: { user: { perMinute: 4, perHour: 4 } } });
+    const { answers, scripts } = await acceptAll({}, { priority: 1 }, {});
+    expect(scripts).toEqual(['accept-plain-tasks']);
+    expect(answers.map(placeOf)).toEqual([
+      [null, 0],
+      [null, 0],
+      [null, 0],
+    ]);
+    const used = await test.redis.hgetall(keys.rates);
+    expect(Object.keys(used).toSorted()).toEqual(['user:hour', 'user:minute']);
+    expect(Number(used['user:minute'])).toBeGreaterThan(Date.now() + 40_000);
+  });
+
+  it.each([
+    ['a cap', limitsOf({ running: 2 }), {}, ['cap', 0]],
+    ['the cap of their source', limitsOf({ runningByClass: { user: 2 } }), {}, ['cap', 0]],
+    ['the cap of low ones', limitsOf({ runningLow: 2 }), { priority: 1 }, ['cap', 0]],
+    ['a rate', limitsOf({ rates: { user: { perMinute: 2, perHour: 20 } } }), {}, undefined],
+  ])('are decided one by one where %s has room for some only, and those that follow at once', async (_what, limits, wish, last) => {
+    test.limits = limits;
+    const { answers, scripts } = await acceptAll(wish, wish, wish);
+    expect(scripts).toEqual(['accept-plain-tasks', 'accept-tasks']);
+    expect(answers.slice(0, 2).map(placeOf)).toEqual([
+      [null, 0],
+      [null, 0],
+    ]);
+    if (last) expect(placeOf(answers[2])).toEqual(last);
+    else expect(answers[2]).toMatchObject({ kind: 'rate' });
+    expect((await acceptAll(wish)).scripts).toEqual(['accept-tasks']);
+  });
+
+  it('use their rate up once when the call comes again', async () => {
+    test.limits = limitsOf({ rates: { user: { perMinute: 4, perHour: 40 } } });
+    const [task, other] = [aTask(), aTask()];
+    await acceptNewTask(test.ledger, task);
+    await acceptNewTasks(test.ledger, [task, other]);
+    await acceptNewTask(test.ledger, other);
+    const kinds = (await acceptAll({}, {}, {})).answers.map((answer) => 'kind' in answer && answer.kind);
+    expect(kinds).toEqual(['accepted', 'accepted', 'rate']);
+  });
+
+  it('keep to the caps when two processes accept at once', async () => {
+    test.limits = limitsOf({ running: 5 });
+    const batches = Array.from({ length: 6 }, (_, at) => acceptNewTasks(at % 2 ? test.rival : test.ledger, [aTask(), aTask()]));
+    const gates = (await Promise.all(batches)).flat().map((answer) => 'kind' in answer && answer.kind === 'accepted' && answer.gate);
+    expect(gates.filter((gate) => gate === null)).toHaveLength(5);
+    expect(gates.filter((gate) => gate === 'cap')).toHaveLength(7);
+  });
+
   it('are held back by rates, caps and lanes that there are after all', async () => {
     test.limits = limitsOf({ rates: { user: { perMinute: 1, perHour: 1, burst: 1 } } });
     expect((await acceptAll({}, {})).answers.map((answer) => 'kind' in answer && answer.kind)).toEqual(['accepted', 'rate']);
@@ -183,9 +233,9 @@ function sentBy(args: readonly (string | number)[]): unknown[] {
   const tasks: unknown[] = [];
   let at = 0;
   while (at < args.length) {
-    const [taskClass, , , before, between, after] = args.slice(at);
-    const lookupsAt = at + 7;
-    const countAt = lookupsAt + Number(args[at + 6]);
+    const [taskClass, , , , before, between, after] = args.slice(at);
+    const lookupsAt = at + 8;
+    const countAt = lookupsAt + Number(args[at + 7]);
     const lookups = args.slice(lookupsAt, countAt);
     const end = countAt + 1 + 2 * Number(args[countAt]);
     for (let own = countAt + 1; own < end; own += 2) {

@@ -144,6 +144,7 @@ export class TestLedger {
 
   async reset(): Promise<void> {
     await this.redis.flushall();
+    for (const tenant of [TENANT, ...this.limitsByTenant.keys()]) for (const { full } of [this.ledger, this.rival]) full.delete(tenant);
     this.limits = null;
     this.granted = [];
     this.window = WINDOW;

@@ -86,7 +86,7 @@ describe('tasks of several tenants of a shard', () => {
       ['queued', 0],
       ['pending', 1],
     ]);
-    expect(calls).toEqual(['accept-tasks 2']);
+    expect(calls).toEqual(['accept-plain-tasks 2', 'accept-tasks']);
   });
 
   it('do not fail with one whose data is broken', async () => {

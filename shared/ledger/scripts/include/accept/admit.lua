@@ -30,7 +30,7 @@ do
   -- Lists a task that is granted as it is accepted, and gives it its first ticket, `text`. Returns the task's answer.
   local function add_granted(context, intake, id, class, text, prefix)
     add_live(context, intake, 'granted=' .. class .. '/' .. id)
-    count_new_grant(context, class)
+    count_new_grants(context, class, 1)
     intake.queued[#intake.queued + 1] = id
     local name, before = place_ticket(context, id, 1, text, prefix)
     if not name then return { 'accepted', 'queued', 'turn', before } end

@@ -3,9 +3,9 @@ local function open_intake(context, keys, remember_ms)
   context.counts = {}
   local stamp = context.stamp
   return {
-    queued_state = 'q ' .. stamp .. ' ' .. stamp, rates = keys.rates, deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
+    queued_state = 'q ' .. stamp .. ' ' .. stamp, rates = buckets.open(keys.rates), deadlines = keys.deadlines, slas = keys.slas, ended = keys.ended, due = keys.due, remember_ms = remember_ms,
     index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {},
-    deadline_times = {}, sla_times = {}, lane_room = {}, buckets = {}, rules = {}, repeats = {}, repeated = {}, rank = time_rank(context.now),
+    deadline_times = {}, sla_times = {}, lane_room = {}, repeats = {}, repeated = {}, rank = time_rank(context.now),
   }
 end
 
@@ -48,11 +48,7 @@ local function close_intake(context, intake)
   write_admitted(context, intake)
   write_shared(context, 'ZADD', intake.deadlines, intake.deadline_times)
   write_shared(context, 'ZADD', intake.slas, intake.sla_times)
-  local rates = {}
-  for field, bucket in pairs(intake.buckets) do
-    if bucket.is_changed then append(rates, field, bucket.time) end
-  end
-  call_many('HSET', intake.rates, rates)
+  buckets.write(intake.rates)
   if entry ~= '' then add_to_outbox(context, entry) end
   if #intake.created > 0 then emit(context, table.concat(intake.created, ','), TRANSITIONS.new.pending) end
   if #intake.queued > 0 then emit(context, table.concat(intake.queued, ','), TRANSITIONS.pending.queued) end

@@ -12,11 +12,11 @@ end
 
 local function forget_counts(context) context.counts = context.counts and {} end
 
-local function count_new_grant(context, class)
+local function count_new_grants(context, class, new)
   local counts, letter = context.counts, string.sub(class, 1, 1)
-  if counts[''] then counts[''] = counts[''] + 1 end
-  if counts[letter] then counts[letter] = counts[letter] + 1 end
-  if counts[class] then counts[class] = counts[class] + 1 end
+  if counts[''] then counts[''] = counts[''] + new end
+  if counts[letter] then counts[letter] = counts[letter] + new end
+  if counts[class] then counts[class] = counts[class] + new end
 end
 
 -- Takes the task out of the live lookups, and takes back its ticket, wherever it is in them.
@@ -54,21 +54,24 @@ local function count_low(context)
 end
 
 -- Whether the tenant's share of the fleet's caps has room. A share holds until a time: another may hold everywhere else after that.
-local function share_has_room(context, share, letter, is_low)
+local function share_has_room(context, share, class, new)
+  local letter, is_low = string.sub(class, 1, 1), string.sub(class, 2) == '0'
   if (share[letter] or is_low and share.low) and share.ends <= context.now then return false end
-  if share[letter] and count_grants(context, letter) >= share[letter] then return false end
-  return not (is_low and share.low and count_low(context) >= share.low)
+  if share[letter] and count_grants(context, letter) + new > share[letter] then return false end
+  return not (is_low and share.low and count_low(context) + new > share.low)
 end
 
--- Whether the tenant's caps have room for one more grant of this class; a class is a letter and 0 (low) or 1.
-local function has_room(context, class)
+-- Whether the tenant's caps have room for so many more grants of this class, one unless `new` says otherwise; a class is a letter and 0
+-- (low) or 1.
+local function has_room(context, class, new)
   local caps = context.caps
   if not caps then return true end
-  if caps.running and count_grants(context, '') >= caps.running then return false end
+  new = new or 1
+  if caps.running and count_grants(context, '') + new > caps.running then return false end
   local letter, is_low = string.sub(class, 1, 1), string.sub(class, 2) == '0'
-  if caps[letter] and count_grants(context, letter) >= caps[letter] then return false end
-  if caps.low and is_low and count_low(context) >= caps.low then return false end
-  return not caps.fleet or share_has_room(context, caps.fleet, letter, is_low)
+  if caps[letter] and count_grants(context, letter) + new > caps[letter] then return false end
+  if caps.low and is_low and count_low(context) + new > caps.low then return false end
+  return not caps.fleet or share_has_room(context, caps.fleet, class, new)
 end
 
 -- From here on, what grants change in the keys that all tasks share is gathered until `write_grants`, which writes each key once.
