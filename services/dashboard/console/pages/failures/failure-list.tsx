@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
-import type { ReactElement } from 'react';
+import { useDeferredValue, type ReactElement } from 'react';
 import type { FailureGroup } from '../../api/administration-records.ts';
 import { EmptyNote } from '../../parts/layout/query-view.tsx';
 import { Stat, StatRow } from '../../parts/layout/stat.tsx';
@@ -91,17 +91,32 @@ export function FailureList({ groupBy, groups, selected, isComplete }: FailureLi
         <Distinct label="Releases" values={groups.map(({ release }) => release)} />
         <Stat label="Last failure" value={<Age at={lastAt} of="last failure" />} />
       </StatRow>
-      <ul className={classes['groups']} aria-label={`Failures by ${labelOf(groupBy).toLowerCase()}`}>
-        {groups.map((group) => (
-          <FailureCard
-            key={groupKey(group)}
-            group={group}
-            selected={selected}
-            largest={groups[0]?.count ?? 1}
-            startsOpen={groups.length === 1}
-          />
-        ))}
-      </ul>
+      <FailureCards key={groupBy} label={`Failures by ${labelOf(groupBy).toLowerCase()}`} groups={groups} selected={selected} />
     </>
+  );
+}
+
+/** As many as a window shows. */
+const FIRST_CARDS = 6;
+
+interface FailureCardsProps extends Pick<FailureListProps, 'groups' | 'selected'> {
+  label: string;
+}
+
+/** The first ones are there at once; the others follow while the browser has time, so that a page of many opens without a halt. */
+function FailureCards({ label, groups, selected }: FailureCardsProps): ReactElement {
+  const shown = useDeferredValue(groups, groups.slice(0, FIRST_CARDS));
+  return (
+    <ul className={classes['groups']} aria-label={label} aria-busy={shown !== groups}>
+      {shown.map((group) => (
+        <FailureCard
+          key={groupKey(group)}
+          group={group}
+          selected={selected}
+          largest={groups[0]?.count ?? 1}
+          startsOpen={groups.length === 1}
+        />
+      ))}
+    </ul>
   );
 }

@@ -32,6 +32,7 @@ export function Page(): ReactElement {
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: usePollInterval(),
   });
+  const groups = useMemo(() => mergeGroups((query.data?.pages ?? []).map(({ items }) => items)), [query.data]);
   const selected = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
   // Without failures there is nothing to retry; an unread page may have some.
   const hasFailures = query.hasNextPage || query.data?.pages.some(({ items }) => items.length > 0) === true;
@@ -54,12 +55,7 @@ export function Page(): ReactElement {
           <>
             <FailureOverview pages={pages} search={filters.search} readAt={query.dataUpdatedAt} />
             <Grouping groupBy={groupBy} onChange={(next) => grouped.change({ groupBy: next })} />
-            <FailureList
-              groupBy={groupBy}
-              groups={mergeGroups(pages.map(({ items }) => items))}
-              selected={selected}
-              isComplete={!query.hasNextPage}
-            />
+            <FailureList groupBy={groupBy} groups={groups} selected={selected} isComplete={!query.hasNextPage} />
             {query.hasNextPage ? (
               <Button size="xs" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
                 Read older tasks

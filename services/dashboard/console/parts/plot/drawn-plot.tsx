@@ -1,11 +1,11 @@
-import { useEffect, useRef, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, type ReactElement } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shortCount } from '../numbers.tsx';
 import type { Tone } from '../tone.ts';
 import type { PlotProps } from './plot.tsx';
 import type { PlotSeries } from './plot-series.ts';
-import { themeColour } from './theme-colour.ts';
+import { ThemeColours } from './theme-colour.ts';
 import { timeTexts } from './time-texts.ts';
 
 const BAR_PART = 0.7;
@@ -16,28 +16,36 @@ const MIN_WIDTH_PX = 120;
 export function DrawnPlot({ times, series, unit = '', kind = 'line', height = MIN_WIDTH_PX }: PlotProps): ReactElement {
   const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<UPlot | null>(null);
-  const data = [times, ...drawnValues(series, kind)];
+  const data = useMemo(() => [times, ...drawnValues(series, kind)], [times, series, kind]);
   const latest = useRef({ data, series });
   useEffect(() => {
     latest.current = { data, series };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- uPlot reads the lists only
     drawn.current?.setData(data as UPlot.AlignedData);
-  });
+  }, [data, series]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const options = plotOptions(element, { series: latest.current.series, unit, kind, height });
+    const colours = new ThemeColours(element);
+    const options = plotOptions(colours, { series: latest.current.series, unit, kind, height, width: widthOf(element) });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- uPlot reads the lists only
     const plot = new UPlot(options, latest.current.data as UPlot.AlignedData, element);
     drawn.current = plot;
     // The root element has the scheme, and no render says when it changes.
-    const scheme = new MutationObserver(() => plot.redraw(false));
+    const scheme = new MutationObserver(() => {
+      colours.forget();
+      plot.redraw(false);
+    });
     scheme.observe(document.documentElement, { attributeFilter: ['data-mantine-color-scheme'] });
-    const width = new ResizeObserver(() => plot.setSize({ width: widthOf(element), height }));
-    width.observe(element);
+    const growth = new ResizeObserver(() => {
+      const width = widthOf(element);
+      // It is observed first as wide as it was drawn.
+      if (width !== plot.width) plot.setSize({ width, height });
+    });
+    growth.observe(element);
     return () => {
       scheme.disconnect();
-      width.disconnect();
+      growth.disconnect();
       plot.destroy();
       drawn.current = null;
     };
@@ -62,16 +70,17 @@ interface OptionsOf {
   series: readonly PlotSeries[];
   unit: string;
   kind: 'line' | 'bars' | 'stack';
+  width: number;
   height: number;
 }
 
-function plotOptions(element: HTMLElement, { series, unit, kind, height }: OptionsOf): UPlot.Options {
+function plotOptions(colours: ThemeColours, { series, unit, kind, width, height }: OptionsOf): UPlot.Options {
   // Functions, because uPlot asks again whenever it draws: another scheme has other colours.
-  const colour = (name: Tone | 'grid') => (): string => themeColour(element, name);
+  const colour = (name: Tone | 'grid') => (): string => colours.of(name);
   const axis = { stroke: colour('idle'), grid: { stroke: colour('grid'), width: 1 }, ticks: { show: false } };
   const paths = kind !== 'line' ? UPlot.paths.bars?.({ size: [BAR_PART, Infinity] }) : undefined;
   return {
-    width: widthOf(element),
+    width,
     height,
     legend: { show: false },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
@@ -88,7 +97,7 @@ function plotOptions(element: HTMLElement, { series, unit, kind, height }: Optio
       ...series.map(({ name, tone = 'busy' }) => ({
         label: name,
         stroke: colour(tone),
-        fill: () => (kind === 'stack' ? colour(tone)() : withAlpha(themeColour(element, tone))),
+        fill: () => (kind === 'stack' ? colour(tone)() : withAlpha(colours.of(tone))),
         width: 1.5,
         points: { show: false },
         ...(paths === undefined ? {} : { paths }),

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import type { Column, RowKey } from './column.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import classes from './data-table.module.css';
@@ -33,9 +33,13 @@ export interface DataTableProps<Row> {
   of?: string;
 }
 
+const NO_ROWS: readonly never[] = [];
+
 /** A dense table: virtual rows, chosen columns, keys, and rows that stay in place while they are used. */
 export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
-  const { name, label, rows, rowId, columns, whenEmpty, more, toolbar, of = '' } = props;
+  const { name, label, rowId, columns, whenEmpty, more, toolbar, of = '' } = props;
+  // The page opens without them, and they follow while the browser has time: both at once would be a long frame.
+  const rows = useDeferredValue(props.rows, NO_ROWS);
   // A state, because the rows need their place, which is there after the first rendering only.
   const [box, setBox] = useState<HTMLElement | null>(null);
   const { visibility, choose } = useShownColumns(name, columns);
@@ -63,7 +67,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
           <TableHead table={table} columns={shown} rows={steady.rows} rowId={rowId} selection={props.selection} />
           <TableBody {...props} table={table} columns={shown} box={box} />
         </table>
-        {rows.length === 0 ? <div className={classes['empty']}>{whenEmpty}</div> : null}
+        {props.rows.length === 0 ? <div className={classes['empty']}>{whenEmpty}</div> : null}
       </div>
       {more?.hasMore === true ? (
         <Button mt="sm" size="xs" variant="default" loading={more.isLoading} onClick={more.load}>

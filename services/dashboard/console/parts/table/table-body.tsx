@@ -1,4 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useState, type ReactElement } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { navigate } from '../../routing/navigation.tsx';
@@ -16,7 +16,7 @@ interface TableBodyProps<Row> extends DataTableProps<Row> {
 }
 
 const ROW_PX = 28;
-const OVERSCAN = 12;
+const OVERSCAN = 8;
 
 /** The rows near the visible part of the page, between two rows that are as high as the others. */
 export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
@@ -24,13 +24,17 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
   const rows = table.getRowModel().rows.map(({ original }) => original.row);
   const offset = useOffset(box);
   // oxlint-disable-next-line react/incompatible-library -- its functions are read in this component only
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: rows.length,
     getScrollElement: () => mainOf(box),
     // It scrolls to its first offset, so that is where the page was left.
     enabled: box !== null,
     initialOffset: () => mainOf(box)?.scrollTop ?? 0,
+    // Rows are there before the box is measured, which would lay the page out once more.
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
+    observeElementRect: observeSize,
     estimateSize: () => ROW_PX,
+    measureElement: heightOf,
     getItemKey: (index) => keyOf(rows[index], index, rowId),
     overscan: OVERSCAN,
     scrollMargin: offset,
@@ -66,6 +70,24 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
   );
 }
 
+type Rows = Virtualizer<HTMLElement, HTMLTableRowElement>;
+
+/** Reports the size of the box whenever it is laid out. */
+function observeSize({ scrollElement }: Rows, report: (size: { width: number; height: number }) => void): (() => void) | undefined {
+  if (scrollElement === null) return undefined;
+  const growth = new ResizeObserver(([entry]) => {
+    if (entry) report({ width: Math.round(entry.contentRect.width), height: Math.round(entry.contentRect.height) });
+  });
+  growth.observe(scrollElement);
+  return () => growth.disconnect();
+}
+
+/** A row that wraps in a small window is higher than others; its size is observed after the layout, which would be forced by a reading. */
+function heightOf(element: HTMLTableRowElement, entry: ResizeObserverEntry | undefined, rows: Rows): number {
+  if (entry !== undefined) return measureElement(element, entry, rows);
+  return rows.itemSizeCache.get(rows.options.getItemKey(rows.indexFromElement(element))) ?? ROW_PX;
+}
+
 function keyOf<Row>(row: Row | undefined, index: number, rowId: (row: Row) => string): string | number {
   return row === undefined ? index : rowId(row);
 }
@@ -94,7 +116,7 @@ function useOffset(element: HTMLElement | null): number {
       const head = element.querySelector('thead')?.clientHeight ?? 0;
       setOffset(Math.round(element.getBoundingClientRect().top - main.getBoundingClientRect().top + main.scrollTop + head));
     };
-    measure();
+    // It is observed first as it was laid out.
     const growth = new ResizeObserver(measure);
     growth.observe(main.firstElementChild ?? main);
     return () => growth.disconnect();

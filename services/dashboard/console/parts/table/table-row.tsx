@@ -6,7 +6,7 @@ import { toggled, type Selection } from './use-selection.ts';
 
 interface TableRowProps<Row> {
   index: number;
-  measure: (element: HTMLElement | null) => void;
+  measure: (element: HTMLTableRowElement | null) => void;
   row: Row;
   id: string;
   columns: readonly Column<Row>[];
