@@ -1,3 +1,4 @@
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { progress, readOptions } from './bench-options.ts';
@@ -29,37 +30,51 @@ const PLAIN: Variant = { name: 'without', accept: (fleet) => fleet.accept() };
 const HOUR_MS = 3_600_000;
 const PRIORITIES = [3, 5, 8] as const;
 
-const EVERYTHING: Variant = {
-  name: 'with everything on',
-  options: {
-    agent: { maxRunning: 100_000 },
-    limits: {
-      tenants: {
-        default: {
-          running: 100_000,
-          waiting: 1_000_000,
-          runningByClass: { user: 100_000, proactive: 100_000, webhook: 100_000 },
-          runningLow: 100_000,
-          weight: 2,
-          rates: { user: { perMinute: 60_000_000, perHour: 1_000_000_000 }, all: { perMinute: 60_000_000, perHour: 1_000_000_000 } },
-        },
+/** What an operator may set: caps of every kind that are never full, rates, and a weight. */
+const LIMITED: FleetOptions = {
+  agent: { maxRunning: 100_000 },
+  limits: {
+    tenants: {
+      default: {
+        running: 100_000,
+        waiting: 1_000_000,
+        runningByClass: { user: 100_000, proactive: 100_000, webhook: 100_000 },
+        runningLow: 100_000,
+        weight: 2,
+        rates: { user: { perMinute: 60_000_000, perHour: 1_000_000_000 }, all: { perMinute: 60_000_000, perHour: 1_000_000_000 } },
       },
     },
   },
-  accept: async (fleet, index) => {
-    const id = newTaskId();
-    await fleet.acceptAs({
-      id,
-      idempotencyKey: id,
-      session: `session-${index}`,
-      priority: PRIORITIES[index % PRIORITIES.length] ?? 5,
-      deadline: new Date(Date.now() + HOUR_MS).toISOString(),
-      metadata: { team: 'a', ticket: index },
-      context: { page: 'start' },
-      correlationId: `call-${index}`,
-    });
-  },
 };
+
+/** What the n-th task has, beside its input. */
+type Extras = (index: number, id: string) => Partial<AcceptRequest>;
+
+const priority: Extras = (index) => ({ priority: PRIORITIES[index % PRIORITIES.length] ?? 5 });
+const session: Extras = (index) => ({ session: `session-${index}` });
+const idempotencyKey: Extras = (_index, id) => ({ idempotencyKey: id });
+const deadline: Extras = () => ({ deadline: new Date(Date.now() + HOUR_MS).toISOString() });
+const facts: Extras = (index) => ({ metadata: { team: 'a', ticket: index }, context: { page: 'start' }, correlationId: `call-${index}` });
+
+function variant(name: string, extras: readonly Extras[], options?: FleetOptions): Variant {
+  return {
+    name,
+    ...(options === undefined ? {} : { options }),
+    accept: async (fleet, index) => {
+      const id = newTaskId();
+      await fleet.acceptAs(Object.assign({ id }, ...extras.map((each) => each(index, id))));
+    },
+  };
+}
+
+const VARIANTS = [
+  variant('every limit set', [priority], LIMITED),
+  variant('a session each', [session]),
+  variant('an idempotency key', [idempotencyKey]),
+  variant('a deadline', [deadline]),
+  variant('metadata, context', [facts]),
+  variant('all of these', [priority, session, idempotencyKey, deadline, facts], LIMITED),
+];
 
 const METERED: Variant = { name: 'with metrics', accept: PLAIN.accept };
 const UNMETERED: Variant = { name: 'without', options: { metrics: { flushMs: null } }, accept: PLAIN.accept };
@@ -110,5 +125,5 @@ await printHeading(heading.url, 'What it costs', [
 ]);
 await heading.stop();
 print(`\n${''.padEnd(24)}    accept  ratio       run  ratio      both  ratio`);
-await compare(PLAIN, EVERYTHING);
+for (const each of VARIANTS) await compare(PLAIN, each);
 await compare(UNMETERED, METERED);
