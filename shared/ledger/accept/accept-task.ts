@@ -151,10 +151,12 @@ function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number
 }
 
 /** Lets the script decode no more than it needs; see its header. `lanes`: the lanes that its tenant's limits give to agents now. */
-function pathOf({ body, sharedLanes, skip }: NewTask, lanes: Record<string, number>): 'free' | 'skip' | '' {
+function pathOf({ body, lane, sharedLanes, mode, skip }: NewTask, lanes: Record<string, number>): 'free' | 'line' | 'skip' | '' {
   if (skip !== null) return 'skip';
   if (body.scheduledFor !== null) return '';
   const own = laneOfAgent(body.agent);
   // A lane that its agent got since the task was made.
-  return own in lanes && !sharedLanes.some(({ name }) => name === own) ? '' : 'free';
+  if (own in lanes && !sharedLanes.some(({ name }) => name === own)) return '';
+  const isInTurn = lane?.limit === 1 && lane.order === undefined && mode === null && sharedLanes.length === 0;
+  return isInTurn ? 'line' : 'free';
 }

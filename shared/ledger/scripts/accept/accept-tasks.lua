@@ -23,7 +23,8 @@
 --   digest: text, digest of what the caller sent under its key, or empty
 --   rate_class: text, or empty when it counts for none
 --   has_lane: `1`, or empty
---   path: `free` when it may be granted without its state, where no lane, time or cap keeps it waiting, `skip` when it is not to run, or empty
+--   path: `free` when it may be granted without its state, where no lane, time or cap keeps it waiting; `line` when it may also wait for its
+--     own lane without it; `skip` when it is not to run; or empty
 --   body: JSON, what never changes; see the codec
 --   class: text, its class for caps
 --   level: text, `<queue>/<rank>/`
@@ -90,6 +91,8 @@ local function read_request(id)
   return request
 end
 
+local function is_free(request) return request.path == 'free' or request.path == 'line' end
+
 -- Admits a task that its repeated input holds.
 local function hold(request, reason)
   local task = cjson.decode(first_of(request.body))
@@ -100,22 +103,23 @@ end
 -- Admits a task that waits, or might have to, or ends at once.
 local function admit_any(request)
   -- Caps, shared lanes and the limit on waiting tasks count the live lookups.
-  intake.gathers = request.path == 'free' and #request.shared == 0 and not context.caps and not context.waiting
-  if not intake.gathers then write_admitted(context, intake) end
+  intake.gathers = is_free(request) and #request.shared == 0 and not context.caps and not context.waiting
+  -- Who looks into a line reads the states of those who wait.
+  if not intake.gathers or intake.has_lines then write_admitted(context, intake) end
   local id, task = request.id, cjson.decode(first_of(request.body))
   local is_due = initialize_task(context, task)
   if request.path == 'skip' then return admit_ended(context, intake, id, task, 'skipped') end
-  local is_free = not task.lane or lane_is_free(context, task, request.held, request.wait)
-  if task.mode and is_due and not is_free then
+  local has_turn = not task.lane or lane_is_free(context, task, request.held, request.wait)
+  if task.mode and is_due and not has_turn then
     task.outcome = outcome_of_full_line(context, redis.call('ZCARD', request.wait))
     if task.outcome then return admit_ended(context, intake, id, task, 'cancelled') end
   end
   local keys = { held = request.held, wait = request.wait }
-  keys.shared_is_free = is_due and is_free and shared_are_free(context, id, task)
+  keys.shared_is_free = is_due and has_turn and shared_are_free(context, id, task)
   local may_run = keys.shared_is_free and has_room(context, task.class)
   local refusal = not may_run and refuse_waiting(context, 0)
   if refusal then return refusal end
-  if task.lane then keys.is_free = is_free end
+  if task.lane then keys.is_free = has_turn end
   return admit(context, intake, id, keys, task)
 end
 
@@ -124,7 +128,8 @@ local function accept(request)
   local refusal = refuse_request(context, intake, request)
   if refusal then return refusal end
   local reason, excess = repetition.note(context, intake, request)
-  local answer = excess or reason and hold(request, reason) or request.path == 'free' and admit_free(context, intake, request)
+  local answer = excess or reason and hold(request, reason)
+  if not answer and is_free(request) then answer = short.admit(context, intake, request) or short.join_line(context, intake, request) end
   return conclude_request(context, intake, request, answer or admit_any(request))
 end
 

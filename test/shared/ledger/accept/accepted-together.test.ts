@@ -21,6 +21,10 @@ function requests(earlier: NewTask): NewTask[] {
     earlier,
     aTask({ key: 'k2', ...lane('a') }),
     aTask({ key: 'k3', ...lane('taken'), priority: 8 }),
+    aTask({ ...lane('taken'), deadline: Date.now() + 3_600_000 }),
+    aTask({ lane: { name: 'session:taken', limit: 1, order: 7 } }),
+    aTask({ ...lane('taken'), mode: 'queue' }),
+    aTask({ ...lane('taken'), sla: Date.now() + 3_600_000 }),
     aTask({ ...lane('b'), correlationId: 'c', sharedLanes: [{ name: 'gpu', limit: 2 }] }),
     aTask({ key: 'k4', skip: 'not now' }),
     aTask({ key: 'k5', ...lane('c'), scheduledFor: Date.now() + 3_600_000 }),
@@ -78,5 +82,18 @@ describe('requests of one call', () => {
     expect(commands.get('evalsha') ?? commands.get('eval')).toBe(1);
     const once = ['mget', 'get', 'hsetnx', 'hmget', 'exists'].map((name) => [name, commands.get(name) ?? 0]);
     expect(Object.fromEntries(once)).toEqual({ mget: 1, get: 0, hsetnx: 0, hmget: 1, exists: 3 });
+  });
+
+  it('read no state of those that wait in a line, and write theirs at once', async () => {
+    const holder = await test.accepted(lane('a'));
+    const tasks = Array.from({ length: 20 }, () => aTask(lane('a')));
+    const commands = await countedCommands(() => acceptNewTasks(test.ledger, tasks));
+    expect(['hget', 'hset', 'zrank'].map((name) => commands.get(name) ?? 0)).toEqual([0, 2, 0]);
+    const seen: string[] = [];
+    for (let id: string | undefined = holder; id !== undefined; id = test.granted.shift()?.task) {
+      seen.push(id);
+      await test.completed(id);
+    }
+    expect(seen).toEqual([holder, ...tasks.map(({ body }) => body.id)]);
   });
 });

@@ -1,6 +1,8 @@
 -- Accepts a task: it ends at once, waits for its time, its lanes or its caps, or is granted.
 
-local initialize_task, refuse_waiting, admit, admit_free, admit_ended, outcome_of_full_line
+local initialize_task, refuse_waiting, admit, admit_ended, outcome_of_full_line
+-- Those that give a new task a short state.
+local short = {}
 do
   -- Completes the first state of a task with its time and counts. Returns whether it is due.
   function initialize_task(context, task)
@@ -90,8 +92,13 @@ do
     return not request.has_lane or request.lane_is_empty or redis.call('EXISTS', request.held, request.wait) == 0
   end
 
+  local function add_times(context, intake, id, request)
+    if request.deadline ~= '' then append(intake.deadline_times, request.deadline, shard_member(context, id)) end
+    if request.sla ~= '' then append(intake.sla_times, request.sla, shard_member(context, id)) end
+  end
+
   -- Accepts a task without reading its state when no lane, time or cap keeps it waiting. Returns its answer, or nil.
-  function admit_free(context, intake, request)
+  function short.admit(context, intake, request)
     if not is_free_now(context, intake, request) then return nil end
     local id = request.id
     intake.gathers = true
@@ -100,12 +107,26 @@ do
       add_live(context, intake, holds_member(lane, id))
       intake.lane_room[lane.name] = intake.lane_room[lane.name] - 1
     end
-    if request.deadline ~= '' then append(intake.deadline_times, request.deadline, shard_member(context, id)) end
-    if request.sla ~= '' then append(intake.sla_times, request.sla, shard_member(context, id)) end
+    add_times(context, intake, id, request)
     save_short(context, intake, id)
     local rank = request.ranks_from and time_rank(context.now, request.ranks_from) or intake.rank
     local text = request.level .. context.tenant .. '/' .. rank .. '/' .. id .. '.1/' .. request.ticket
     return add_granted(context, intake, id, request.class, text, request.level)
+  end
+
+  -- Accepts a task behind those of its lane, which runs one at a time, without reading its state. Returns its answer, or nil where the lane
+  -- may have room for it.
+  function short.join_line(context, intake, request)
+    if request.path ~= 'line' or context.waiting or redis.call('ZCARD', request.held) == 0 then return nil end
+    local id, slot = request.id, context.now
+    local last, ahead = redis.call('ZRANGE', request.wait, -1, -1, 'WITHSCORES'), 1
+    if last[1] then slot, ahead = math.max(slot, last[2] + STEP_MS), 1 + redis.call('ZCARD', request.wait) end
+    redis.call('ZADD', request.wait, slot, id)
+    intake.gathers, intake.has_lines = true, true
+    add_live(context, intake, 'pending/' .. id)
+    append(intake.states, id, 'w ' .. context.stamp .. ' ' .. request.class)
+    add_times(context, intake, id, request)
+    return { 'accepted', 'pending', 'lane', ahead }
   end
 
   -- Accepts a task that ends at once: its outcome says why. Returns its answer.

@@ -38,7 +38,7 @@ end
 local function write_admitted(context, intake)
   call_many('ZADD', context.live, intake.listed)
   call_many('HSET', context.states, intake.states)
-  intake.listed, intake.states, intake.lane_room = {}, {}, {}
+  intake.listed, intake.states, intake.lane_room, intake.has_lines = {}, {}, {}, nil
 end
 
 -- Writes what was gathered. Returns the outbox entry of the call's tickets, or an empty text.
