@@ -1,7 +1,8 @@
-import { TASK_QUEUES } from '#shared/config/index.ts';
-import { countAllHeldByGate, listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
+import { TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
+import { listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
 import {
   countActive,
+  countHeldByQueue,
   listWorkers,
   oldestTicketAt,
   type QueueName,
@@ -18,7 +19,7 @@ const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'fa
 export async function countQueues({ queues, ledger, tenants }: QueuePorts, now: number): Promise<QueueCounts[]> {
   const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
   const ids = tenants.list().map(({ id }) => id);
-  const [workers, heldForDaemons] = await Promise.all([listWorkers(ledger), countAllHeldByGate(ledger, ids, 'daemon')]);
+  const [workers, heldByQueue] = await Promise.all([listWorkers(ledger), countHeldByQueue(ledger, ids)]);
   const running = Array.from({ length: ledger.keys.shards }, (_, shard) => listRunning(ledger, shard));
   return await Promise.all(
     [...shardsOf].map(async ([name, shards]) => {
@@ -27,7 +28,7 @@ export async function countQueues({ queues, ledger, tenants }: QueuePorts, now: 
           countShard(name, queue, { ready: measureReady(ledger, shard, name), running: running[shard] ?? Promise.resolve([]) }),
         ),
       );
-      const held = name === 'remote' ? heldForDaemons : 0;
+      const held = carriesTasks(name) ? (heldByQueue.get(name) ?? 0) : 0;
       return countQueue(name, counts, { now, held, service: serviceOf(workers, name, counts) });
     }),
   );
@@ -48,7 +49,7 @@ function serviceOf(workers: readonly WorkerRecord[], name: QueueName, counts: re
 
 interface QueueFacts {
   now: number;
-  /** Tasks without a ticket that wait for a daemon. */
+  /** Tasks without a ticket that wait for a daemon, or for the queue to be resumed. */
   held: number;
   service: Service;
 }
@@ -107,6 +108,6 @@ async function countShard(name: QueueName, queue: TicketQueue, reads: LedgerRead
   return { jobs, isPaused, connections, ready: ready.count, active, oldestAt: Math.min(oldestAt, ready.oldestAt) };
 }
 
-function carriesTasks(name: QueueName): boolean {
+function carriesTasks(name: QueueName): name is TaskQueue {
   return TASK_QUEUES.some((each) => each === name);
 }

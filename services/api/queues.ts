@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Route } from '#shared/http/index.ts';
-import type { Ledger } from '#shared/ledger/index.ts';
-import { isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
+import { type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { applyPauses, isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
 import type { TenantDirectory } from '#shared/tenants/index.ts';
 import { countQueues } from './count-queues.ts';
 import { fleetRoute } from './fleet/fleet-owner.ts';
@@ -30,7 +30,10 @@ const queueSchema = z
     waiting: z.int().meta({ description: 'All that wait for a worker or a daemon: `tickets`, `ready` and `held`.' }),
     tickets: z.int().meta({ description: 'Of these, the ones with a ticket in BullMQ.' }),
     ready: z.int().meta({ description: 'Of these, the ones that wait for the turn of their tenant.' }),
-    held: z.int().meta({ description: 'Of these, the ones that are held until a daemon that fits is there; in `remote` only.' }),
+    held: z.int().meta({
+      description:
+        'Of these, the ones without a ticket: in `remote` until a daemon that fits is there, in a paused queue until it is resumed.',
+    }),
     prioritized: z.int().meta({ description: 'Of these, the ones that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z
@@ -91,15 +94,22 @@ const switchedSchema = z
   })
   .meta({ id: 'QueueSwitched' });
 
-/** `POST /v1/queues/:name/pause`: none of its tickets starts until it is resumed; what runs goes on. `/resume` undoes it. */
+/**
+ * `POST /v1/queues/:name/pause`: none of its tickets starts until it is resumed; what runs goes on, and tasks that others could not start for
+ * give their places up. `/resume` undoes it.
+ */
 function switchQueue(
-  { queues }: QueuePorts,
+  { queues, ledger, tenants }: QueuePorts,
   { action, ...names }: { action: 'pause' | 'resume'; operationId: string; summary: string },
 ): Route {
   return fleetRoute({
     ...names,
     method: 'post',
     path: `/v1/queues/:name/${action}`,
+    description:
+      action === 'pause'
+        ? 'What runs goes on. Tasks that wait in it leave their places under caps and in shared lanes to others, and keep that of their session.'
+        : 'Its tasks go on in their order.',
     scope: 'operate',
     request: { params: z.object({ name: z.string().meta({ description: 'The queue.' }) }) },
     responses: { 200: switchedSchema },
@@ -109,6 +119,7 @@ function switchQueue(
       const shards = queues.all().filter((each) => each.name === name);
       await Promise.all(shards.map(({ queue }) => queue[action]()));
       call.log.info({ event: `queue.${action}d`, queue: name, by: call.key?.id }, `The queue ${name} was ${action}d`);
+      await applyPauses({ queues, ledger }, [...(await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()]);
       return { status: 200, body: { name, paused: action === 'pause' } };
     },
   });

@@ -87,13 +87,16 @@ export class TaskFailure extends CodedError<string> {
   }
 }
 
-/** What can hold a task without a slot: money, a provider's limits, a failing endpoint or agent, a paused agent, an input that came too often, or no daemon for it. */
-export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures', 'agent', 'repeats', 'daemon'] as const;
+/**
+ * What can hold a task without a slot: money, a provider's limits, a failing endpoint or agent, a paused agent, an input that came too often, no daemon
+ * for it, or a paused queue.
+ */
+export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures', 'agent', 'repeats', 'daemon', 'paused'] as const;
 
 /** What holds a task: it waits until all that this holds are released, or for its time. */
 export interface TaskHold {
   gate: (typeof HOLD_GATES)[number];
-  /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent, an input, the needs of a task. */
+  /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent, an input, the needs of a task, a queue. */
   what: string;
 }
 

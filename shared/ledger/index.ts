@@ -54,6 +54,7 @@ export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbo
 export { type DispatchLimit, dispatchReady, reissueTicket, repairWindow } from './grants/repair-tickets.ts';
 export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
+export { capsOf } from './context.ts';
 export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
 export {

@@ -52,6 +52,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       repeats: (tenant, what) => explainRepeats(ports, tenant, what),
       circuit: (tenant, name) => explainCircuit(ports, tenant, name),
       daemon: (tenant, what) => explainDaemons(ports, tenant, what),
+      paused: (_tenant, queue) => Promise.resolve({ detail: `queue "${queue}" is paused`, facts: {}, until: null }),
     },
   });
   return { ledger, relay };

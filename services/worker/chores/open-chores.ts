@@ -2,7 +2,7 @@ import { releaseByBudgets } from '#shared/budgets/index.ts';
 import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
+import { applyPauses, ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { runDueActions } from './run-actions.ts';
@@ -40,6 +40,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'sample-metrics', everyMs: SAMPLES_EVERY_MS, run: () => sampleMetrics(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
+    { name: 'apply-pauses', everyMs: PROMOTE_EVERY_MS, run: () => applyAllPauses(parts) },
     { name: 'release-budgets', everyMs: BUDGETS_EVERY_MS, run: () => releaseByAllBudgets(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'release-circuits', everyMs: settings.circuits.checkMs, run: () => releaseCircuits(parts.ledger) },
@@ -73,6 +74,14 @@ export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledg
       log.error({ err: error, tenant: id }, 'the limits of a tenant could not be applied to what waits');
     }
   }
+}
+
+/** Does what a pause of a queue means where somebody paused it in Bull Board, or where tasks came to it since. */
+async function applyAllPauses({ ledger, queues, tenants, log }: Pick<Parts, 'ledger' | 'queues' | 'tenants' | 'log'>): Promise<void> {
+  const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
+  const { held, released } = await applyPauses({ ledger, queues }, [...busy.keys()]);
+  if (held + released > 0)
+    log.info({ event: 'queue.pauses-applied', held, released }, 'tasks of paused queues left their places to others');
 }
 
 /**

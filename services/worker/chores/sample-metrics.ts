@@ -1,7 +1,7 @@
 import { TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
-import { countAllHeldByGate, countRunning, type Ledger, measureReady, readDepth, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { countRunning, type Ledger, measureReady, readDepth, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { FleetMetrics, Gauges, QueueGauge } from '#shared/metrics/index.ts';
-import { listWorkers, oldestTicketAt, type Queues } from '#shared/queue/index.ts';
+import { countHeldByQueue, listWorkers, oldestTicketAt, type Queues } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
 import type { Tenant } from '#shared/tenants/index.ts';
 
@@ -33,7 +33,7 @@ export async function sampleMetrics({ ledger, tenants, queues, metrics }: Sample
     running: all,
     waiting: Math.max(0, depths - all),
     slots: await countSlots(ledger),
-    queues: await measureQueues(ledger, queues, await countAllHeldByGate(ledger, busy, 'daemon')),
+    queues: await measureQueues(ledger, queues, await countHeldByQueue(ledger, busy)),
   };
   await metrics.addSamples([...samples, [null, fleet]]);
 }
@@ -44,10 +44,10 @@ async function countSlots(ledger: Ledger): Promise<number> {
   return open.reduce((total, { slots }) => total + (slots ?? 0), 0);
 }
 
-/** `held`: tasks without a ticket that wait for a daemon. */
-async function measureQueues(ledger: Ledger, queues: Queues, held: number): Promise<QueueGauge[]> {
+/** `held`: tasks without a ticket by queue. */
+async function measureQueues(ledger: Ledger, queues: Queues, held: ReadonlyMap<TaskQueue, number>): Promise<QueueGauge[]> {
   const now = await redisNow(ledger.redis);
-  return await Promise.all(TASK_QUEUES.map((name) => measureQueue({ ledger, queues, held: name === 'remote' ? held : 0 }, name, now)));
+  return await Promise.all(TASK_QUEUES.map((name) => measureQueue({ ledger, queues, held: held.get(name) ?? 0 }, name, now)));
 }
 
 interface QueueParts {

@@ -34,7 +34,8 @@ export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<W
   const front = findFront(facts, task);
   const time = hold ?? explainTime(task, facts.skewMs);
   const parked = [time, ...lanes.gates, ...caps.gates];
-  const toWorker = explainQueue(facts, task, front);
+  // A task of a paused queue may be held by that.
+  const toWorker = explainQueue(facts, task, front).filter(({ gate }) => gate !== hold?.gate);
   // A granted task has one reason: the first of the gates that hold it.
   const closed = granted && notBefore === undefined ? toWorker.filter(isClosed).slice(0, 1) : parked.filter(isClosed);
   const gate = closed[0]?.gate ?? null;

@@ -25,6 +25,7 @@ const GATE_TEXTS: Readonly<Record<string, string>> = {
   agent: 'its agent, which is paused',
   repeats: 'somebody to see to what sends the same input',
   daemon: 'a daemon that can run it',
+  paused: 'its queue, which is paused',
 };
 
 /** How many tasks wait for what, and the newest of them. */

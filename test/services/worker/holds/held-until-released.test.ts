@@ -10,10 +10,10 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { useEmptyParts } from '../../support/use-parts.ts';
-import { useWorker } from '../../support/use-worker.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { awaitEnd, awaitEndOrHold } from '../../support/agents/await-task.ts';
+import { useEmptyParts } from '../../../support/use-parts.ts';
+import { useWorker } from '../../../support/use-worker.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { awaitEnd, awaitEndOrHold } from '../../../support/agents/await-task.ts';
 
 const TENANT = 'default';
 const MAX_FAILURES = 3;
