@@ -114,6 +114,8 @@ export interface TaskState {
   completedAt?: number;
   /** A stop on its way to the worker; `by` is the task that takes this one's place. */
   cancel?: { at: number; reason: string; by?: string };
+  /** It completed although it was to stop, and delegates no more. */
+  stopped?: true;
   /** Makes room for the critical task `by`, also in its shared lanes: a stop on its way to the worker of the attempt with this token. */
   preempt?: { token: number; by: string; at: number; isForLanes?: true };
   /** The critical task that it made room for last. */

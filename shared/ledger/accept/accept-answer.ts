@@ -27,6 +27,8 @@ export type AcceptAnswer =
   | { kind: 'waiting'; waiting: number }
   /** The same input came too often in a row, and as many tasks of it are held as may be. */
   | { kind: 'repeated'; reason: string }
+  /** It descends from this task, which was stopped. */
+  | { kind: 'stopped'; above: string; status: TaskStatus }
   /** Its tenant accepts nothing. */
   | { kind: 'closed'; state: 'disabled' | 'ended' };
 
@@ -50,11 +52,8 @@ export function ticketsOf(tenant: string, entry: string): CallTickets {
 export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, depth: number, tickets: CallTickets): AcceptAnswer | Error {
   const [first, second, third, outcome] = details;
   if (kind === 'failed') return scriptFailure(String(first), `task ${id} could not be accepted`);
-  if (kind === 'duplicate' || kind === 'conflict') return { kind, id: first as string };
-  if (kind === 'rate') return { kind, retryAfterMs: first as number, scope: second as string };
-  if (kind === 'closed') return { kind, state: first as 'disabled' | 'ended' };
-  if (kind === 'waiting') return { kind, waiting: first as number };
-  if (kind === 'repeated') return { kind, reason: first as string };
+  const refusal = readRefusal(kind, first, second);
+  if (refusal) return refusal;
   return {
     kind: 'accepted',
     id,
@@ -65,6 +64,15 @@ export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, dep
     depth,
     outcome: outcome === undefined ? null : outcomeRecord(JSON.parse(outcome as string) as StoredOutcome),
   };
+}
+
+function readRefusal(kind: string, first: unknown, second: unknown): AcceptAnswer | null {
+  if (kind === 'duplicate' || kind === 'conflict') return { kind, id: first as string };
+  if (kind === 'rate') return { kind, retryAfterMs: first as number, scope: second as string };
+  if (kind === 'stopped') return { kind, above: first as string, status: second as TaskStatus };
+  if (kind === 'closed') return { kind, state: first as 'disabled' | 'ended' };
+  if (kind === 'waiting') return { kind, waiting: first as number };
+  return kind === 'repeated' ? { kind, reason: first as string } : null;
 }
 
 function ticketOf(id: string, { entry, tickets }: CallTickets): Pick<AcceptedAnswer, 'entry' | 'isAhead'> {

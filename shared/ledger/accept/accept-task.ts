@@ -6,7 +6,7 @@ import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
-import { type NewTask, repeatText, submissionLimits } from './new-task.ts';
+import { type NewTask, parentText, repeatText, submissionLimits } from './new-task.ts';
 import { offerMessage } from './offer-message.ts';
 import { arePlain, isUnlimited, plainAnswers, plainCall } from './plain-tasks.ts';
 
@@ -145,6 +145,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number
     first.ranksFrom ?? '',
     task.sharedLanes.map(({ name, limit }) => `${limit} ${name}`).join('\n'),
     repeatText(task),
+    parentText(task),
     lookups.length,
     ...lookups,
   ];

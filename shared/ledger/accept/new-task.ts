@@ -48,6 +48,11 @@ export function repeatText({ repeats, body: { source, agent } }: NewTask): strin
   return [digest, warn, hold, windowMs, maxHeld, source, agent].join(' ');
 }
 
+/** The task that delegated this one, as the scripts that accept take it. */
+export function parentText({ body }: NewTask): string {
+  return body.parentTaskId ?? '';
+}
+
 /** What a tenant may submit, for the scripts that accept tasks. */
 export function submissionLimits(ledger: Ledger, tenant: string): Record<string, unknown> {
   const limits = ledger.limitsOf(tenant);

@@ -5,7 +5,7 @@ import { costOf } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
-import { type NewTask, repeatText, submissionLimits } from './new-task.ts';
+import { type NewTask, parentText, repeatText, submissionLimits } from './new-task.ts';
 
 export type OfferAnswer = AcceptAnswer | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
 
@@ -59,6 +59,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
     rulesOf(ledger, body, target),
     scriptJson(lookupsOf(body)),
     target === undefined ? repeatText(task) : '',
+    parentText(task),
   ];
 }
 

@@ -11,13 +11,13 @@ const IS_OUT = -1;
 const CAME_BEFORE = -2;
 
 /**
- * Whether nothing but the rates and caps of their tenant can hold any of these tasks back: no lanes, no caller's key, time or count. Not
+ * Whether nothing but the rates and caps of their tenant can hold any of these tasks back: no lanes, no caller's key, parent, time or count. Not
  * while these had no room a moment ago: a call that finds none has to be repeated.
  */
 export function arePlain(ledger: Ledger, tasks: readonly NewTask[]): boolean {
   const tenant = tasks[0]?.body.tenant ?? '';
   if (ledger.full.get(tenant) === true || Object.keys(ledger.limitsOf(tenant)?.runningByAgent ?? {}).length > 0) return false;
-  return tasks.every((task) => !task.skip && !task.idempotency && !task.repeats && hasNoLaneOrTime(task));
+  return tasks.every((task) => !task.skip && !task.idempotency && !task.repeats && isIndependent(task));
 }
 
 /** Whether a tenant has neither rates nor caps. */
@@ -25,8 +25,9 @@ export function isUnlimited(ledger: Ledger, tenant: string): boolean {
   return capsOf(ledger, tenant) === null && Object.keys(ledger.limitsOf(tenant)?.rates ?? {}).length === 0;
 }
 
-/** Whether a task waits for nothing of its own. */
-function hasNoLaneOrTime({ body, lane, sharedLanes }: NewTask): boolean {
+/** Whether a task waits for nothing of its own, and no task above it can have been stopped. */
+function isIndependent({ body, lane, sharedLanes }: NewTask): boolean {
+  if (body.parentTaskId !== null) return false;
   return !lane && sharedLanes.length === 0 && body.scheduledFor === null && body.deadline === null && body.sla === null;
 }
 

@@ -37,7 +37,7 @@ export const ABSENT_FIELDS = {
  * How a body is laid out, for the scripts: it begins with `first`, what the task began with, then its id. Everything before the input
  * is its head. No text in these parts can hold such a mark, because quotes in texts are escaped.
  */
-export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input":' } as const;
+export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input":', parent: ',"parentTaskId":"' } as const;
 
 /**
  * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender

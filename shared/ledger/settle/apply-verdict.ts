@@ -14,7 +14,7 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
   const attempt = recordOfAttempt(running, verdict, now);
   switch (verdict.kind) {
     case 'completed':
-      return endTask(state, 'completed', { now, outcome: { kind: 'ran' } });
+      return endTask({ ...state, ...(running.cancel ? { stopped: true } : {}) }, 'completed', { now, outcome: { kind: 'ran' } });
     case 'cancelled':
       return stopTask(state, running.cancel?.by, verdict.reason, now);
     case 'interrupted':

@@ -11,7 +11,7 @@ import { buildTask } from './build-task.ts';
 import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
 import { acceptAtFleetRates } from './fleet-rates.ts';
-import { findParentage, joinTree, stopWithParent } from './join-tree.ts';
+import { findParentage, joinTree, parentStopped } from './join-tree.ts';
 import { logAccepted } from './log-accepted.ts';
 import type { Pressure } from '../pressure/signal.ts';
 import { assertNotShed, reportPressure } from './pressure.ts';
@@ -30,8 +30,7 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
     await assertNotShed(intake, task);
     const leaveTree = await joinTree(intake, task);
     const answer = await acceptAtFleetRates(intake.ledger, task, () => acceptMessage(intake.ledger, task));
-    if (answer.kind === 'accepted') await stopWithParent(intake.ledger, task.body);
-    else await leaveTree();
+    if (answer.kind !== 'accepted') await leaveTree();
     return await reportAcceptance(intake, task, answer);
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.
@@ -95,7 +94,7 @@ const WAITING_RETRY_MS = 5000;
 
 /**
  * Turns the ledger's answer into the producer's, and adds the ticket of an accepted task to its queue.
- * Errors: `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `tenant.disabled`, `tenant.ended`.
+ * Errors: `task.idempotency-conflict`, `task.wrong-state` (of the parent), `task.runaway`, `limit.rate`, `limit.waiting`, `tenant.disabled`, `tenant.ended`.
  */
 export async function reportAcceptance(intake: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
   const { tenant, id } = task.body;
@@ -114,6 +113,8 @@ export async function reportAcceptance(intake: Intake, task: NewTask, answer: Ac
         details: { scope: answer.scope, ...rateOf(intake.ledger, tenant, answer.scope), helps: REFUSAL_HELPS.rate },
         retryAfterMs: answer.retryAfterMs,
       });
+    case 'stopped':
+      throw parentStopped(task.body.parentTaskId, answer);
     case 'closed':
       throw tenantClosed(tenant, answer.state);
     case 'repeated':

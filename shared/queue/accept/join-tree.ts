@@ -10,9 +10,8 @@ import {
   uncountDescendant,
 } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import type { TaskBody, TaskState } from '../../tasks/index.ts';
+import type { TaskBody, TaskStatus } from '../../tasks/index.ts';
 import { publicTenantId } from '../../tenants/index.ts';
-import { cancelTree } from '../tickets/cancel-tree.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 import type { AcceptRequest } from './request.ts';
 
@@ -32,22 +31,16 @@ export async function findParentage(ledger: Ledger, tenant: string, parentTaskId
   const [state, heads] = await Promise.all([readState(ledger, tenant, parentTaskId), readHeads(ledger, tenant, [parentTaskId])]);
   const head = heads.get(parentTaskId);
   if (!state || !head) throw new MusterError('task.not-found', `There is no parent task ${parentTaskId}`);
-  if (isStopped(state)) {
-    throw new MusterError('task.wrong-state', `The parent task ${parentTaskId} was stopped`, { details: { status: state.status } });
-  }
+  // The ledger decides; this spares a stopped task's request the count among descendants.
+  if (state.status === 'cancelled' || state.cancel) throw parentStopped(parentTaskId, { above: parentTaskId, status: state.status });
   const { rootTaskId, depth, keyId } = head;
   return { priority: state.priority, rootTaskId: rootTaskId ?? parentTaskId, depth: (depth ?? 0) + 1, keyId };
 }
 
-/** Whether a task was stopped, also while its agent goes on because its worker has not obeyed yet. */
-function isStopped({ status, cancel }: TaskState): boolean {
-  return status === 'cancelled' || cancel !== undefined;
-}
-
-/** Stops a delegated task whose parent was stopped while it was accepted: a cancel reaches only the tasks that a tree has by then. */
-export async function stopWithParent(ledger: Ledger, { tenant, id, parentTaskId }: TaskBody): Promise<void> {
-  const parent = parentTaskId === null ? null : await readState(ledger, tenant, parentTaskId);
-  if (parent && isStopped(parent)) await cancelTree(ledger, tenant, id, 'its parent task was cancelled');
+/** The refusal of a task whose parent, or a task above it, was stopped, perhaps without having obeyed yet. */
+export function parentStopped(parentTaskId: string | null, { above, status }: { above: string; status: TaskStatus }): MusterError {
+  const whose = above === parentTaskId ? '' : ` with task ${above}, which it descends from`;
+  return new MusterError('task.wrong-state', `The parent task ${parentTaskId} was stopped${whose}`, { details: { status } });
 }
 
 /** What a task keeps of where it descends from. */

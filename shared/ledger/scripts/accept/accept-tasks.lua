@@ -34,11 +34,13 @@
 --   ranks_from: int, ms, what it counts from with an sla, or empty
 --   shared: text, `<limit> <name>` of each of its shared lanes, separated by line feeds, or empty
 --   repeats: text, `<digest of its input> <warn> <hold> <window, ms> <most held> <source> <agent>`, or empty
+--   parent: text, id of the task that delegated it, or empty
 --   count: int, number of lookups
 --   lookups: text, so many, each an argument of its own
 -- RETURNS {tickets, outbox entry, depth, answer per task}; an answer is
 --   {'accepted', status, gate, tasks ahead, outcome, JSON, of a task that ended} | {'duplicate' | 'conflict', id}
---   | {'rate', ms, class} | {'waiting', count} | {'repeated', reason} | {'closed', state of its tenant} | {'failed', reason}
+--   | {'stopped', task above it, its status} | {'rate', ms, class} | {'waiting', count} | {'repeated', reason}
+--   | {'closed', state of its tenant} | {'failed', reason}
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -56,6 +58,7 @@
 -- include: repeats
 -- include: rates
 -- include: intake
+-- include: parents
 -- include: requests
 -- include: admit
 -- include: depth
@@ -79,11 +82,11 @@ local function parse_lanes(text)
 end
 
 local function read_request(id)
-  local digest, rate_class, has_lane, path, body, class, level, ticket, deadline, sla, ranks_from, shared, repeats, count = next_arg(14)
+  local digest, rate_class, has_lane, path, body, class, level, ticket, deadline, sla, ranks_from, shared, repeats, parent, count = next_arg(15)
   local request = {
     id = id, digest = digest, rate_class = rate_class, has_lane = has_lane ~= '', path = path, body = body, class = class, level = level,
     ticket = ticket, deadline = deadline, sla = sla, ranks_from = tonumber(ranks_from), shared = parse_lanes(shared),
-    repeats = repeats, lookups = { next_arg(tonumber(count)) },
+    repeats = repeats, parent = parent, lookups = { next_arg(tonumber(count)) },
   }
   if request.digest ~= '' then request.known_key = next_key() end
   if request.has_lane then request.held, request.wait = next_key(), next_key() end

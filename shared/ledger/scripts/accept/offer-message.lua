@@ -32,6 +32,7 @@
 -- ARGV[8] rules: JSON, grace (ms), carries, collect, cap, overflow, and target, the task that it is input for
 -- ARGV[9] lookups: JSON, array of texts
 -- ARGV[10] repeats: text, as in accept-tasks, or empty
+-- ARGV[11] parent: text, id of the task that delegated it, or empty
 -- RETURNS {tickets, outbox entry, depth, answer}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -51,6 +52,7 @@
 -- include: repeats
 -- include: rates
 -- include: intake
+-- include: parents
 -- include: requests
 -- include: admit
 -- include: modes
@@ -61,7 +63,7 @@ local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local intake = open_intake(context, { rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[19], slas = KEYS[21] }, ARGV[2])
 local id, rules = ARGV[3], cjson.decode(ARGV[8])
-local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]), repeats = ARGV[10], repeats_key = KEYS[22] }
+local request = { id = id, digest = ARGV[4], rate_class = ARGV[5], body = ARGV[6], lookups = cjson.decode(ARGV[9]), repeats = ARGV[10], repeats_key = KEYS[22], parent = ARGV[11] }
 if request.digest ~= '' then request.known_key = KEYS[16] end
 -- Of this message, and of all others in its lane.
 local keys = {

@@ -1,10 +1,11 @@
 -- Messages whose input one task carries on from stopped ones, and notes about messages that were left out of it.
-local MAX_CARRIED = 100
-local MAX_NOTES = 10
-local MAX_NOTE_BYTES = 160
 
-local read_lane, plan_for
+local read_lane, plan_for, takes_input, carry_input, note_left_out
 do
+  local MAX_CARRIED = 100
+  local MAX_NOTES = 10
+  local MAX_NOTE_BYTES = 160
+
   local function append_waiting(lane, id, text)
     lane.line[#lane.line + 1] = id
     lane.states[#lane.states + 1] = text
@@ -103,29 +104,29 @@ do
     plan.outcome = plan.outcome or outcome_of_full_line(context, #lane.line - plan.freed)
     return plan
   end
-end
 
--- Whether messages like this one may go into the run of that task.
-local function takes_input(holder, task)
-  return holder.status == 'running' and not holder.cancel and holder.takesInput and holder.agent == task.agent
-    and same_sender(holder, task)
-end
+  -- Whether messages like this one may go into the run of that task.
+  function takes_input(holder, task)
+    return holder.status == 'running' and not holder.cancel and holder.takesInput and holder.agent == task.agent
+      and same_sender(holder, task)
+  end
 
--- The input of a replaced task goes on to the task of its sender that replaces it, with what had gone into it.
-local function carry_input(task, id, state)
-  if not same_sender(state, task) then return end
-  task.inputs = task.inputs or {}
-  for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
-  table.insert(task.inputs, { id = id, how = 'carried' })
-  while #task.inputs > MAX_CARRIED do table.remove(task.inputs, 1) end
-end
+  -- The input of a replaced task goes on to the task of its sender that replaces it, with what had gone into it.
+  function carry_input(task, id, state)
+    if not same_sender(state, task) then return end
+    task.inputs = task.inputs or {}
+    for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
+    table.insert(task.inputs, { id = id, how = 'carried' })
+    while #task.inputs > MAX_CARRIED do table.remove(task.inputs, 1) end
+  end
 
--- Notes that a message was left out of the turn that this task becomes, by the beginning of its input.
-local function note_left_out(context, task, id, state)
-  local input = input_beginning(redis.call('HGET', context.bodies, id), MAX_NOTE_BYTES)
-  local notes = state.leftOut or {}
-  notes[#notes + 1] = #input > MAX_NOTE_BYTES and beginning_of(input, MAX_NOTE_BYTES) .. '...' or input
-  for _, note in ipairs(task.leftOut or {}) do notes[#notes + 1] = note end
-  while #notes > MAX_NOTES do table.remove(notes, 1) end
-  task.leftOut = notes
+  -- Notes that a message was left out of the turn that this task becomes, by the beginning of its input.
+  function note_left_out(context, task, id, state)
+    local input = input_beginning(redis.call('HGET', context.bodies, id), MAX_NOTE_BYTES)
+    local notes = state.leftOut or {}
+    notes[#notes + 1] = #input > MAX_NOTE_BYTES and beginning_of(input, MAX_NOTE_BYTES) .. '...' or input
+    for _, note in ipairs(task.leftOut or {}) do notes[#notes + 1] = note end
+    while #notes > MAX_NOTES do table.remove(notes, 1) end
+    task.leftOut = notes
+  end
 end

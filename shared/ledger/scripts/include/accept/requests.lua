@@ -1,4 +1,5 @@
--- What decides about a request before its task: whether it came before, and the rates of its class (see rates.lua).
+-- What decides about a request before its task: whether it came before, whether its parent was stopped, and the rates of its class (see
+-- rates.lua).
 
 local refuse_request, forget_failed, conclude_request
 do
@@ -8,8 +9,9 @@ do
     return request.known
   end
 
-  -- Why a request is not accepted, as its answer: it came before, or its rate is used up. Nil when it may be; then its body is stored.
-  -- `request`: id, known_key (or nil), digest, rate_class (or empty), body and lookups, and what `prepare_requests` noted.
+  -- Why a request is not accepted, as its answer: it came before, its parent was stopped, or its rate is used up. Nil when it may be; then its
+  -- body is stored.
+  -- `request`: id, known_key (or nil), digest, rate_class and parent (or empty), body and lookups, and what `prepare_requests` noted.
   function refuse_request(context, intake, request)
     local known = known_request(request)
     if known then
@@ -21,6 +23,11 @@ do
       return { 'duplicate', request.id }
     end
     request.has_body = true
+    local stopped = request.parent ~= '' and refuse_below_stopped(context, request.parent)
+    if stopped then
+      redis.call('HDEL', context.bodies, request.id)
+      return stopped
+    end
     if request.rate_class == '' then return nil end
     local after, detail = buckets.check(context, intake.rates, request.rate_class, 1)
     if after > 0 then

@@ -1,0 +1,27 @@
+-- Whether a new task descends from one that was stopped. Decided in the step that accepts it: a cancel pages through the tasks that a tree has,
+-- from the top down, and none may join what it has passed.
+
+local refuse_below_stopped
+do
+  local COMPLETED = string.byte('c')
+
+  -- The task that delegated another, or nil.
+  local function parent_of(context, id)
+    local body = redis.call('HGET', context.bodies, id)
+    local head = body and string.sub(body, 1, string.find(body, BODY_INPUT, 1, true))
+    return head and string.match(head, BODY_PARENT .. '([^"]+)"')
+  end
+
+  -- The answer to a request whose parent `id`, or a task above it, was stopped; else nil. Beyond a task that goes on nothing counts: a cancel
+  -- of what is above has yet to reach it, or a person retried it since.
+  function refuse_below_stopped(context, id)
+    while id do
+      local text = redis.call('HGET', context.states, id)
+      local state = text and full_state(text)
+      if state and (state.status == 'cancelled' or state.cancel or state.stopped) then return { 'stopped', id, state.status } end
+      local has_ended = state and state.completedAt or text and not state and string.byte(text) == COMPLETED
+      id = has_ended and parent_of(context, id) or nil
+    end
+    return nil
+  end
+end
