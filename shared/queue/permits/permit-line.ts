@@ -40,6 +40,8 @@ export interface Waiter {
   next: WaitingTicket | null;
   /** When it was read, monotonic ms. */
   readAt: number;
+  /** What was read before is no longer the next one; monotonic ms. */
+  validFrom: number;
   /** Another worker was woken for it. */
   isOffered: boolean;
   resolve(result: PermitResult): void;
@@ -80,6 +82,7 @@ export class PermitLine {
         request,
         next: null,
         readAt: 0,
+        validFrom: 0,
         isOffered: false,
         resolve: (result) => {
           request.signal.removeEventListener('abort', end);
@@ -99,7 +102,7 @@ export class PermitLine {
   /** Whether the next tickets of all were read a moment ago. */
   get isFresh(): boolean {
     const since = performance.now() - FRESH_MS;
-    return this.#waiters.every(({ next, readAt }) => next !== null && readAt >= since);
+    return this.#waiters.every((each) => each.next !== null && each.readAt >= since && this.#isValid(each));
   }
 
   /** The next tickets may be others by now. */
@@ -107,11 +110,23 @@ export class PermitLine {
     this.#validFrom = performance.now();
   }
 
+  /**
+   * A slot that was kept has taken the next ticket of this taker, which waits for another slot. What follows is read where others wait, which
+   * it is compared with. Never rejects.
+   */
+  async noteTaken(taker: string): Promise<void> {
+    const waiters = this.#waiters.filter(({ request }) => request.taker === taker);
+    for (const waiter of waiters) waiter.validFrom = performance.now();
+    if (waiters.length < this.#waiters.length) await Promise.all(waiters.map((each) => this.#read(each)));
+  }
+
+  #isValid({ readAt, validFrom }: Waiter): boolean {
+    return readAt >= Math.max(validFrom, this.#validFrom);
+  }
+
   /** Reads the next tickets that are not known. The wait of a taker without a ticket ends. */
   async readNext(): Promise<void> {
-    await Promise.all(
-      this.#waiters.filter(({ next, readAt }) => next === null || readAt < this.#validFrom).map((each) => this.#read(each)),
-    );
+    await Promise.all(this.#waiters.filter((each) => each.next === null || !this.#isValid(each)).map((each) => this.#read(each)));
     await this.readNew();
   }
 

@@ -31,6 +31,8 @@ export class SlotPool {
   readonly #round: PermitRound;
   /** Permits whose tickets are ending, for which the next tickets have been asked. */
   readonly #ending = new Set<Permit>();
+  /** Permits that go on to the next ticket of their takers: what is known of that is outdated then. */
+  readonly #continuing = new Set<Permit>();
   readonly #loop: RoundLoop;
   #readyUntil = 0;
 
@@ -93,21 +95,33 @@ export class SlotPool {
     const lease = leaseFor(this.#options.leases, permit.queue);
     const { slots } = this.#options;
     this.#ending.delete(permit);
+    this.#noteContinued(permit);
     const isKept = lease.mayKeep(permit.lease);
     if (isKept && !this.#line.isWaitedFor(lease.kind) && !slots.mayHoldBack(permit.queue, 0)) return true;
     const waiters = this.#line.all();
     const isOnly = waiters.every(({ request, next }) => next !== null && request.taker === permit.taker);
-    if (isKept && (isOnly || this.#line.isFresh)) {
-      return slots.keepsSlot(
+    if (isKept && (isOnly || (this.#line.isFresh && !this.#isTakenFrom(permit.taker)))) {
+      const keeps = slots.keepsSlot(
         permit,
         waiters.flatMap(({ next, request: { taker } }) => (next ? [{ ...next, taker }] : [])),
       );
+      if (keeps) this.#continuing.add(permit);
+      return keeps;
     }
     // What comes next is read while BullMQ ends the ticket that has the slot.
     this.#ending.add(permit);
     this.#line.invalidate();
     if (waiters.length > 0) this.#loop.start();
     return false;
+  }
+
+  /** Whether some slot is about to take the next ticket of this taker. */
+  #isTakenFrom(taker: string): boolean {
+    return [...this.#continuing].some((each) => each.taker === taker);
+  }
+
+  #noteContinued(permit: Permit): void {
+    if (this.#continuing.delete(permit)) void this.#line.noteTaken(permit.taker);
   }
 
   /**
@@ -172,6 +186,7 @@ export class SlotPool {
   noteTicket(permit: Permit, ticket: WaitingTicket): void {
     const { slots } = this.#options;
     slots.noteTicket(permit, ticket);
+    this.#noteContinued(permit);
     if (this.#round.isLowHeldBack && !slots.isFetching) this.#loop.start();
   }
 
@@ -179,6 +194,7 @@ export class SlotPool {
     const lease = leaseFor(this.#options.leases, permit.queue);
     this.#options.slots.release(permit);
     lease.release(permit.lease);
+    this.#noteContinued(permit);
     if (!this.#ending.delete(permit) && (lease.isContended || !this.#line.isFresh)) this.#line.invalidate();
     if (this.#line.length > 0 || lease.isContended) this.#loop.start();
   }

@@ -278,6 +278,27 @@ describe('takers of one worker', () => {
     expect(started).toEqual(['nine', 'eight']);
   });
 
+  it('give a slot to the best ticket each time, also while it goes from one short ticket of a queue to the next', async () => {
+    let isFirst = true;
+    const handle = (): Promise<void> => {
+      if (!isFirst) return Promise.resolve();
+      isFirst = false;
+      return hold();
+    };
+    startWorker('one', { cap: 1000, slots: 2, handle });
+    await add('tasks', 'first', 7);
+    await untilStarted(1);
+    for (let n = 0; n < 6; n += 1) {
+      await add('tasks', `seven ${n}`, 7);
+      await add('tasks', `five ${n}`, 5);
+      await add('chat', `six ${n}`, 6);
+    }
+    await untilWaiting('tasks', 'chat');
+    held.shift()?.();
+    await untilStarted(19);
+    expect(started.map((task) => task.split(' ')[0]).join(' ')).toBe(`first${' seven'.repeat(6)}${' six'.repeat(6)}${' five'.repeat(6)}`);
+  });
+
   it('run low tickets in all slots while nothing else waits, and no new ones once others do', async () => {
     startWorker('one', { ...roomy, slots: 5 });
     for (let n = 0; n < 10; n += 1) await add('tasks', `low ${n}`, 1);
