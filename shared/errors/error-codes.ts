@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   'request.timeout': { status: 408, retry: 'later', title: 'The request did not arrive in time' },
   'request.unsupported-media-type': { status: 415, retry: 'never', title: 'The content type is not supported' },
   'request.upgrade-required': { status: 426, retry: 'never', title: 'This address takes WebSockets only' },
+  'request.method-not-allowed': { status: 405, retry: 'never', title: 'The address does not take this method' },
   'request.not-found': { status: 404, retry: 'never', title: 'There is nothing at this address' },
   'auth.missing': { status: 401, retry: 'never', title: 'A key is needed' },
   'auth.invalid': { status: 401, retry: 'never', title: 'The key is not known' },

@@ -120,6 +120,6 @@ export function routesOf(router: Router): RouteDescription[] {
   return [...(known.get(router) ?? []), ...mounted.flatMap((each) => routesOf(each))];
 }
 
-function isRouter(handle: unknown): handle is Router {
+export function isRouter(handle: unknown): handle is Router {
   return typeof handle === 'function' && 'stack' in handle && Array.isArray(handle.stack);
 }

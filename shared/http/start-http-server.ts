@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
+import { assertMethodAllowed } from './allowed-methods.ts';
 import { docsRouter } from './openapi/openapi.ts';
 import { probeRouter, type Readiness } from './probes.ts';
 import { refuseUnreadable, requestError, sendProblem } from './problems.ts';
@@ -100,7 +101,8 @@ function createApp({ routers, config, log, readiness, registries = [] }: HttpSer
   app.use(probes);
   app.use(docsRouter([...routers, probes].flatMap((router) => routesOf(router))));
   for (const router of routers) app.use(router);
-  app.use((request) => {
+  app.use((request, response) => {
+    assertMethodAllowed(request, response);
     throw new MusterError('request.not-found', `There is no ${request.method} ${request.path.slice(0, 200)}`);
   });
   const refuse: ErrorRequestHandler = (error: unknown, request, response, _next) => {

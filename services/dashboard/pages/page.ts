@@ -1,6 +1,6 @@
 import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
-import { logFailure, requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
+import { assertMethodAllowed, logFailure, requestError, sendProblem, toMusterError, toProblem } from '#shared/http/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { publicTenantId, type ApiKey } from '#shared/tenants/index.ts';
 import { CONSOLE_PAGES } from '../console-pages.ts';
@@ -113,13 +113,14 @@ export function sendPageError(log: Log): ErrorRequestHandler {
   };
 }
 
-/** Shows a page for an unknown address to people; programs get the server's problem. Errors: `request.not-found`. */
+/** Shows a page for an unknown address to people; programs get the server's problem. Errors: `request.not-found`, `request.method-not-allowed`. */
 export function unknownPage(): Router {
   const router = Router();
   router.use(
     (request, _response, next) => (isBrowserRequest(request) ? next() : next('router')),
     ...pageHeaders('page'),
-    (request) => {
+    (request, response) => {
+      assertMethodAllowed(request, response);
       throw new MusterError('request.not-found', `There is no page ${request.path.slice(0, 200)}`);
     },
   );

@@ -44,6 +44,12 @@ test('an unknown address is a page for people and a problem for programs', async
   }
 });
 
+test('an address of the API that takes no GET is a page for people that names what it takes', async () => {
+  const answer = await dashboard.call('GET', '/v1/uploads', { headers: { accept: 'text/html' } });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  expect(await answer.text()).toContain('/v1/uploads takes POST, not GET');
+});
+
 test('browsers cache its files for good, and no other file is served', async () => {
   const answer = await dashboard.call('GET', '/console/assets/main-abc123.js');
   expect(answer.status).toBe(200);
