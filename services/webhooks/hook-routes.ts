@@ -151,9 +151,11 @@ function mergePatch(
 ): HookDraft {
   // A secret and options belong to one provider, and are not kept for another.
   const isMoved = patch.provider !== undefined && patch.provider !== draft.provider;
-  const merged = hookDraftSchema.safeParse({ ...draft, ...(isMoved ? { secret: null, options: null } : {}), ...patch });
+  // A name from before names were checked hinders no change of something else.
+  const kept = { ...draft, name: null, ...(isMoved ? { secret: null, options: null } : {}) };
+  const merged = hookDraftSchema.safeParse({ ...kept, ...patch });
   if (!merged.success) throw invalidRequest(problemsOf(merged.error, 'body'));
-  return merged.data;
+  return patch.name === undefined ? { ...merged.data, name: draft.name } : merged.data;
 }
 
 /** Throws `agent.unknown` for an agent that the tenant's catalog lacks, so that its owner finds the typing error and not a sender. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventPriority, type PriorityInput, prioritySchema } from '#shared/tasks/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { agentIdSchema } from '#shared/config/index.ts';
+import { agentIdSchema, lineSchema } from '#shared/config/index.ts';
 import { hookOptionsSchema, optionsProblem, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
 import { parseProblem } from './templates/parse-template.ts';
 
@@ -48,13 +48,14 @@ const fields = {
 
 const written = {
   ...fields,
+  name: lineSchema.min(1).max(120).nullable(),
   template: fields.template.superRefine(checkTemplate),
   session: fields.session.superRefine(checkTemplate),
 };
 
 const draft = z.strictObject({
   ...written,
-  name: fields.name.default(null),
+  name: written.name.default(null),
   secret: fields.secret.default(null),
   options: fields.options.default(null),
   template: written.template.default(null),

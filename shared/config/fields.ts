@@ -9,6 +9,14 @@ export const nameSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, ".", "_" or "-", at most 64');
 
+/**
+ * One line for people: what they call a tenant, a key, a hook or a schedule. Line breaks, codes that steer a terminal and characters that
+ * change the order of the text around them are refused. Only for requests: records may hold names from before they were checked.
+ */
+export const lineSchema = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u, 'expected one line of text without control characters');
+
 /** Something that a machine has and a task may need: `browser`, `gpu`, `repo:payments`. */
 export const capabilitySchema = z
   .string()

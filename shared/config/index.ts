@@ -38,7 +38,7 @@ export { type CliEnvironment, readCliEnvironment, readNamedVariable } from './cl
 export { DEFAULT_DATA_DIRECTORY, type Environment, withVariables } from './environment.ts';
 export { REDIS_URL_FORM } from './redis-url.ts';
 export { secretVariables, withdrawVariables } from './secret-variables.ts';
-export { type Network, capabilitySchema, executionFields, readNetwork } from './fields.ts';
+export { type Network, capabilitySchema, executionFields, lineSchema, readNetwork } from './fields.ts';
 export { installedVersion, releaseName } from './installed-version.ts';
 export {
   CLI_AGENT,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCatalog } from '#shared/agents/index.ts';
-import { agentIdSchema, apiAgentDefinitionSchema } from '#shared/config/index.ts';
+import { agentIdSchema, apiAgentDefinitionSchema, lineSchema } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, resumeAgent } from '#shared/ledger/index.ts';
@@ -76,7 +76,16 @@ const commandAgentSchema = z
 
 const putBodySchema = z
   .discriminatedUnion('kind', [...apiAgentDefinitionSchema.options, functionAgentSchema, commandAgentSchema])
+  .superRefine(checkDescription)
   .meta({ id: 'AgentDefinition', examples: [{ kind: 'http', url: 'https://writer.example.com/run', secret: 'a-secret-of-yours' }] });
+
+const descriptionSchema = lineSchema.optional();
+
+/** Not by the schema of definitions, which stored agents have to fit as well. */
+function checkDescription(agent: object, context: z.RefinementCtx): void {
+  const { error } = descriptionSchema.safeParse('description' in agent ? agent.description : undefined);
+  for (const { message } of error?.issues ?? []) context.addIssue({ code: 'custom', path: ['description'], message });
+}
 
 /** `PUT /v1/agents/:id`: makes or replaces an agent of the tenant's own. Agents that run code here come from the configuration only. */
 function putAgent({ catalog, ledger }: AgentPorts): Route {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '#shared/config/index.ts';
+import { lineSchema, type Settings } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { createVisitor, listVisitors, type VisitorKey, revokeVisitor } from '#shared/tenants/index.ts';
@@ -28,7 +28,7 @@ export function postVisitor(parts: VisitorPorts): Route {
       params: sessionPathSchema,
       body: z
         .strictObject({
-          name: z.string().min(1).max(200).optional().meta({ description: 'Who writes the messages that come with it.' }),
+          name: lineSchema.min(1).max(200).optional().meta({ description: 'Who writes the messages that come with it.' }),
           expiresInMs: z.number().int().min(1000).max(maxVisitorTokenMs).optional(),
         })
         .optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '#shared/config/index.ts';
+import { lineSchema, type Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Call, type Route } from '#shared/http/index.ts';
 import { type Keys, type RedisClient } from '#shared/redis/index.ts';
@@ -60,7 +60,7 @@ const keyListSchema = onePageOfRecords(keyViewSchema, 'Oldest first.').meta({ id
 
 const postBodySchema = z
   .strictObject({
-    name: z.string().min(1).max(200).meta({ description: 'For people.' }),
+    name: lineSchema.min(1).max(200).meta({ description: 'For people.' }),
     scopes: z.array(GIVEN_SCOPES).min(1).max(SCOPES.length).meta({ description: 'What it may.' }),
   })
   .meta({ id: 'KeyRequest', examples: [{ name: 'ci', scopes: ['submit'] }] });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { tenantLimitsPatchSchema, tenantLimitsSchema } from '#shared/config/index.ts';
+import { lineSchema, tenantLimitsPatchSchema, tenantLimitsSchema } from '#shared/config/index.ts';
 import { publicTenantId, type Tenant, tenantNameSchema } from '#shared/tenants/index.ts';
 import { onePageOfRecords } from '../lists.ts';
 
 const EXAMPLE = { id: 'acme', name: 'Acme Ltd', disabled: false, limits: null, createdAt: '2026-05-01T09:00:00.000Z' };
 
-const nameSchema = z.string().min(1).max(200);
+const nameSchema = lineSchema.min(1).max(200);
 const disabledSchema = z.boolean().meta({ description: 'Whether its keys open nothing and its work waits.' });
 const limitsSchema = tenantLimitsSchema.nullable().meta({ description: 'Null takes those of the configuration.' });
 

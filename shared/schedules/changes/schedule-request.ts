@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentIdSchema } from '../../config/index.ts';
+import { agentIdSchema, lineSchema } from '../../config/index.ts';
 import { jsonObjectSchema, prioritySchema, sessionIdSchema } from '../../tasks/index.ts';
 import { instantSchema } from '../../time/index.ts';
 import { formatDuration, readDuration } from '../rules/rule.ts';
@@ -52,7 +52,7 @@ const shape = {
   agent: agentIdSchema.meta({ description: 'The agent that runs.' }),
   message: z.string().min(1).meta({ description: 'What the agent is given as input.' }),
   context: jsonObjectSchema.nullish().meta({ description: 'What the agent is given besides.' }),
-  name: shortText.nullish().meta({ description: 'For people.' }),
+  name: lineSchema.min(1).max(200).nullish().meta({ description: 'For people.' }),
   tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
   priority: prioritySchema.nullish().meta({ description: 'Of its runs.' }),
   channel: shortText.nullish().meta({ description: 'With `platform`: the chat that results are sent to.' }),

@@ -105,6 +105,21 @@ test('a hook is made, read, listed, changed and deleted, and its secret is in no
   expect(JSON.stringify([made, read, listed, changed, refused, logged])).not.toContain('-s3cret');
 });
 
+test('a name is one line without control characters, and an older one hinders no other change', async () => {
+  const name = 'Pushes\nof others';
+  const draft = { name, provider: 'github', secret: SECRET, agent: 'echo' };
+  const id = await makeHook();
+  const refused = [await api('POST', '/v1/hooks', draft), await api('PATCH', `/v1/hooks/${id}`, { name })];
+  const expected = { path: 'body.name', message: 'expected one line of text without control characters' };
+  for (const { status, body } of refused)
+    expect({ status, body }).toMatchObject({ status: 422, body: { details: { problems: [expected] } } });
+  const { hooks } = fleet.keys.tenant('default');
+  const stored = JSON.parse((await fleet.redis.hget(hooks, id)) ?? '') as object;
+  await fleet.redis.hset(hooks, id, JSON.stringify({ ...stored, name }));
+  expect(await api('PATCH', `/v1/hooks/${id}`, { enabled: false })).toMatchObject({ status: 200, body: { name, enabled: false } });
+  expect(await api('PATCH', `/v1/hooks/${id}`, { name: null })).toMatchObject({ status: 200, body: { name: null } });
+});
+
 test('of many changes at the same time none is lost', async () => {
   const id = await makeHook({ name: 'before' });
   const changes = [{ name: 'after' }, { enabled: false }, { priority: 9 }, { template: 'new {{event}}' }, { session: 's' }];
