@@ -39,7 +39,7 @@ const fields = {
   agent: agentIdSchema,
   /** Becomes the task's input. Null: the event's name and the payload. */
   template: template(16_384).nullable(),
-  /** Becomes the task's session. Null, or a template that renders to nothing: no session. */
+  /** Becomes the task's session. Null, or a template that renders to nothing or of which a value is missing: no session. */
   session: template(500).nullable(),
   priority: hookPrioritySchema.nullable(),
   /** A disabled hook answers like an unknown one. */

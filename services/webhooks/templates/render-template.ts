@@ -42,12 +42,15 @@ function withNote(text: string, why: string, maxBytes: number): string {
 }
 
 /**
- * The session that a hook's template names for this event; null without a template and when nothing is left of it.
+ * The session that a hook's template names for this event; null without a template, and when it renders to nothing or a value of it is
+ * missing: the rest of the name would put events into one lane that have nothing to do with each other.
  * A long name keeps its beginning and gets a digest of the whole, so that two long names do not share a lane.
  */
 export function renderSession(template: string | null, view: TemplateView, maxSteps: number): string | null {
   if (template === null) return null;
-  const text = new TemplateRenderer({ maxBytes: MAX_SESSION_BYTES, maxSteps }).render(parseTemplate(template), view);
+  const renderer = new TemplateRenderer({ maxBytes: MAX_SESSION_BYTES, maxSteps });
+  const text = renderer.render(parseTemplate(template), view);
+  if (renderer.lacksValue || renderer.cut === 'steps') return null;
   const name = text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
@@ -79,6 +82,8 @@ interface Scope {
  */
 class TemplateRenderer {
   cut: 'bytes' | 'steps' | null = null;
+  /** Whether a value that the template writes was missing, null or empty. Names of sections ask only, and count as none. */
+  lacksValue = false;
   readonly #written: string[] = [];
   #bytesLeft: number;
   #stepsLeft: number;
@@ -141,8 +146,10 @@ class TemplateRenderer {
   }
 
   #writeValue(value: unknown): void {
-    if (this.cut !== null || value === undefined || value === null) return;
-    this.#write(typeof value === 'string' ? value : toJson(value));
+    if (this.cut !== null) return;
+    const text = value === undefined || value === null ? '' : typeof value === 'string' ? value : toJson(value);
+    this.lacksValue ||= text.trim() === '';
+    this.#write(text);
   }
 
   /** Rendering goes from left to right, so the text up to a bound is the beginning of the entire text. */

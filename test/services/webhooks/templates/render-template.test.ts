@@ -191,6 +191,31 @@ test('a session is the rendered name on one line, and none when nothing is left'
   expect(renderSession(null, VIEW, MAX_STEPS)).toBeNull();
 });
 
+test.each([
+  ['is missing', 'pr-{{payload.pull_request.number}}'],
+  ['is null', 'user-{{payload.user}}'],
+  ['is an empty text', 'branch-{{payload.branch}}'],
+  ['is only spaces', 'label-{{payload.blank}}'],
+  ['is missing beside one that is there', '{{payload.number}}-{{payload.nobody}}'],
+  ['is missing within a section', '{{#payload.labels}}{{name}}-{{colour}}{{/payload.labels}}'],
+])('there is no session when a value of its template %s', (_, template) => {
+  const payload = { ...VIEW.payload, branch: '', blank: ' ' };
+  expect(renderSession(template, { ...VIEW, payload }, MAX_STEPS)).toBeNull();
+});
+
+test('a session may choose among values by sections, and be a plain text, 0 or false', () => {
+  const template = '{{#payload.issue}}issue-{{number}}{{/payload.issue}}{{^payload.issue}}pr-{{payload.number}}{{/payload.issue}}';
+  expect(renderSession(template, VIEW, MAX_STEPS)).toBe('pr-7');
+  expect(renderSession(template, { ...VIEW, payload: { issue: { number: 3 } } }, MAX_STEPS)).toBe('issue-3');
+  expect(renderSession('deploys', VIEW, MAX_STEPS)).toBe('deploys');
+  expect(renderSession('{{payload.draft}}-{{payload.zero}}', { ...VIEW, payload: { draft: false, zero: 0 } }, MAX_STEPS)).toBe('false-0');
+});
+
+test('there is no session of a template over its steps, of which only the beginning is known', () => {
+  const payload = { items: Array.from({ length: 50 }, () => 'x'), id: 7 };
+  expect(renderSession('s{{#payload.items}}{{.}}{{/payload.items}}-{{payload.id}}', { ...VIEW, payload }, 50)).toBeNull();
+});
+
 test('long sessions stay apart although they are shortened to 200 characters', () => {
   const [one, two] = ['1', '2'].map((end) => renderSession('{{payload}}', { ...VIEW, payload: 'x'.repeat(300) + end }, MAX_STEPS));
   expect(one).toHaveLength(200);

@@ -112,7 +112,7 @@ function HookFields({ draft, change, agents, agent }: HookFieldsProps): ReactEle
       />
       <TextInput
         label="Session"
-        description="A template, too: events with the same session run one after the other."
+        description="A template, too: events with the same session run one after the other; an event without one of its values has no session."
         autoComplete="off"
         value={draft.session}
         onChange={({ currentTarget }) => change({ session: currentTarget.value })}
