@@ -14,6 +14,7 @@ import {
   hookNotFound,
   type HookPatch,
   hookPatchSchema,
+  readDraft,
   hookViewSchema,
   viewHook,
 } from './hook.ts';
@@ -55,7 +56,7 @@ function postHook(parts: HookRouteParts): Route {
       const now = parts.clock.now();
       const at = new Date(now).toISOString();
       // The id is part of the address, which is all the proof that provider `none` has: 80 of its bits are random.
-      const hook: Hook = { ...body, id: ulid(now), tenant, createdAt: at, updatedAt: at };
+      const hook: Hook = { ...readDraft(body), id: ulid(now), tenant, createdAt: at, updatedAt: at };
       await parts.store.create(hook);
       return { status: 201, body: viewHook(hook) };
     },
@@ -155,7 +156,8 @@ function mergePatch(
   const kept = { ...draft, name: null, ...(isMoved ? { secret: null, options: null } : {}) };
   const merged = hookDraftSchema.safeParse({ ...kept, ...patch });
   if (!merged.success) throw invalidRequest(problemsOf(merged.error, 'body'));
-  return patch.name === undefined ? { ...merged.data, name: draft.name } : merged.data;
+  const changed = readDraft(merged.data);
+  return patch.name === undefined ? { ...changed, name: draft.name } : changed;
 }
 
 /** Throws `agent.unknown` for an agent that the tenant's catalog lacks, so that its owner finds the typing error and not a sender. */

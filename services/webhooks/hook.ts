@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventPriority, type PriorityInput, prioritySchema } from '#shared/tasks/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { agentIdSchema, lineSchema } from '#shared/config/index.ts';
-import { hookOptionsSchema, optionsProblem, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
+import { givenOptionsSchema, hookOptionsSchema, optionsProblems, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
 import { parseProblem } from './templates/parse-template.ts';
 
 const pattern = z.string().regex(/^[\w.*:/-]{1,100}$/, 'expected an event type, with * for any characters');
@@ -49,6 +49,7 @@ const fields = {
 const written = {
   ...fields,
   name: lineSchema.min(1).max(120).nullable(),
+  options: givenOptionsSchema.nullable(),
   template: fields.template.superRefine(checkTemplate),
   session: fields.session.superRefine(checkTemplate),
 };
@@ -57,20 +58,27 @@ const draft = z.strictObject({
   ...written,
   name: written.name.default(null),
   secret: fields.secret.default(null),
-  options: fields.options.default(null),
+  options: written.options.default(null),
   template: written.template.default(null),
   session: written.session.default(null),
   priority: fields.priority.default(null),
   enabled: fields.enabled.default(true),
 });
-export type HookDraft = z.infer<typeof draft>;
 
 /** A hook in a request; a changed hook has to fit it, too. */
 export const hookDraftSchema = draft.superRefine((hook, context) => {
-  const problems = { secret: secretProblem(hook.provider, hook.secret), options: optionsProblem(hook.provider, hook.options) };
-  const [path, message] = Object.entries(problems).find(([, problem]) => problem !== null) ?? [];
-  if (path && message) context.addIssue({ code: 'custom', path: [path], message });
+  const secret = secretProblem(hook.provider, hook.secret);
+  if (secret !== null) context.addIssue({ code: 'custom', path: ['secret'], message: secret });
+  for (const { path, message } of optionsProblems(hook.provider, hook.options))
+    context.addIssue({ code: 'custom', path: ['options', ...path], message });
 });
+
+/** The fields of a hook that a request gives, with the defaults of its options. */
+export type HookDraft = Omit<z.infer<typeof draft>, 'options'> & Pick<Hook, 'options'>;
+
+export function readDraft(given: z.infer<typeof draft>): HookDraft {
+  return { ...given, options: fields.options.parse(given.options) };
+}
 
 /** The fields that may change. A new `provider` needs its own `secret`. */
 export const hookPatchSchema = z.strictObject(written).partial();

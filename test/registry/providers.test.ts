@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { optionsProblem, hookOptionsSchema, PROVIDER_NAMES, PROVIDERS, secretProblem } from '../../services/webhooks/providers/registry.ts';
+import {
+  optionsProblems,
+  hookOptionsSchema,
+  PROVIDER_NAMES,
+  PROVIDERS,
+  secretProblem,
+} from '../../services/webhooks/providers/registry.ts';
 import { exists, read } from '../deploy/repository.ts';
 import { helpOf, namesInTables, serveOpenapi } from './documents.ts';
 
@@ -37,7 +43,7 @@ test.each(PROVIDER_NAMES)(
     const { options, hasSecret } = PROVIDERS[provider];
     const schemas: readonly unknown[] = hookOptionsSchema.options;
     expect(options === null || schemas.includes(options.schema)).toBe(true);
-    expect(optionsProblem(provider, null) === null).toBe(options?.isRequired !== true);
+    expect(optionsProblems(provider, null).length === 0).toBe(options?.isRequired !== true);
     expect(secretProblem(provider, hasSecret ? null : 'secret')).not.toBeNull();
   },
 );

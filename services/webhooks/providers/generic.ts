@@ -49,11 +49,17 @@ function signedContentProblem(content: string | undefined, hasTimestamp: boolean
   return null;
 }
 
+const { header: _needed, ...optional } = optionsSchema.shape;
+
 /** An HMAC as the hook's options describe it, for senders that no other provider fits. */
 export const hmac = {
   headers: {},
   hasSecret: true,
-  options: { schema: optionsSchema, isRequired: true, problem: 'provider hmac needs at least the header of the signature' },
+  options: {
+    schema: optionsSchema,
+    isRequired: true,
+    problem: `provider hmac needs header, and takes ${Object.keys(optional).join(', ')}`,
+  },
   signsBodyOnly: true,
   verify: verifyHmac,
 } as const satisfies WebhookProvider;

@@ -14,9 +14,14 @@ export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 export const PROVIDERS: Readonly<Record<ProviderName, WebhookProvider>> = { github, gitlab, stripe, slack, standard, hmac, none };
 
-/** The `options` of a hook of any provider; `optionsProblem` checks them for one provider. */
+/** The `options` of a hook of any provider. */
 export const hookOptionsSchema = z.union([hmac.options.schema, github.options.schema, none.options.schema]);
-export type HookOptions = z.infer<typeof hookOptionsSchema>;
+/** The same in a request, as it came: `optionsProblems` knows the provider, and so which of the forms was meant. */
+export const givenOptionsSchema = z.union([
+  z.looseObject({}).meta({ description: 'In the form of the provider, one of the following.' }),
+  ...hookOptionsSchema.options,
+]);
+type GivenOptions = z.infer<typeof givenOptionsSchema>;
 
 /** Checks and reads a webhook of this provider. Throws what its `verify` throws. */
 export async function verifyWebhook(provider: ProviderName, incoming: IncomingWebhook): Promise<WebhookOutcome> {
@@ -31,12 +36,22 @@ export function secretProblem(provider: ProviderName, secret: string | null): st
   return problemOf?.(secret) ?? null;
 }
 
-/** The problem of a hook's options, in a sentence; null for none. */
-export function optionsProblem(provider: ProviderName, given: HookOptions | null): string | null {
+/** A problem of a hook's options: the path within them, which is empty for a problem of all, and a sentence. */
+interface OptionsProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** What is wrong with a hook's options for its provider; none where they fit. */
+export function optionsProblems(provider: ProviderName, given: GivenOptions | null): OptionsProblem[] {
   const { options } = PROVIDERS[provider];
-  if (options === null) return given === null ? null : `provider ${provider} has no options`;
-  const fits = given === null ? !options.isRequired : options.schema.safeParse(given).success;
-  return fits ? null : options.problem;
+  if (options === null) return given === null ? [] : [{ path: [], message: `provider ${provider} has no options` }];
+  if (given === null) return options.isRequired ? [{ path: [], message: options.problem }] : [];
+  const { issues = [] } = options.schema.safeParse(given).error ?? {};
+  return issues.map(({ code, path, message }) => ({
+    path: path.map(String),
+    message: code === 'unrecognized_keys' ? `${message}; ${options.problem}` : message,
+  }));
 }
 
 /** A provider's request as it arrived, with what is needed to check it. */
@@ -99,6 +114,6 @@ export interface WebhookProvider {
 export interface ProviderOptions<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly isRequired: boolean;
-  /** The sentence for options that do not fit. */
+  /** Which options there are, in a sentence, for those that do not fit. */
   readonly problem: string;
 }
