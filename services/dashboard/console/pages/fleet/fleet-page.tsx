@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { readFleet, type FleetData } from '../../api/fleet.ts';
-import { useIsInstallation } from '../../api/person.ts';
+import { useIsInstallation, useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { percentText } from '../../parts/numbers.tsx';
@@ -18,10 +18,12 @@ const POLL_MS = 5000;
 /** Who works: workers, hubs, daemons and their machines. */
 export function Page(): ReactElement {
   const isInstallation = useIsInstallation();
+  // A stream that names events which the key may not have is refused as a whole.
+  const mayFollowFleet = useMay('operate') && isInstallation;
   const query = useLiveQuery({
     queryKey: ['fleet', isInstallation],
     queryFn: ({ signal }) => readFleet(isInstallation, signal),
-    kinds: ['fleet.*', 'daemon.*'],
+    kinds: mayFollowFleet ? ['fleet.*', 'daemon.*'] : ['daemon.*'],
     everyMs: POLL_MS,
   });
   return (

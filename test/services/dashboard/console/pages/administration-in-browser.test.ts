@@ -5,6 +5,7 @@ import type { AgentFunction } from '#shared/config/define-config.ts';
 import { createWebhooksService } from '../../../../../services/webhooks/create-webhooks-service.ts';
 import { hasBrowser } from '../../test-browser.ts';
 import { oidcSettings, signInPerson, startProvider, type Provider } from '../../sign-in/oidc/provider.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
 import { startConsole, type RunningConsole } from '../../start-console.ts';
 
 // A browser shares two cores with other tests. Each step has its own, shorter limit, which names a page that hangs.
@@ -50,6 +51,27 @@ async function run(body: object): Promise<void> {
 async function fail(code: string, input: string): Promise<void> {
   await run({ agent: 'echo', input, context: { failAttempts: 9, failCode: code }, execution: { maxAttempts: 1 } });
 }
+
+test.skipIf(!hasBrowser)('the fleet is live for keys that may not have the events of the fleet, by those of daemons', async () => {
+  const { page } = web;
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname === '/v1/notifications/stream') asked.push(url.searchParams.get('kinds') ?? '');
+  });
+  await web.signIn(['admin'], 'acme');
+  await web.open('/fleet');
+  await page.getByText('Live', { exact: true }).waitFor();
+  await web.signIn(['read']);
+  await web.open('/fleet');
+  await page.getByText('Live', { exact: true }).waitFor();
+  expect(asked).toContain('daemon.*');
+  expect(asked.filter((kinds) => kinds.includes('fleet.'))).toEqual([]);
+  await web.signIn(['admin']);
+  await web.open('/fleet');
+  await page.getByText('Live', { exact: true }).waitFor();
+  await waitFor(() => asked.at(-1) === 'daemon.*,fleet.*', { deadlineMs: 10_000, what: 'the events of the fleet' });
+});
 
 test.skipIf(!hasBrowser)('the fleet shows its workers, and in red what keeps tasks from running', async () => {
   await web.api('POST', '/v1/tasks', { agent: 'desk', input: 'nobody serves this queue' });
