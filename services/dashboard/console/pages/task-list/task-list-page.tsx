@@ -18,7 +18,7 @@ import { SavedViews } from './saved-views.tsx';
 import { SelectionActions, useRowKeys } from './selection-actions.tsx';
 import { TASK_COLUMNS } from './task-columns.tsx';
 import { TASK_FILTERS, taskFields } from './task-filters.ts';
-import { rowsOf, searchedText, useTaskPages } from './use-task-pages.ts';
+import { rowsOf, searchedText, useTaskPages, type TaskPages } from './use-task-pages.ts';
 
 /** Facets count more than a page shows, so they follow more slowly. */
 const FACETS_MS = 30_000;
@@ -29,10 +29,11 @@ export function Page(): ReactElement {
   const [showsAll, setShowsAll] = useState(false);
   const agents = useAgentNames();
   const facets = useFacets(filters.search);
+  const list = useTaskPages(filters.search);
   return (
     <PageFrame
       title="Tasks"
-      note={facets === undefined ? null : totalText(facets)}
+      note={totalText(list, facets)}
       actions={
         <>
           <SavedViews filters={filters} />
@@ -43,6 +44,7 @@ export function Page(): ReactElement {
       <FilterBar filters={filters} fields={taskFields({ facets, agents, showsAll, values: filters.values })} />
       <TaskTable
         filters={filters}
+        list={list}
         total={facets}
         moreFilters={
           <Button size="compact-xs" variant="subtle" color="gray" aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
@@ -54,8 +56,19 @@ export function Page(): ReactElement {
   );
 }
 
-function totalText({ total, isLowerBound }: TaskFacets): string {
-  return `${countText(total)}${isLowerBound ? '+' : ''} ${total === 1 ? 'task' : 'tasks'}`;
+/** How many tasks fit: all rows where no page is left, else what the facets counted, which stop at the bound of one search. */
+function totalText({ query, isSearching }: TaskPages, facets: TaskFacets | undefined): string | null {
+  const pages = query.isPlaceholderData ? undefined : query.data?.pages;
+  const shown = pages === undefined ? 0 : rowsOf(pages).length;
+  if (pages !== undefined && !query.hasNextPage) return tasksText(shown);
+  if (facets === undefined) return null;
+  const total = Math.max(facets.total, shown);
+  if (facets.isLowerBound && total === 0) return isSearching ? 'Searching' : 'No task found so far';
+  return tasksText(total, facets.isLowerBound);
+}
+
+function tasksText(count: number, isLowerBound = false): string {
+  return `${countText(count)}${isLowerBound ? '+' : ''} ${count === 1 ? 'task' : 'tasks'}`;
 }
 
 function useFacets(search: string): TaskFacets | undefined {
@@ -69,17 +82,17 @@ function useFacets(search: string): TaskFacets | undefined {
 
 interface TaskTableProps {
   filters: Filters<typeof TASK_FILTERS>;
+  list: TaskPages;
   total: TaskFacets | undefined;
   moreFilters: ReactElement;
 }
 
 function TaskTable(props: TaskTableProps): ReactElement {
-  const { search, count } = props.filters;
-  const { query, isSearching } = useTaskPages(search);
+  const { query, isSearching } = props.list;
   const { data } = query;
   const rows = useMemo(() => rowsOf(data?.pages ?? []), [data]);
   const searched = searchedText(data?.pages ?? []);
-  const isNew = count === 0 && rows.length === 0 && !query.hasNextPage;
+  const isNew = props.filters.count === 0 && rows.length === 0 && !query.hasNextPage;
   const more = {
     hasMore: query.hasNextPage,
     isLoading: query.isFetchingNextPage || isSearching,
@@ -98,14 +111,14 @@ interface TaskRowsProps extends TaskTableProps, Pick<DataTableProps<ListedTask>,
   searched: string | null;
 }
 
-function TaskRows({ filters, total, moreFilters, searched, ...table }: TaskRowsProps): ReactElement {
+function TaskRows({ filters, list, total, moreFilters, searched, ...table }: TaskRowsProps): ReactElement {
   const selection = useSelection();
   const keys = useRowKeys();
   const may = useMay('submit');
   return (
     <DataTable<ListedTask>
       {...table}
-      whenEmpty={searched ?? 'No task fits these filters.'}
+      whenEmpty={emptyText(list, searched)}
       name="tasks"
       label="Tasks"
       of={filters.search}
@@ -124,4 +137,11 @@ function TaskRows({ filters, total, moreFilters, searched, ...table }: TaskRowsP
       }
     />
   );
+}
+
+/** What a table without rows says: that none fits, that the search goes on, or that it ended at its bound. */
+function emptyText({ query, isSearching }: TaskPages, searched: string | null): string {
+  if (searched === null) return 'No task fits these filters.';
+  if (isSearching) return searched;
+  return `${query.hasNextPage ? 'No task found so far.' : 'No task fits these filters.'} ${searched}`;
 }

@@ -12,8 +12,14 @@ const MAX_LIVE_PAGES = 3;
 const WANTED_ROWS = 50;
 const MAX_FOLLOWED_PAGES = 500;
 
+/** The pages of a list, and whether further ones are being read by themselves. */
+export interface TaskPages {
+  readonly query: UseInfiniteQueryResult<InfiniteData<TaskListPart>>;
+  readonly isSearching: boolean;
+}
+
 /** The pages of a list. Where no index answers, further ones are read by themselves until some rows are found. */
-export function useTaskPages(search: string): { query: UseInfiniteQueryResult<InfiniteData<TaskListPart>>; isSearching: boolean } {
+export function useTaskPages(search: string): TaskPages {
   const queryKey = ['tasks', 'list', search];
   const everyMs = usePollInterval();
   const query = useInfiniteQuery({

@@ -256,8 +256,22 @@ test.skipIf(!hasBrowser)('a search of texts goes on by itself until it has rows,
   await row('a needle among many').waitFor();
   await page.getByText(/^Searched 2\d\d tasks, accepted in the last /).waitFor();
   await page.getByRole('button', { name: 'Search further' }).waitFor({ state: 'detached' });
+  await page.getByText('1 task', { exact: true }).waitFor();
   await console.open('/tasks?q=nowhere');
-  await page.getByText(/^Searched 2\d\d tasks, accepted in the last /).waitFor();
+  await page.getByText(/^No task fits these filters\. Searched 2\d\d tasks, accepted in the last /).waitFor();
+  await page.getByText('0 tasks', { exact: true }).waitFor();
+});
+
+test.skipIf(!hasBrowser)('a search that finds nothing within its bound says so, and can go on', async () => {
+  const { page } = console;
+  const pages = /\/v1\/tasks\?/;
+  const json = { items: [], nextCursor: '01ARZ3NDEKTSV4RRFFQ69G5FAV', search: { scanned: 100, back: '2026-01-01T00:00:00Z' } };
+  await page.route(pages, (route) => route.fulfill({ json }));
+  await console.open('/tasks?q=endless');
+  await page.getByText(/^No task found so far\. Searched 50,000 tasks, accepted in the last /).waitFor({ timeout: 120_000 });
+  expect(await page.getByText('No task found so far', { exact: true }).count()).toBe(1);
+  expect(await page.getByRole('button', { name: 'Search further' }).count()).toBe(1);
+  await page.unroute(pages);
 });
 
 test.skipIf(!hasBrowser)('Back and a reload return to the place in a long list', async () => {
