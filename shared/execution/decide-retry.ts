@@ -1,6 +1,7 @@
 import type { Settings } from '../config/index.ts';
 import type { TaskFailure } from '../errors/index.ts';
 import { retryDelay, type TaskBody, type TaskState } from '../tasks/index.ts';
+import { timeText } from '../time/index.ts';
 
 export interface RetryContext {
   body: TaskBody;
@@ -27,7 +28,7 @@ export function decideRetry({ body, state, settings, now }: RetryContext, reques
   const curveMs = retryDelay(body.execution, state.spent, settings.retries.maxDelayMs);
   const delayMs = Math.max(curveMs, requestedMs === undefined ? 0 : bounded(requestedMs, settings));
   if (body.deadline === null || now + delayMs < body.deadline) return { delayMs };
-  const [next, deadline] = [now + delayMs, body.deadline].map((at) => new Date(at).toISOString());
+  const [next, deadline] = [now + delayMs, body.deadline].map(timeText);
   return { delayMs: null, reason: `not tried again: the next attempt would start at ${next}, and the deadline is ${deadline}` };
 }
 

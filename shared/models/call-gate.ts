@@ -9,6 +9,7 @@ import type { PriorityBand } from '../tasks/index.ts';
 import { type CallCircuitPorts, circuitCall, heldByCircuit, releaseProbe, reportEndToCircuit } from './call-circuit.ts';
 import type { CircuitAnswer, CircuitCall } from './circuits/circuits.ts';
 import type { CallEnd } from './gated-call.ts';
+import { timeText } from '../time/index.ts';
 
 export interface GatePorts extends CallCircuitPorts {
   readonly settings: Pick<Settings, 'models' | 'modelCalls' | 'circuits'>;
@@ -155,7 +156,7 @@ function heldByProvider(
 ): HeldFailure {
   const isWalled = because === 'wall';
   const text = isWalled ? `${account.name} takes no calls of ${model}` : `${account.name} has no room for a call of ${model}`;
-  const message = `${text} until ${new Date(untilMs).toISOString()} (${refusal?.message ?? because})`;
+  const message = `${text} until ${timeText(untilMs)} (${refusal?.message ?? because})`;
   return new HeldByProvider(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, { hold, place, retryAfterMs: holdMs, cause: refusal });
 }
 

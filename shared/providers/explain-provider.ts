@@ -1,5 +1,6 @@
 import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
 import type { ThrottlePorts } from './throttle-scripts.ts';
+import { timeText } from '../time/index.ts';
 
 /** What holds a task that waits for a provider, for `why`. */
 export interface ProviderHold {
@@ -44,7 +45,7 @@ function blockDetail({ account, model }: ThrottleView, { kind, scope, reason, un
   const whose = { model: `the model ${model} of ${account.name}`, account: `the account ${account.name}`, endpoint: account.endpoint }[
     scope
   ];
-  const until = new Date(untilMs).toISOString();
+  const until = timeText(untilMs);
   if (kind === 'cooldown') return `${whose} takes no calls until ${until} (${reason})`;
   const next = probe === null ? `one call tries again for all at ${until}` : 'one call tries again for all now';
   return `${whose} takes no calls (${reason}); ${next}`;

@@ -3,6 +3,7 @@ import type { NextWait } from './describe-wait.ts';
 import type { ChosenMode, ModeSource } from './routing.ts';
 import type { SessionHolder, SessionRecord } from './session-record.ts';
 import type { Task, Gate, TaskState } from '../tasks/index.ts';
+import { timeText } from '../time/index.ts';
 
 /** Bound of the waiting tasks that an answer in a chat names. */
 const SHOWN = 10;
@@ -121,7 +122,7 @@ export interface WaitingWords {
 }
 
 /** For callers who read tasks by id. */
-export const EXACT_WORDS: WaitingWords = { task: (id) => `task ${id}`, until: (at) => ` until ${new Date(at).toISOString()}` };
+export const EXACT_WORDS: WaitingWords = { task: (id) => `task ${id}`, until: (at) => ` until ${timeText(at)}` };
 
 /** For the people of a chat, who see neither ids nor clocks of other zones. */
 export function plainWords(now: number): WaitingWords {

@@ -18,6 +18,14 @@ export function toIso(ms: number | null | undefined): string | null {
   return ms === null || ms === undefined ? null : new Date(ms).toISOString();
 }
 
+/**
+ * A time within a sentence for people, `2026-05-01 09:00:00 UTC`, of milliseconds since the epoch. The console shows it in the viewer's
+ * zone; fields that programs read are ISO.
+ */
+export function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 /** A time in ISO 8601 with its offset, as callers write it. */
 export const instantSchema = z.iso.datetime({
   offset: true,

@@ -2,7 +2,7 @@
  * Clocks and waiting: the clock that is passed in, deadlines, waits that end with a signal, repeated rounds, recent and last known values,
  * and the written form of times.
  */
-export { type Clock, instantSchema, systemClock, toIso } from './clock.ts';
+export { type Clock, instantSchema, systemClock, timeText, toIso } from './clock.ts';
 export { LastKnown } from './last-known.ts';
 export { Recent } from './recent.ts';
 export { Ticker } from './ticker.ts';

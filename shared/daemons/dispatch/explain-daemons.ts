@@ -7,6 +7,7 @@ import { listDaemons } from '../daemon-store.ts';
 import type { DaemonPorts } from '../scripts.ts';
 import { hasRoomFor, isCapable } from './choose-daemon.ts';
 import { type Needs, parseNeeds } from './needs.ts';
+import { timeText } from '../../time/index.ts';
 
 interface Known {
   daemon: Daemon;
@@ -47,9 +48,7 @@ function explainTarget(known: readonly Known[], needs: Needs, target: string): H
 function conditionOf({ daemon: { id, enabled }, state, status }: Known, needs: Needs): string {
   if (!enabled) return 'which is disabled';
   if (status === 'offline' || state === null) {
-    return state === null
-      ? 'which has never been connected'
-      : `which is offline; its last heartbeat came at ${new Date(state.beatAt).toISOString()}`;
+    return state === null ? 'which has never been connected' : `which is offline; its last heartbeat came at ${timeText(state.beatAt)}`;
   }
   if (status === 'draining') return 'which takes no more tasks';
   const lacking = needs.capabilities.filter((each) => !state.capabilities.includes(each));

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TaskHold } from '../../errors/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
 import type { HoldReport, Ledger } from '../ledger.ts';
+import { timeText } from '../../time/index.ts';
 
 const agentPauseSchema = z.object({
   /** Since when, ms since the epoch. */
@@ -57,7 +58,7 @@ export async function readPause({ redis, keys }: Reader, { tenant, agent }: Tena
 /** A pause for people, without a full stop. */
 export function describePause(agent: string, { at, by, reason }: AgentPause): string {
   const why = reason === null ? '' : `: ${reason}`;
-  return `the agent ${agent} is paused by ${by} since ${new Date(at).toISOString()}${why}`;
+  return `the agent ${agent} is paused by ${by} since ${timeText(at)}${why}`;
 }
 
 /** The pause of an agent as the gate that holds its tasks; null when it is not paused. */

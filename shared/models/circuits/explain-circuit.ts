@@ -1,5 +1,6 @@
 import type { HoldReport, Ledger } from '../../ledger/index.ts';
 import { readCircuit } from './circuits.ts';
+import { timeText } from '../../time/index.ts';
 
 /** A circuit as the gate that holds tasks; null when it is closed. */
 export async function explainCircuit(ledger: Pick<Ledger, 'redis' | 'keys'>, tenant: string, what: string): Promise<HoldReport | null> {
@@ -7,7 +8,7 @@ export async function explainCircuit(ledger: Pick<Ledger, 'redis' | 'keys'>, ten
   if (circuit?.probeAt === undefined) return null;
   const { failures, reason = '', probe, probeAt } = circuit;
   const [agent = '', endpoint = ''] = what.split(' ');
-  const next = probe === undefined ? `the next call tries it at ${new Date(probeAt).toISOString()}` : `one call tries it now`;
+  const next = probe === undefined ? `the next call tries it at ${timeText(probeAt)}` : `one call tries it now`;
   return {
     detail: `${endpoint} failed ${failures} times in a row for the agent ${agent} (${reason}); ${next}`,
     facts: { agent, endpoint, failures, reason, probe: taskOf(probe) },

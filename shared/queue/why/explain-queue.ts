@@ -9,6 +9,7 @@ import { HELPS } from './helps.ts';
 import type { TaskFront } from './front.ts';
 import type { FleetFacts } from './read-facts.ts';
 import { closedGate, type GateReport, openGate, type WaitingTask } from './wait-reason.ts';
+import { timeText } from '../../time/index.ts';
 
 const NOT_REACHED = 'it comes to this once it has a grant';
 
@@ -104,7 +105,7 @@ function rateGate({ limitedMs, skewMs }: FleetFacts, task: WaitingTask): GateRep
   const name = task.state.queue;
   if (limitedMs <= 0) return openGate('rate', `queue "${name}" may start another`);
   const until = Date.now() - skewMs + limitedMs;
-  const detail = `queue "${name}" has started as many as its limiter allows, until ${new Date(until).toISOString()}`;
+  const detail = `queue "${name}" has started as many as its limiter allows, until ${timeText(until)}`;
   return closedGate('rate', { detail, helps: HELPS.rate, since: sinceGrant(task), until, facts: { leftMs: limitedMs } });
 }
 

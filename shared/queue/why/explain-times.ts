@@ -1,5 +1,5 @@
 import { describeSkew } from '../../redis/index.ts';
-import { systemClock } from '../../time/index.ts';
+import { systemClock, timeText } from '../../time/index.ts';
 import { HELPS } from './helps.ts';
 import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
 
@@ -11,7 +11,7 @@ export function explainTime(task: WaitingTask, skewMs: number): GateReport {
   const { notBefore, gate } = task.state;
   if (notBefore === undefined) return openGate('time', 'it waits for no time');
   const name = gate ?? 'time';
-  const detail = [timeDetail(task, new Date(notBefore).toISOString()), ...clockNotes(notBefore, skewMs)].join('; ');
+  const detail = [timeDetail(task, timeText(notBefore)), ...clockNotes(notBefore, skewMs)].join('; ');
   const leftMs = Math.max(0, notBefore - redisTime(skewMs));
   return closedGate(name, { detail, helps: HELPS[name], since: waitingSince(task.state), until: notBefore, facts: { leftMs } });
 }
@@ -49,8 +49,8 @@ export function explainDeadline({ state }: WaitingTask, skewMs: number, startMs:
   const { deadline } = state;
   if (deadline === undefined) return openGate('deadline', 'it has no deadline');
   const leftMs = deadline - redisTime(skewMs);
-  const at = new Date(deadline).toISOString();
-  const facts = { deadline: at, leftMs: Math.max(0, leftMs) };
+  const at = timeText(deadline);
+  const facts = { deadline: new Date(deadline).toISOString(), leftMs: Math.max(0, leftMs) };
   if (leftMs <= 0)
     return closedGate('deadline', { detail: `its deadline ${at} has passed`, helps: HELPS.deadline, facts, since: deadline });
   const isLate = startMs !== null && startMs > leftMs;

@@ -1,6 +1,7 @@
 import type { SchedulerSettings } from '../../config/index.ts';
 import type { Firing, Schedule } from '../store/schedule.ts';
 import type { DueOccurrences } from './occurrences.ts';
+import { timeText } from '../../time/index.ts';
 
 interface PlanFacts {
   now: number;
@@ -56,7 +57,7 @@ function skippedForMissed(schedule: Schedule, dropped: readonly number[], older:
 
 function describeMissed(count: number, from: number, isMinimum: boolean): string {
   if (count === 1) return 'this occurrence was missed';
-  return `${isMinimum ? 'at least ' : ''}${count} occurrences since ${new Date(from).toISOString()} were missed`;
+  return `${isMinimum ? 'at least ' : ''}${count} occurrences since ${timeText(from)} were missed`;
 }
 
 function whyDropped({ missed, maxLatenessMs }: Schedule, usable: number): string {

@@ -1,3 +1,4 @@
+import { timeText } from '#shared/time/clock.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { FleetCall } from '../../support/fleet/fleet-client.ts';
@@ -83,7 +84,7 @@ describe('a task that waits says why', () => {
 
   it('when it is not due, and until when', async () => {
     const id = await fleet.client.submit({ scheduledFor: IN_AN_HOUR });
-    expect(await reason(id, 'time')).toMatchObject({ until: IN_AN_HOUR, detail: `not before ${IN_AN_HOUR}` });
+    expect(await reason(id, 'time')).toMatchObject({ until: IN_AN_HOUR, detail: `not before ${timeText(Date.parse(IN_AN_HOUR))}` });
     expect((await why(id)).estimatedStartMs).toBeGreaterThan(3_000_000);
     await end(id);
   });

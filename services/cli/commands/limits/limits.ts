@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { timeText } from '#shared/time/index.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
@@ -53,7 +54,8 @@ function showFleet(answer: unknown, { terminal }: CommandContext): void {
   const { limits, origin, changedAt, running } = readAnswer(fleetSchema, answer);
   showLimits(limits, terminal);
   terminal.note(`${running} of at most ${textOf(z.number().catch(0).parse(limits['maxConcurrent']))} attempts run now.`);
-  terminal.note(origin === 'api' ? `Changed by API at ${changedAt}.` : 'By the configuration.');
+  const isChanged = origin === 'api' && changedAt !== null;
+  terminal.note(isChanged ? `Changed by API at ${timeText(Date.parse(changedAt))}.` : 'By the configuration.');
 }
 
 function showTenant(tenant: string, answer: unknown, { terminal }: CommandContext): void {

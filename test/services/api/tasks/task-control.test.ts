@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { timeText } from '#shared/time/clock.ts';
 import { attemptViewSchema } from '../../../../services/api/tasks/attempt-view.ts';
 import { taskViewSchema } from '../../../../services/api/tasks/task-view.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -213,7 +214,7 @@ describe('why a task waits', () => {
   it('names the time before which it may not start', async () => {
     const at = new Date(Date.now() + 3_600_000).toISOString();
     const reply = await why(await submit({ scheduledFor: at }));
-    expect(reply.reasons).toMatchObject([{ gate: 'time', detail: `not before ${at}`, until: at }]);
+    expect(reply.reasons).toMatchObject([{ gate: 'time', detail: `not before ${timeText(Date.parse(at))}`, until: at }]);
     expect(reply.estimatedStartMs).toBeGreaterThan(3_500_000);
   });
 

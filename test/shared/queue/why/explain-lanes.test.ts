@@ -8,6 +8,7 @@ import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import { HELPS, LANE_HELPS } from '#shared/queue/why/helps.ts';
 import type { WaitReason } from '#shared/queue/why/wait-reason.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { timeText } from '#shared/time/clock.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'default';
@@ -94,6 +95,6 @@ describe('why a message waits', () => {
     const reason = await why(id);
     expect(reason).toMatchObject({ gate: 'debounce' });
     expect(reason?.until).toBeGreaterThan(Date.now());
-    expect(reason?.detail).toBe(`collects messages until ${new Date(reason?.until ?? 0).toISOString()}`);
+    expect(reason?.detail).toBe(`collects messages until ${timeText(reason?.until ?? 0)}`);
   });
 });

@@ -5,6 +5,7 @@ import { reconcileTenant } from '#shared/schedules/firing/reconcile-schedules.ts
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
+import { timeText } from '#shared/time/clock.ts';
 import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { MINUTE } from '../test-schedules.ts';
@@ -185,7 +186,7 @@ async function fireLate(request: object): Promise<Schedule> {
 }
 
 const skippedBecause = (count: number, from: number, why: string): string =>
-  `skipped ${count} occurrences since ${new Date(from).toISOString()} were missed: ${why}`;
+  `skipped ${count} occurrences since ${timeText(from)} were missed: ${why}`;
 
 describe('missed occurrences', () => {
   it('are by default caught up once, by the newest', async () => {

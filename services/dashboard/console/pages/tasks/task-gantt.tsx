@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { Attempt, Step, Why } from '../../api/tasks.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
 import classes from './task-gantt.module.css';
 import { placeOf, spansOf } from './timeline-spans.ts';
@@ -42,7 +43,11 @@ export function TaskGantt({ steps, attempts, reasons }: TaskGanttProps): ReactEl
                 />
               </span>
               <span className={classes['took']}>{durationText(span.to - span.from)}</span>
-              {span.detail === null ? null : <span className={`faint ${classes['detail']}`}>{span.detail}</span>}
+              {span.detail === null ? null : (
+                <span className={`faint ${classes['detail']}`}>
+                  <Sentence text={span.detail} />
+                </span>
+              )}
             </li>
           );
         })}
@@ -64,7 +69,11 @@ function StepList({ steps }: { steps: readonly Step[] }): ReactElement {
               <ClockTime at={step.at} />
             </span>
             <StatusBadge status={step.status} />
-            {step.note ? <span className={taskClasses['words']}>{step.note}</span> : null}
+            {step.note ? (
+              <span className={taskClasses['words']}>
+                <Sentence text={step.note} />
+              </span>
+            ) : null}
           </li>
         ))}
       </ol>

@@ -1,6 +1,8 @@
 import type { ReactElement } from 'react';
 import type { TaskRef } from '../../api/records.ts';
 import type { Why } from '../../api/tasks.ts';
+import { Sentence } from '../../parts/text/sentence.tsx';
+import { saysTime } from '../../parts/text/times-in-text.ts';
 import { ClockTime, durationText } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
@@ -43,7 +45,9 @@ function GateList({ gates, first }: { gates: Why['gates']; first: string | undef
           <li key={`${gate}/${at}`} data-state={state} aria-current={gate === first && state === 'closed' ? 'step' : undefined}>
             <span className={classes['gate']}>{gate}</span>
             <span className={classes['gateState']}>{state}</span>
-            <span>{detail}</span>
+            <span>
+              <Sentence text={detail} />
+            </span>
           </li>
         ))}
       </ol>
@@ -59,14 +63,14 @@ function Reason({ reason, taskRef }: { reason: Why['reasons'][number]; taskRef: 
     <>
       {taskId && at >= 0 ? (
         <>
-          {detail.slice(0, at)}
+          <Sentence text={detail.slice(0, at)} />
           <PageLink href={taskPath({ id: taskId, tenant: taskRef.tenant })}>{taskId}</PageLink>
-          {detail.slice(at + taskId.length)}
+          <Sentence text={detail.slice(at + taskId.length)} />
         </>
       ) : (
-        detail
+        <Sentence text={detail} />
       )}
-      {until ? (
+      {until && !saysTime(detail, until) ? (
         <span className="faint">
           {' '}
           (until <ClockTime at={until} />)

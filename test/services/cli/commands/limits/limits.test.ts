@@ -64,7 +64,7 @@ describe('the limits of the fleet', () => {
     expect(stdout).toMatch(/^maxConcurrent +200$/m);
     expect(stdout).toMatch(/^runningByClass\.proactive +50$/m);
     expect(stdout).toMatch(/^rates\.all +500 a minute, 10000 an hour, 500 at once$/m);
-    expect(stderr).toBe('12 of at most 200 attempts run now.\nChanged by API at 2026-05-01T09:00:00.000Z.\n');
+    expect(stderr).toBe('12 of at most 200 attempts run now.\nChanged by API at 2026-05-01 09:00:00 UTC.\n');
   });
 
   it('are changed by name, and taken away by none', async () => {

@@ -105,6 +105,15 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await expectAccessible('a completed task');
   });
 
+  test('shows the time for which a task waits once, in the zone of the browser', async () => {
+    const id = await submit({ scheduledFor: '2100-01-01T09:00:07.250Z' });
+    await open(id);
+    const reason = page.getByText('Why it waits').locator('xpath=..').getByRole('listitem').first();
+    await reason.waitFor();
+    expect(await reason.locator('time').getAttribute('datetime')).toBe('2100-01-01T09:00:07Z');
+    expect(await reason.innerText()).toMatch(/^not before 1 Jan, \d\d:\d\d:07 \S+$/);
+  });
+
   test('shows why a task waits, with a link to the task before it, and changes its priority', async () => {
     const first = await submit({ session: 'a/b c' });
     await expectStatus(first, 'running');
