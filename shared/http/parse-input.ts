@@ -94,14 +94,13 @@ export function invalidRequest(problems: readonly InputProblem[]): MusterError {
   return new MusterError('request.invalid', `${shown.join('; ')}${more}`, { details: { problems: problems.slice(0, MAX_PROBLEMS) } });
 }
 
+/** A whole number of a query, which has texts only. One sentence says the form and the range, because Zod gives it for each fault. */
+export function countSchema(min: number, max: number): z.ZodCoercedNumber {
+  return z.coerce.number(`expected one whole number from ${min} to ${max}`).int().min(min).max(max);
+}
+
 /** How many items a page of a list has at most. */
-export const pageLimitSchema = z.coerce
-  .number('expected one whole number')
-  .int()
-  .min(1)
-  .max(200)
-  .default(50)
-  .meta({ description: 'Items of a page, at most.' });
+export const pageLimitSchema = countSchema(1, 200).default(50).meta({ description: 'Items of a page, at most.' });
 
 /**
  * Reads data in which null may stand for an absent member, as in the API's answers: null members that the schema refuses are left out. What

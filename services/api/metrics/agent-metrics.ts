@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { route, type Route } from '#shared/http/index.ts';
+import { countSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { type AgentFigures, readAgentFigures } from '#shared/metrics/index.ts';
 import { onePageOf } from '../lists.ts';
@@ -60,13 +60,7 @@ export function getAgentMetrics({ ledger }: { readonly ledger: Ledger }): Route 
     scope: 'read',
     request: {
       query: z.strictObject({
-        hours: z.coerce
-          .number('expected one whole number')
-          .int()
-          .min(1)
-          .max(MAX_HOURS)
-          .default(DEFAULT_HOURS)
-          .meta({ description: 'How many, up to now.' }),
+        hours: countSchema(1, MAX_HOURS).default(DEFAULT_HOURS).meta({ description: 'How many, up to now.' }),
       }),
     },
     responses: { 200: listSchema },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TASK_QUEUES } from '#shared/config/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import { countSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { type MinuteFigures, readHistory } from '#shared/metrics/index.ts';
 import { assertFleetOwner } from '../fleet/fleet-owner.ts';
@@ -74,13 +74,7 @@ export function getMetricsHistory({ ledger }: { readonly ledger: Ledger }): Rout
     request: {
       query: z.strictObject({
         scope: z.enum(SCOPES).default('tenant').meta({ description: 'Whose figures: of the tenant of the key, or of the fleet.' }),
-        minutes: z.coerce
-          .number('expected one whole number')
-          .int()
-          .min(1)
-          .max(MAX_MINUTES)
-          .default(DEFAULT_MINUTES)
-          .meta({ description: 'How many, up to now.' }),
+        minutes: countSchema(1, MAX_MINUTES).default(DEFAULT_MINUTES).meta({ description: 'How many, up to now.' }),
       }),
     },
     responses: { 200: onePageOf(minuteSchema, 'Oldest first; the last one is the minute that runs.').meta({ id: 'MetricsHistory' }) },

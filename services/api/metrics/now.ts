@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SOURCES } from '#shared/config/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import { countSchema, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, listTasks, readLastLine, readProgress } from '#shared/ledger/index.ts';
 import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metrics/index.ts';
 import { priorityBand, type Task } from '#shared/tasks/index.ts';
@@ -45,13 +45,7 @@ const nowSchema = z
 type RunningView = z.infer<typeof runningSchema>;
 
 const querySchema = z.strictObject({
-  limit: z.coerce
-    .number('expected one whole number')
-    .int()
-    .min(1)
-    .max(MAX_SHOWN)
-    .default(20)
-    .meta({ description: 'How many running tasks.' }),
+  limit: countSchema(1, MAX_SHOWN).default(20).meta({ description: 'How many running tasks.' }),
 });
 
 /** `GET /v1/now`. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { type EventFeed, watchTask } from '#shared/events/index.ts';
-import { type Call, route, type Route } from '#shared/http/index.ts';
+import { countSchema, type Call, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
 import { type Accepted, acceptTask, type Intake } from '#shared/queue/index.ts';
 import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema, type TaskStatus } from '#shared/tasks/index.ts';
@@ -41,11 +41,7 @@ export function postTask(ports: SubmitPorts): Route {
     request: {
       headers: idempotencyHeadersSchema,
       query: z.strictObject({
-        waitMs: z.coerce
-          .number('expected one whole number')
-          .int()
-          .min(0)
-          .max(maxWaitMs)
+        waitMs: countSchema(0, maxWaitMs)
           .optional()
           .meta({ description: 'Wait so long for the end of the task. Without an end, `status` is that after the wait.' }),
       }),

@@ -35,7 +35,7 @@ export function addAgentCommands(program: Command, contextOf: ContextOf): void {
     .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
       const context = contextOf(command);
       await context.connect().post(`${pathOf(id)}/pause`, { body: reason === undefined ? {} : { reason } });
-      context.terminal.line(`Agent ${id} is paused. Start its tasks again with: muster agents resume ${id}`);
+      context.terminal.line(`Agent ${id} is paused. Start its tasks again with: npx muster agents resume ${id}`);
     });
   agents
     .command('resume <id>')

@@ -125,8 +125,8 @@ describe('what may have several forms', () => {
   });
 });
 
-it.each(['abc', ['1', '2']])('says what is expected of the limit %j of a page', (given) => {
+it.each(['abc', '0', '201', '1.5', ['1', '2']])('says what is expected of the limit %j of a page', (given) => {
   expect(problemsOf(pageLimitSchema.safeParse(given).error ?? new z.ZodError([]), 'query.limit')).toEqual([
-    { path: 'query.limit', message: 'expected one whole number' },
+    { path: 'query.limit', message: 'expected one whole number from 1 to 200' },
   ]);
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
-import { schedulePath, scheduleViewSchema, showUpcoming } from './show-schedules.ts';
+import { schedulePath, scheduleViewSchema, showUpcoming, zonedTime } from './show-schedules.ts';
 
 /** `muster schedule skip` and `backfill`: single occurrences of a schedule. */
 export function addOccurrenceCommands(schedule: Command, contextOf: ContextOf): void {
@@ -36,7 +36,7 @@ async function runSkip(name: string, { json }: SkipOptions, context: CommandCont
   const answer = await api.post(`${schedulePath(name)}/skip`, { body: { occurrence: nextFireAt } });
   if (json === true) return terminal.json(answer);
   const schedule = readAnswer(scheduleViewSchema, answer);
-  terminal.line(`Schedule ${schedule.number} skips ${nextFireAt}.`);
+  terminal.line(`Schedule ${schedule.number} skips ${zonedTime(nextFireAt, schedule.tz)}.`);
   showUpcoming(schedule, context);
 }
 

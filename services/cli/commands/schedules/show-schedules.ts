@@ -166,7 +166,7 @@ function wallTime(iso: string, tz: string): string {
 }
 
 /** The same with the zone behind it: `2026-05-11 09:00 Europe/Berlin`. */
-function zonedTime(iso: string, tz: string): string {
+export function zonedTime(iso: string, tz: string): string {
   return `${wallTime(iso, tz)} ${tz}`;
 }
 

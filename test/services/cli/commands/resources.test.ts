@@ -157,6 +157,11 @@ describe('changes to what an installation has', () => {
     [['hooks', 'disable', 'h1'], 'PATCH /v1/hooks/h1', 'Hook h1 is disabled.'],
     [['hooks', 'delete', 'h1'], 'DELETE /v1/hooks/h1', 'Hook h1 is deleted.'],
     [['agents', 'delete', 'mine'], 'DELETE /v1/agents/mine', 'Agent mine is deleted.'],
+    [
+      ['agents', 'pause', 'echo'],
+      'POST /v1/agents/echo/pause',
+      'Agent echo is paused. Start its tasks again with: npx muster agents resume echo',
+    ],
     [['queues', 'pause', 'chat'], 'POST /v1/queues/chat/pause', 'Queue chat is paused.'],
     [['queues', 'resume', 'chat'], 'POST /v1/queues/chat/resume', 'Queue chat is resumed.'],
   ])('muster %s calls the API and says so', async (args, call, line) => {

@@ -286,7 +286,7 @@ describe('muster schedule skip', () => {
     await serve({ 'GET /v1/schedules/17': schedule, 'POST /v1/schedules/17/skip': after });
     const { code, stdout } = await muster('schedule', 'skip', '17');
     expect([code, bodyOf(1)]).toEqual([0, { occurrence: schedule.nextFireAt }]);
-    expect(stdout).toContain(`Schedule 17 skips ${schedule.nextFireAt}.`);
+    expect(stdout).toContain('Schedule 17 skips 2026-05-11 09:00 Europe/Berlin.');
   });
 });
 
