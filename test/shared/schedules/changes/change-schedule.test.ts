@@ -77,6 +77,7 @@ describe('pausing', () => {
     await patch(schedule, { status: 'active' });
     await t.fire();
     expect((await t.runs(schedule)).length).toBe(1);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', runCount: 1, nextFireAt: null });
   });
 });
 
@@ -183,6 +184,15 @@ describe('editing', () => {
 const full: typeof t.parts.ledger.batches = { add: () => Promise.reject(new Error('Connection is closed.')) };
 const once = async (): Promise<Schedule> => await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
 const whileFull = (): typeof t.parts => ({ ...t.parts, ledger: { ...t.parts.ledger, batches: full } });
+/** So many are accepted before. */
+const whileFullAfter = (count: number): typeof t.parts => {
+  let left = count;
+  const add: typeof full.add = async (...call) => {
+    left -= 1;
+    return await (left < 0 ? full : t.parts.ledger.batches).add(...call);
+  };
+  return { ...t.parts, ledger: { ...t.parts.ledger, batches: { add } } };
+};
 const patchWhileFull = async ({ id }: Schedule, changes: object): Promise<unknown> =>
   await updateSchedule(whileFull(), TENANT, id, schedulePatchSchema.parse(changes));
 
@@ -223,6 +233,34 @@ describe('a decided run that cannot be accepted now', () => {
     expect(await t.runs(other)).toEqual([]);
     expect(await t.read(kept)).toMatchObject({ nextFireAt: kept.createdAt + 2 * MINUTE, runCount: 1 });
   });
+
+  it('is decided again with all occurrences that it stood for', async () => {
+    const schedule = await t.make({ overlap: 'allow' });
+    t.clock.now += 10.5 * MINUTE;
+    await fireDue(whileFull(), 0);
+    await patchWhileFull(schedule, { missed: 'all' });
+    t.clock.now += MINUTE / 10;
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body, state }) => [body.scheduledFor, state.status])).toEqual(
+      Array.from({ length: 10 }, (_, position) => [schedule.createdAt + (position + 1) * MINUTE, 'queued']),
+    );
+    expect((await t.read(schedule)).runCount).toBe(10);
+  });
+
+  it('is decided again without a second task for an occurrence that was accepted before it', async () => {
+    t.set({ missedAfterMs: 10 * MINUTE });
+    const schedule = await t.make({ overlap: 'allow' });
+    t.clock.now += 2 * MINUTE;
+    await fireDue(whileFullAfter(1), 0);
+    expect(await t.runs(schedule)).toHaveLength(1);
+    await patchWhileFull(schedule, { name: 'renamed' });
+    t.clock.now += MINUTE / 10;
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body }) => body.scheduledFor)).toEqual(
+      [1, 2].map((minute) => schedule.createdAt + minute * MINUTE),
+    );
+    expect((await t.read(schedule)).runCount).toBe(2);
+  });
 });
 
 describe('removing', () => {
@@ -231,6 +269,7 @@ describe('removing', () => {
     t.clock.now += MINUTE;
     await t.fire();
     expect(await removeSchedule(t.parts, TENANT, schedule.id)).toBe(true);
+    expect(await t.parts.store.due.next(0)).toBeNull();
     expect(await removeSchedule(t.parts, TENANT, schedule.id)).toBe(false);
     expect(await t.parts.store.find(TENANT, schedule.id)).toBeNull();
     t.clock.now += 5 * MINUTE;
@@ -248,6 +287,13 @@ describe('removing', () => {
     await t.fire();
     expect((await t.runs(schedule)).length).toBe(1);
   });
+
+  it('is refused for a record that another writer changed since it was read', async () => {
+    const schedule = await t.make();
+    await patch(schedule, { name: 'renamed' });
+    expect(await t.parts.store.remove(schedule)).toBe(false);
+    expect(await t.read(schedule)).toMatchObject({ name: 'renamed' });
+  });
 });
 
 describe('creating a schedule under a key', () => {
@@ -259,6 +305,12 @@ describe('creating a schedule under a key', () => {
     await expect(t.make({ ...request, message: 'another' })).rejects.toMatchObject({ code: 'schedule.idempotency-conflict' });
     const made = await Promise.all(Array.from({ length: 10 }, () => t.make({ idempotencyKey: 'together' })));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('or without one counts once when its call is sent again, because its reply was lost', async () => {
+    const schedule = await t.make();
+    expect(await t.parts.store.create(schedule, '')).toEqual({ kind: 'created', number: schedule.number });
+    expect((await t.make()).number).toBe(schedule.number + 1);
   });
 
   it('gives another schedule for another tenant', async () => {
@@ -291,6 +343,15 @@ describe('a run by hand', () => {
     expect(new Set(runs.map((run) => run?.id)).size).toBe(60);
     expect(await t.runs(schedule)).toHaveLength(60);
     expect((await t.read(schedule)).runCount).toBe(60);
+  });
+
+  it('is one per key, and counts once', async () => {
+    const schedule = await t.make({ overlap: 'allow' });
+    const request = { idempotencyKey: 'k' };
+    const first = await runScheduleNow(t.parts, TENANT, schedule.id, request);
+    expect(await runScheduleNow(t.parts, TENANT, schedule.id, request)).toMatchObject({ id: first?.id, isDuplicate: true });
+    expect(await t.runs(schedule)).toHaveLength(1);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, lastRunId: first?.id });
   });
 
   it('is a run of the schedule besides its times, whatever its status', async () => {

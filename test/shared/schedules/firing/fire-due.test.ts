@@ -59,6 +59,16 @@ describe('a due schedule', () => {
     expect(await t.runs(schedule)).toEqual([]);
   });
 
+  it('fires the occurrence of its record also when its rule no longer has it', async () => {
+    const schedule = await t.make();
+    const moved = schedule.createdAt + 1.5 * MINUTE;
+    await t.parts.store.save(schedule.tenant, [{ schedule: { ...(await t.read(schedule)), nextFireAt: moved, wakeAt: moved } }]);
+    t.clock.now = moved;
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1.5 queued']);
+    expect(await t.read(schedule)).toMatchObject({ nextFireAt: schedule.createdAt + 2 * MINUTE });
+  });
+
   it('fires once when several processes fire it at the same moment', async () => {
     const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
     at(schedules[0] as Schedule, 1);
@@ -167,6 +177,19 @@ describe('overlap', () => {
     expect(await history(schedule)).toEqual(['1 queued', '2 pending', '3 skipped 1 runs wait already']);
   });
 
+  it('queue counts the runs that wait in the session of the schedule', async () => {
+    t.set({ maxQueuedRuns: 1 });
+    const schedule = await fireTwice({ overlap: 'queue', platform: 'webchat', channel: 'chat-1' });
+    at(schedule, 3);
+    await t.fire();
+    expect(await history(schedule)).toEqual(['1 queued', '2 pending', '3 skipped 1 runs wait already']);
+    expect((await t.runs(schedule)).map(({ body }) => [body.session, body.reply])).toEqual([
+      ['chat-1', null],
+      ['chat-1', null],
+      [null, null],
+    ]);
+  });
+
   it('allow runs both', async () => {
     expect(await history(await fireTwice({ overlap: 'allow' }))).toEqual(['1 queued', '2 queued']);
   });
@@ -253,6 +276,17 @@ describe('missed occurrences', () => {
     expect(runs.length).toBeLessThan(20);
   });
 
+  it('that are more than are looked at one by one are caught up once, by the newest', async () => {
+    const schedule = await t.make();
+    at(schedule, 500.5);
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body, state }) => [body.scheduledFor, state.status])).toEqual([
+      [schedule.createdAt + 499 * MINUTE, 'skipped'],
+      [schedule.createdAt + 500 * MINUTE, 'queued'],
+    ]);
+    expect(await t.read(schedule)).toMatchObject({ nextFireAt: schedule.createdAt + 501 * MINUTE, runCount: 1 });
+  });
+
   it('of many schedules are spread over time', async () => {
     t.set({ catchUpThreshold: 5, catchUpSpreadMs: 30_000 });
     const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
@@ -270,6 +304,15 @@ describe('missed occurrences', () => {
     t.clock.now += 15_000;
     await t.fire();
     expect(await counts()).toBe(20);
+  });
+
+  it('of many schedules are spread also when one batch holds fewer than the threshold', async () => {
+    t.set({ batch: 5, catchUpThreshold: 100, catchUpSpreadMs: 30_000 });
+    const schedules = await Promise.all(Array.from({ length: 20 }, () => t.make()));
+    t.clock.now += 10.5 * MINUTE;
+    await t.fire();
+    const waiting = (await Promise.all(schedules.map((each) => t.read(each)))).filter(({ spreadFor }) => spreadFor !== null);
+    expect(waiting.length).toBeGreaterThan(10);
   });
 
   it('of many schedules do not become too late by the spread', async () => {
@@ -396,6 +439,18 @@ describe('jitter', () => {
     t.clock.now += 1;
     await t.fire();
     expect(await history(schedule)).toEqual(['10 queued']);
+  });
+
+  it('longer than the interval lets every occurrence fire, once', async () => {
+    t.set({ missedAfterMs: 60 * MINUTE });
+    const schedule = await t.make({ every: '1m', jitter: '5m', overlap: 'allow' });
+    for (let minute = 1; minute <= 30; minute += 1) {
+      at(schedule, minute);
+      await t.fire();
+    }
+    const fired = (await t.runs(schedule)).map(({ body }) => ((body.scheduledFor ?? 0) - schedule.createdAt) / MINUTE);
+    expect(fired.length).toBeGreaterThan(20);
+    expect(fired).toEqual(fired.map((_, position) => position + 1));
   });
 
   it('spreads crons at the full hour over a minute, unless they are exact or the spread is off', async () => {

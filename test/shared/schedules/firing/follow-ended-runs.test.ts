@@ -6,6 +6,9 @@ import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';
+import { schedulePatchSchema } from '#shared/schedules/changes/schedule-request.ts';
+import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
+import { ScheduleStore } from '#shared/schedules/store/schedule-store.ts';
 import type { TaskUsage } from '#shared/tasks/usage.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 
@@ -46,6 +49,16 @@ describe('a one-shot', () => {
     await followEndedRuns(t.parts, 0);
     expect(await t.read(schedule)).toMatchObject({ status: 'failed', pausedReason: 'by a person' });
   });
+
+  it('that got a new time stays active when the run of its old time ends', async () => {
+    const schedule = await once();
+    const run = await fireNext(schedule);
+    const at = t.clock.now + MINUTE;
+    await updateSchedule(t.parts, TENANT, schedule.id, schedulePatchSchema.parse({ at: new Date(at).toISOString() }));
+    await driveTasks(t.fleet).complete(run, 'done');
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', nextFireAt: at });
+  });
 });
 
 async function fail(id: string, message: string, usage: TaskUsage | null = null): Promise<void> {
@@ -57,6 +70,15 @@ async function fail(id: string, message: string, usage: TaskUsage | null = null)
 async function failTimes(schedule: Schedule, times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) await driveTasks(t.fleet).fail(await fireNext(schedule), null);
   await followEndedRuns(t.parts, 0);
+}
+
+/** Between a read and the save that follows it, another process writes. */
+class OvertakenStore extends ScheduleStore {
+  override async read(...call: Parameters<ScheduleStore['read']>): ReturnType<ScheduleStore['read']> {
+    const found = await super.read(...call);
+    for (const schedule of found) if (schedule) await t.parts.store.save(schedule.tenant, [{ schedule }]);
+    return found;
+  }
 }
 
 describe('runs that fail in a row', () => {
@@ -121,6 +143,37 @@ describe('runs that fail in a row', () => {
     await followEndedRuns(t.parts, 0);
     expect((await t.read(schedule)).failures).toBe(1);
     expect(await t.parts.redis.zcard(key)).toBe(0);
+  });
+
+  it('count once each, also up to the end that is remembered for all before it', async () => {
+    const schedule = await t.make();
+    await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+    const key = t.parts.keys.shard(0).ended;
+    const [member = ''] = await t.parts.redis.zrange(key, 0, '-1');
+    await followEndedRuns(t.parts, 0);
+    await t.parts.store.save(TENANT, [{ schedule: { ...(await t.read(schedule)), countedUpTo: member, counted: [] } }]);
+    await t.parts.redis.zadd(key, 0, member);
+    await followEndedRuns(t.parts, 0);
+    expect((await t.read(schedule)).failures).toBe(1);
+  });
+
+  it('stay to be counted when another writer changes the schedule meanwhile', async () => {
+    const schedule = await t.make();
+    await driveTasks(t.fleet).fail(await fireNext(schedule), null);
+    await followEndedRuns({ ...t.parts, store: new OvertakenStore(t.parts) }, 0);
+    expect((await t.read(schedule)).failures).toBe(0);
+    await followEndedRuns(t.parts, 0);
+    expect((await t.read(schedule)).failures).toBe(1);
+  });
+
+  it('leave the reason of a schedule that a person has paused', async () => {
+    t.set({ maxFailures: 1 });
+    const schedule = await t.make();
+    const run = await fireNext(schedule);
+    await updateSchedule(t.parts, TENANT, schedule.id, { status: 'paused' });
+    await driveTasks(t.fleet).fail(run, null);
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({ status: 'paused', pausedReason: 'by request', failures: 1 });
   });
 });
 
