@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../config/index.ts';
-import { MusterError } from '../../errors/index.ts';
+import { hasCode, MusterError } from '../../errors/index.ts';
 import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, type NewTask, readState } from '../../ledger/index.ts';
 import { outcomeRecord, type TaskOutcome, type TaskStatus } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
@@ -10,7 +10,7 @@ import { estimateByPace, type Standing } from '../why/pace.ts';
 import { buildTask } from './build-task.ts';
 import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
-import { acceptAtFleetRates } from './fleet-rates.ts';
+import { acceptAtFleetRates, isAccepted } from './fleet-rates.ts';
 import { findParentage, joinTree, parentStopped } from './join-tree.ts';
 import { logAccepted } from './log-accepted.ts';
 import type { Pressure } from '../pressure/signal.ts';
@@ -28,16 +28,26 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
   try {
     const task = await prepareTask(intake, request);
     await assertNotShed(intake, task);
-    const leaveTree = await joinTree(intake, task);
-    const answer = await acceptAtFleetRates(intake.ledger, task, () => acceptMessage(intake.ledger, task));
-    if (answer.kind !== 'accepted') await leaveTree();
-    return await reportAcceptance(intake, task, answer);
+    return await reportAcceptance(intake, task, await acceptInTree(intake, task));
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.
     const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
     if (earlier) return earlier;
     throw error;
   }
+}
+
+/** Accepts a task and counts it in its tree. One that is not accepted does not count there. */
+async function acceptInTree(intake: Intake, task: NewTask): Promise<AcceptAnswer> {
+  const { ledger } = intake;
+  const leaveTree = await joinTree(intake, task);
+  const answer = await acceptAtFleetRates(ledger, task, () => acceptMessage(ledger, task)).catch(async (error: unknown) => {
+    // The fleet's rates refused it. After any other error the ledger may have it.
+    if (hasCode(error, 'limit.rate')) await leaveTree();
+    throw error;
+  });
+  if (!isAccepted(answer, task.body)) await leaveTree();
+  return answer;
 }
 
 async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {

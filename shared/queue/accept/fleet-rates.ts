@@ -1,5 +1,6 @@
 import { MusterError } from '../../errors/index.ts';
 import type { Ledger, NewTask, OfferAnswer } from '../../ledger/index.ts';
+import type { TaskBody } from '../../tasks/index.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 
 /**
@@ -21,8 +22,11 @@ export async function acceptAtFleetRates<Answer extends OfferAnswer>(
     });
   }
   const answer = await accept();
-  // With our own id the connection repeated our call, because its reply was lost.
-  const isAccepted = answer.kind === 'accepted' || (answer.kind === 'duplicate' && answer.id === body.id);
-  if (!isAccepted) fleetRates.giveBack(rateClass);
+  if (!isAccepted(answer, body)) fleetRates.giveBack(rateClass);
   return answer;
+}
+
+/** Whether the ledger has the task. As a duplicate of its own id it has it, too: the connection repeated the call, because its reply was lost. */
+export function isAccepted(answer: OfferAnswer, { id }: Pick<TaskBody, 'id'>): boolean {
+  return answer.kind === 'accepted' || (answer.kind === 'duplicate' && answer.id === id);
 }

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+import { acceptingTwice } from './accepting-twice.ts';
 
 const TENANT = 'default';
 const MAX_MADE = 20;
@@ -8,8 +9,8 @@ const HOUR_MS = 3_600_000;
 
 const parts = await useEmptyParts({ runaways: { maxMadePerMinute: MAX_MADE, maxTreeMs: HOUR_MS } });
 
-const submit = async (parentTaskId?: string): Promise<string> =>
-  (await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x', ...(parentTaskId === undefined ? {} : { parentTaskId }) })).id;
+const submit = async (parentTaskId?: string, intake = parts): Promise<string> =>
+  (await acceptTask(intake, { tenant: TENANT, agent: 'echo', input: 'x', ...(parentTaskId === undefined ? {} : { parentTaskId }) })).id;
 
 const tree = async (root: string): Promise<Record<string, string>> => await parts.redis.hgetall(parts.keys.tenant(TENANT).taskTree(root));
 
@@ -70,5 +71,24 @@ describe('a task that leads to others for too long', () => {
       message: expect.stringContaining(`one task led to others for more than ${HOUR_MS} ms: echo > echo (1 delegations`),
     });
     expect(await notices()).toBe(1);
+  });
+});
+
+describe('a task that is refused', () => {
+  afterEach(async () => await parts.fleetLimits.reset());
+
+  it('does not count among the tasks below its root, whoever refuses it', async () => {
+    const root = await submit();
+    await submit(root);
+    await parts.fleetLimits.change({ rates: { all: { perMinute: 1, perHour: 1000, burst: 1 } } }, null);
+    await submit(root);
+    await expect(submit(root)).rejects.toMatchObject({ code: 'limit.rate', details: { scope: 'fleet' } });
+    expect(await tree(root)).toMatchObject({ tasks: '2' });
+  });
+
+  it('counts when its acceptance was sent again, because the reply was lost', async () => {
+    const root = await submit();
+    await submit(root, { ...parts, ledger: acceptingTwice(parts.ledger) });
+    expect(await tree(root)).toMatchObject({ tasks: '1' });
   });
 });
