@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDelivery, type Delivery } from '#shared/deliveries/delivery.ts';
-import { putDelivery, readDelivery, takeDue, type StoredDelivery } from '#shared/deliveries/delivery-store.ts';
+import { putDelivery, putOffDue, readDelivery, takeDue, type StoredDelivery } from '#shared/deliveries/delivery-store.ts';
 import { DeliveryLost, HeldDelivery } from '#shared/deliveries/held-delivery.ts';
 import { listDeliveries, trimDeliveries } from '#shared/deliveries/delivery-lookups.ts';
-import { openDelivery } from '#shared/deliveries/open-delivery.ts';
+import { openDelivery, retryDelivery } from '#shared/deliveries/open-delivery.ts';
+import type { Queues } from '#shared/queue/queues.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { TENANT } from '../ledger/support/test-ledger.ts';
@@ -65,6 +66,14 @@ describe('the record of a delivery', () => {
     expect((await Promise.all(changes)).filter((each) => each !== null)).toHaveLength(1);
   });
 
+  it('is written for a tenant that has ended only where there was one before', async () => {
+    const known = await made();
+    await test.redis.hset(test.keys.shard(0).tenantStates, TENANT, 'ended');
+    const posted = await put(known, { ...known.delivery, attempts: 1 });
+    expect(await readDelivery(test.ledger, TENANT, known.delivery.id)).toEqual(posted);
+    await expect(made()).rejects.toMatchObject({ code: 'tenant.ended' });
+  });
+
   it('is made by one of two that open it at once', async () => {
     const key = { tenant: TENANT, task: newTaskId(), kind: 'reply' } as const;
     const opened = await Promise.all([openDelivery(test.ledger, key, null, NOW), openDelivery(test.ledger, key, null, NOW + 1)]);
@@ -83,6 +92,21 @@ describe('a delivery that somebody holds', () => {
     expect((await readDelivery(test.ledger, TENANT, found.delivery.id))?.delivery.attempts).toBe(1);
   });
 
+  it('records what was posted although Redis is away for a moment', async () => {
+    const found = await made();
+    const held = await HeldDelivery.take(test.ledger, found, systemClock);
+    const sent = vi.spyOn(test.redis, 'sendCommand');
+    for (let lost = 0; lost < 2; lost += 1) {
+      sent.mockImplementationOnce((command: { reject(error: Error): void; promise: Promise<unknown> }) => {
+        command.reject(new Error('Connection is closed.'));
+        return command.promise;
+      });
+    }
+    await held!.save({ attempts: 1 });
+    sent.mockRestore();
+    expect((await readDelivery(test.ledger, TENANT, found.delivery.id))?.delivery.attempts).toBe(1);
+  });
+
   it('cannot be taken from what was read before a change', async () => {
     const found = await made();
     await put(found, { ...found.delivery, attempts: 1 });
@@ -90,7 +114,61 @@ describe('a delivery that somebody holds', () => {
   });
 });
 
+/** The delivery of a task that ended then. */
+const endAt = async ({ delivery: { task } }: StoredDelivery, endedAt: number): Promise<Delivery | null> =>
+  await openDelivery(test.ledger, { tenant: TENANT, task, kind: 'reply' }, endedAt, NOW);
+
+describe('a delivery whose task ended again', () => {
+  it('starts again as another one, with a job of its own, once for each end', async () => {
+    const over = await made(newTaskId(), { status: 'delivered', endedAt: NOW - 1000, number: 2, attempts: 3 });
+    expect(await endAt(over, NOW - 1000)).toEqual(over.delivery);
+    const again = await endAt(over, NOW);
+    expect(again).toMatchObject({ status: 'pending', number: 3, turn: 1, attempts: 0, parts: [], endedAt: null });
+    expect(await endAt(over, NOW)).toEqual(again);
+  });
+});
+
+describe('a delivery that a person sends again', () => {
+  const queued: unknown[] = [];
+  const queues = {
+    get: () => ({
+      add: (_kind: string, _data: unknown, { jobId }: { jobId: string }) => {
+        queued.push(jobId);
+        return Promise.resolve({ getState: () => Promise.resolve('waiting') });
+      },
+    }),
+  } as unknown as Queues;
+  const again = async ({ delivery: { id } }: StoredDelivery, tenant = TENANT): ReturnType<typeof retryDelivery> =>
+    await retryDelivery({ ledger: test.ledger, queues, clock: systemClock }, tenant, id);
+
+  it('is opened when it failed or is unknown, with a job of its own and without its posted parts again', async () => {
+    const parts = [{ index: 0, messageId: 'm1', digest: 'd', isFinal: false }];
+    for (const status of ['failed', 'unknown'] as const) {
+      const over = await made(newTaskId(), { status, parts, attempts: 5, error: { code: 'gone', message: 'x' } });
+      expect(await again(over, 'other')).toEqual({ kind: 'none' });
+      expect(await again(over)).toMatchObject({
+        kind: 'reopened',
+        delivery: { status: 'pending', parts, attempts: 0, error: null, number: 1 },
+      });
+      expect(queued.at(-1)).toBe(`${over.delivery.task}-reply-1`);
+      expect(await again(over)).toEqual({ kind: 'refused', status: 'pending' });
+    }
+  });
+
+  it('is refused when it was delivered', async () => {
+    const before = queued.length;
+    expect(await again(await made(newTaskId(), { status: 'delivered' }))).toEqual({ kind: 'refused', status: 'delivered' });
+    expect(queued).toHaveLength(before);
+  });
+});
+
 describe('deliveries whose job should be looked up', () => {
+  it('are not those that ended meanwhile', async () => {
+    const over = await made(newTaskId(), { status: 'delivered' });
+    await putOffDue(test.ledger, over.delivery, NOW);
+    expect(await dueAt(over)).toBeNull();
+  });
+
   it('are given to one of several who ask, and to the next one after a while', async () => {
     const early = await made();
     await made(newTaskId(), { nextTryAt: NOW + 10_000 });

@@ -41,3 +41,19 @@ describe('a reply', () => {
     expect(await parts.queues.get(0, 'replies').getWaitingCount()).toBe(0);
   });
 });
+
+describe('a callback', () => {
+  it('is not given up, however long ago its task ended', async () => {
+    let now = Date.now();
+    const clock = { ...systemClock, now: () => now };
+    const request = { tenant: 'default', agent: 'echo', input: 'hello', callbackUrl: 'https://example.com/done' };
+    const { id } = await acceptTask(parts, request);
+    await cancelTask(parts.ledger, { tenant: 'default', id, lane: null }, 'enough');
+    const sweep = new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock, log: parts.log });
+    await sweep.sweepShard(0);
+    now += 10 * 86_400_000;
+    await sweep.sweepShard(0);
+    expect((await readDelivery(parts.ledger, 'default', `${id}-callback`))?.delivery).toMatchObject({ status: 'pending', error: null });
+    expect(await parts.queues.get(0, 'deliveries').getJobCounts('prioritized', 'waiting')).toMatchObject({ waiting: 1 });
+  });
+});

@@ -23,6 +23,8 @@ it('a delivery of which no word comes is forgotten, and no longer listened for',
   now = 1500;
   add('third');
   expect([...listening]).toEqual(['second', 'third']);
+  room.add({ tenant: 'other', task: 'third', kind: 'reply', number: 0 });
+  expect(room.size).toBe(3);
   room.close();
   expect([room.size, listening.size]).toEqual([0, 0]);
 });

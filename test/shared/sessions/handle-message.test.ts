@@ -10,6 +10,7 @@ import { handleMessage, type MessageParts } from '#shared/sessions/handle-messag
 import type { IncomingMessage } from '#shared/sessions/incoming-message.ts';
 import { readSession } from '#shared/sessions/session-record.ts';
 import { readChoices } from '#shared/sessions/session-store.ts';
+import { parseTimeline } from '#shared/tasks/task-record.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
@@ -57,6 +58,7 @@ async function taskOf(id: string): Promise<Task> {
   return task;
 }
 
+const visitorOf = async (more: Partial<IncomingMessage>): Promise<string | null> => (await taskOf(await say('hello', more))).body.visitor;
 const modeOf = async (id: string): Promise<string | undefined> => (await taskOf(id)).state.mode;
 const statusOf = async (id: string): Promise<string> => (await taskOf(id)).state.status;
 
@@ -67,6 +69,12 @@ async function start(id: string): Promise<void> {
 }
 
 describe('a message', () => {
+  it('of a person who may not make schedules is marked as of a guest, whose answer commands nothing', async () => {
+    expect(await visitorOf({ denied: new Set(['schedule']) })).toBe('guest');
+    expect(await visitorOf({ denied: new Set(['schedule']), visitor: 'v1' })).toBe('v1');
+    expect(await visitorOf({ denied: new Set(['steer']) })).toBeNull();
+  });
+
   it('becomes a chat task of its session, with what the surface said about it', async () => {
     const reply = { platform: 'slack', thread: '{"id":1}' };
     const id = await say('hello', { surface: 'slack', channel: 'C9', user: 'bob', sequence: 7, context: { a: 1 }, reply });
@@ -236,6 +244,17 @@ describe('a command', () => {
     expect(await Promise.all(waiting.map(statusOf))).toEqual(['cancelled', 'cancelled']);
     expect((await taskOf(running)).state.cancel).toMatchObject({ reason: 'stopped by /stop' });
     expect(await say('/stop', { session: 'quiet' })).toBe('Nothing runs and nothing waits.');
+  });
+
+  it('/stop lets nothing that waits start in the place of what it withdraws first', async () => {
+    const ids = [await say('first'), await say('second'), await say('third')];
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['queued', 'pending', 'pending']);
+    expect(await say('/stop')).toBe('Withdrew 3 that had not started; nothing ran.');
+    const timelines = await Promise.all(ids.map(async (id) => parseTimeline((await taskOf(id)).state.log).map(({ status }) => status)));
+    expect(timelines.slice(1)).toEqual([
+      ['pending', 'cancelled'],
+      ['pending', 'cancelled'],
+    ]);
   });
 
   it('/stop that is sent again under its key does not stop what came after it', async () => {

@@ -40,3 +40,15 @@ it('a command that takes longer than its lock runs once', async () => {
   slow.resolve('Once');
   expect(await Promise.all([first, second])).toEqual(['Once', 'Once']);
 });
+
+it('a command that several processes get at the same moment runs in one of them', async () => {
+  let runs = 0;
+  const act = async (): Promise<string> => {
+    runs += 1;
+    return await Promise.resolve(`Run ${runs}`);
+  };
+  const own = { key: 'together', digest: 'd' };
+  const answers = await Promise.all(Array.from({ length: 5 }, () => answerOnce(parts.ledger, 'default', own, act)));
+  expect(answers).toEqual(answers.map(() => 'Run 1'));
+  expect(runs).toBe(1);
+});

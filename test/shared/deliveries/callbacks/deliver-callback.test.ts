@@ -281,6 +281,32 @@ describe('an endpoint that fails', () => {
     }
   });
 
+  it('is not called while its task was opened again and has not ended', async () => {
+    await open();
+    const handler = new Handler();
+    const id = await accepted();
+    await fleet.drive.fail(id, null);
+    await openDelivery(fleet.parts.ledger, { tenant: TENANT, task: id, kind: 'callback' }, null, handler.now);
+    await retryTask(fleet.parts, TENANT, id);
+    expect(await handler.run(id)).toMatchObject({ kind: 'later' });
+    expect(endpoint.requests).toEqual([]);
+    await fleet.drive.complete(id, 'All done');
+    expect(await handler.run(id)).toEqual({ kind: 'done', note: 'delivered' });
+    expect(endpoint.requests.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('is not called by the job of an earlier delivery, once somebody has sent it again', async () => {
+    await open({ deliveries: { callbacks: { retryMs: [] } } });
+    answers = [500];
+    const handler = new Handler();
+    const id = await handler.opened();
+    await handler.run(id);
+    await retryDelivery({ ...fleet.parts, clock: handler.context.clock }, TENANT, `${id}-callback`);
+    expect(await handler.run(id, 0)).toEqual({ kind: 'done', note: 'replaced' });
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await handler.run(id, 1)).toEqual({ kind: 'done', note: 'delivered' });
+  });
+
   it('is forgiven by one success', async () => {
     await open({ deliveries: { callbacks: { retryMs: [] } } });
     answers = [500, 200];
