@@ -15,6 +15,7 @@ import {
   removeDaemon,
   rotateDaemonToken,
 } from '#shared/daemons/index.ts';
+import { tokenDigest } from '#shared/daemons/daemon-tokens.ts';
 import { hasCode } from '#shared/errors/error-codes.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { cleanTenant } from '#shared/tenants/end-tenant.ts';
@@ -78,6 +79,14 @@ describe('a daemon that is registered', () => {
     await redis.hset(keys.shard(0).tenantStates, 'acme', 'ended');
     await expect(make()).rejects.toSatisfy((error) => hasCode(error, 'tenant.ended'));
     expect(await redis.exists(keys.fleet.daemons('acme'), keys.fleet.daemonTokens, keys.fleet.daemonNames('acme'))).toBe(0);
+  });
+
+  it('is not found by a former token, also when that is still listed', async () => {
+    const { daemon, token } = await make();
+    const rotated = await rotateDaemonToken(parts, daemon);
+    await redis.hset(keys.fleet.daemonTokens, tokenDigest(token), `acme/${daemon.id}`);
+    expect(await findDaemonByToken(parts, token)).toBeNull();
+    expect(await findDaemonByToken(parts, rotated?.token ?? '')).toMatchObject({ id: daemon.id });
   });
 
   it('is found by nobody while its tenant is disabled', async () => {

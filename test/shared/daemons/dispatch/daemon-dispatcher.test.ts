@@ -193,6 +193,21 @@ describe('a task that needs a daemon', () => {
     expect(await stateOf(id)).toMatchObject({ gate: 'daemon', token: 0 });
   });
 
+  it('is not taken by the daemon of another hub that has no slot left, whatever is known of it here', async () => {
+    const [hub, other] = [new FakeHub('h1'), new FakeHub('h2')];
+    const daemon = await other.connect('d1');
+    await until(() => hub.directory.of(TENANT).length === 1);
+    const [first, second] = [await submit(), await submit()];
+    const running = handle(other, first);
+    await until(() => daemon.ran.includes(first));
+    expect(hub.directory.of(TENANT)).toMatchObject([{ id: 'd1', state: { running: 0 } }]);
+    const held = handle(hub, second);
+    await until(async () => (await stateOf(second))?.gate === 'daemon' || daemon.ran.includes(second));
+    expect(daemon.ran).toEqual([first]);
+    daemon.end(first);
+    await Promise.all([running, held]);
+  });
+
   it('runs on a daemon of another hub, and its ticket ends with it', async () => {
     const [hub, other] = [new FakeHub('h1'), new FakeHub('h2')];
     const daemon = await other.connect('d1');
