@@ -86,6 +86,14 @@ describe('a task that is refused', () => {
     expect(await tree(root)).toMatchObject({ tasks: '2' });
   });
 
+  it('does not count either when it was accepted before under its key', async () => {
+    const root = await submit();
+    const request = { tenant: TENANT, agent: 'echo', input: 'x', parentTaskId: root, idempotencyKey: 'k' };
+    const { id } = await acceptTask(parts, request);
+    expect(await acceptTask(parts, request)).toMatchObject({ id, isDuplicate: true });
+    expect(await tree(root)).toMatchObject({ tasks: '1' });
+  });
+
   it('counts when its acceptance was sent again, because the reply was lost', async () => {
     const root = await submit();
     await submit(root, { ...parts, ledger: acceptingTwice(parts.ledger) });
