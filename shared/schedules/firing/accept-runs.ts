@@ -6,7 +6,8 @@ import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Firing, Schedule } from '../store/schedule.ts';
 
 export type AcceptRunsAnswer =
-  | { kind: 'accepted' }
+  /** `earlier`: the tasks of runs that had been accepted under another id, by the id that was decided now. */
+  | { kind: 'accepted'; earlier: ReadonlyMap<string, string> }
   /** A limit, or Redis is unavailable. */
   | { kind: 'later'; afterMs: number; reason: string }
   | { kind: 'no-agent' }
@@ -15,16 +16,18 @@ export type AcceptRunsAnswer =
 
 /** Accepts the decided runs of a schedule, in their order. It is idempotent, so another process may repeat it from the record. */
 export async function acceptRuns(parts: ScheduleParts, schedule: Schedule): Promise<AcceptRunsAnswer> {
+  const earlier = new Map<string, string>();
   for (const firing of schedule.firing) {
     try {
       const request = runRequest(schedule, firing);
       const { id, isDuplicate } = await acceptTask(parts, request);
+      if (id !== firing.id) earlier.set(firing.id, id);
       logRun(parts, schedule, firing, { task: id, trace: traceIdOf(request.traceparent ?? ''), isDuplicate });
     } catch (error) {
       return refusalOf(error, parts.settings.scheduler.retryMs);
     }
   }
-  return { kind: 'accepted' };
+  return { kind: 'accepted', earlier };
 }
 
 /**

@@ -133,7 +133,9 @@ export function settleFiring(schedule: Schedule, answer: AcceptRunsAnswer, now: 
   switch (answer.kind) {
     case 'accepted': {
       const { wakeAt } = wakeFor(schedule, schedule.status === 'active' ? schedule.nextFireAt : null, settings);
-      return { schedule: { ...schedule, firing: [], wakeAt } };
+      // A decision that was undone may have been accepted all the same: its reply was lost.
+      const lastRunId = answer.earlier.get(schedule.lastRunId ?? '') ?? schedule.lastRunId;
+      return { schedule: { ...schedule, lastRunId, firing: [], wakeAt } };
     }
     case 'later':
       return { schedule: { ...schedule, wakeAt: now + answer.afterMs } };

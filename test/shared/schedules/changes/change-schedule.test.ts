@@ -234,6 +234,24 @@ describe('a decided run that cannot be accepted now', () => {
     expect(await t.read(kept)).toMatchObject({ nextFireAt: kept.createdAt + 2 * MINUTE, runCount: 1 });
   });
 
+  it('and was accepted all the same is known by its task, once it is decided again', async () => {
+    const schedule = await t.make();
+    t.clock.now += MINUTE;
+    const add: typeof full.add = async (...call) => {
+      await t.parts.ledger.batches.add(...call);
+      throw new Error('Connection is closed.');
+    };
+    await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batches: { add } } }, 0);
+    const [run] = await t.runs(schedule);
+    await patchWhileFull(schedule, { name: 'renamed' });
+    t.clock.now += MINUTE / 10;
+    await t.fire();
+    expect(await t.read(schedule)).toMatchObject({ lastRunId: run?.body.id, runCount: 1 });
+    t.clock.now = schedule.createdAt + 2 * MINUTE;
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ state }) => state.outcome?.reason)).toEqual([undefined, 'the run before has not ended']);
+  });
+
   it('is decided again with all occurrences that it stood for', async () => {
     const schedule = await t.make({ overlap: 'allow' });
     t.clock.now += 10.5 * MINUTE;
