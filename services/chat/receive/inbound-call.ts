@@ -89,7 +89,10 @@ export class InboundCall {
 
   /** Resolves when all handed-over work has ended, also work that was added meanwhile. */
   async settled(): Promise<void> {
-    for (let done = 0; done < this.#tasks.length; done = this.#tasks.length) await Promise.all(this.#tasks);
+    for (let known = 0; known < this.#tasks.length;) {
+      known = this.#tasks.length;
+      await Promise.all(this.#tasks);
+    }
   }
 
   /** The first failure; before it the first that a repeated delivery may not meet. */
