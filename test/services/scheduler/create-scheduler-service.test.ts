@@ -9,6 +9,7 @@ import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRequestSchema } from '#shared/schedules/changes/schedule-request.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
+import { driveTasks } from '../api/support/drive-tasks.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -65,6 +66,18 @@ describe('the scheduler', () => {
     const schedule = await make(parts);
     const times = await hasFired(parts, schedule, 3);
     expect(times).toEqual(times.map((_, position) => schedule.createdAt + (position + 1) * 1000));
+  });
+
+  it('ends a one-shot with its run', async () => {
+    const parts = await start();
+    const schedule = await make(parts, { every: undefined, at: new Date(Date.now() + 500).toISOString(), overlap: undefined });
+    await hasFired(parts, schedule, 1);
+    const { store } = openScheduleParts(parts);
+    const id = (await store.find(TENANT, schedule.id))?.lastRunId ?? '';
+    await driveTasks(parts).complete(id, 'done');
+    const isActive = async (): Promise<boolean> => (await store.find(TENANT, schedule.id))?.status === 'active';
+    await waitFor(async () => !(await isActive()), { deadlineMs: SOON, what: 'its end' });
+    expect(await store.find(TENANT, schedule.id)).toMatchObject({ status: 'completed', lastRunId: id });
   });
 
   it('keeps firing when its clock is removed, and restarts the clock', async () => {

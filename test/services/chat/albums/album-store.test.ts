@@ -56,6 +56,18 @@ describe('the parts of an album', () => {
     expect(keysOf((await store.claim('s', false))?.parts)).toEqual(['telegram:2']);
   });
 
+  it('that are the next message by now are not finished by a process that is late with those before', async () => {
+    await store.add(part(1), 'a', true);
+    const late = await store.claim('s', true);
+    if (late === null) throw new Error('expected parts');
+    await store.finish(late, { a: 60_000 });
+    await store.add(part(2), 'b', true);
+    const next = await store.claim('s', true);
+    await store.add(part(3), 'b', true);
+    await store.finish(late, { a: 60_000 });
+    expect(await store.claim('s', true)).toEqual(next);
+  });
+
   it('are known when they come again, and late when their album was accepted without them', async () => {
     await store.add(part(1), 'a', true);
     const batch = await store.claim('s', true);
