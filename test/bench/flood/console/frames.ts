@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CDPSession, chromium, type Page } from 'playwright-core';
 import { wait } from '#shared/time/wait.ts';
@@ -43,13 +43,28 @@ const STEPS: [name: string, act: (page: Page) => Promise<unknown>, watchMs: numb
   ['usage', (page) => follow(page, 'Usage'), 2000],
 ];
 
-/** Uses the console for some minutes and prints frames, calls and memory. */
-export async function measureFrames(url: string, minutes: number): Promise<void> {
+/** How far behind the browser others are, as `nice` counts. */
+const BEHIND = 15;
+
+interface FramesOptions {
+  url: string;
+  minutes: number;
+  /** Processes that share the machine with the browser. */
+  others: readonly number[];
+}
+
+/**
+ * Uses the console for some minutes and prints frames, calls and memory. The browser goes before all others: a person's has a machine of its
+ * own, and a frame that waits for a core of the fleet says nothing of the page.
+ */
+export async function measureFrames({ url, minutes, others }: FramesOptions): Promise<void> {
   const { findChromium } = (await import(finder)) as { findChromium: () => string | null };
   const profile = await mkdtemp(join(tmpdir(), 'muster-bench-browser-'));
   const args = ['--no-sandbox', '--disable-gpu', '--enable-precise-memory-info'];
   const context = await chromium.launchPersistentContext(profile, { executablePath: findChromium() ?? 'chromium', args, viewport: SIZE });
   try {
+    // Once it runs: it would inherit the place of this process.
+    for (const pid of others) setPriority(pid, BEHIND);
     const page = context.pages()[0] ?? (await context.newPage());
     await page.addInitScript(FRAME_RECORDER);
     await signIn(page, url);

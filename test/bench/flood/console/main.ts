@@ -61,7 +61,7 @@ try {
   if (PART !== 'calls') {
     const feed = await startFeed(fleet, EVENTS_PER_SECOND);
     feed.rate();
-    await measureFrames(fleet.url, MINUTES);
+    await measureFrames({ url: fleet.url, minutes: MINUTES, others: [fleet.pid, server.pid, process.pid] });
     print(`\n${feed.rate().toFixed(0)} events a second arrived meanwhile.`);
     await feed.stop();
   }
