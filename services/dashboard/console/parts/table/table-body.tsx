@@ -15,7 +15,8 @@ interface TableBodyProps<Row> extends DataTableProps<Row> {
   box: HTMLElement | null;
 }
 
-const ROW_PX = 28;
+/** The height of a cell in a large window, by the style sheet. */
+const ROW_REM = 1.6875;
 const OVERSCAN = 8;
 
 /** The rows near the visible part of the page, between two rows that are as high as the others. */
@@ -23,6 +24,7 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
   const { table, columns, box, rowId, href, selection, tone } = props;
   const rows = table.getRowModel().rows.map(({ original }) => original.row);
   const offset = useOffset(box);
+  const [rowPx] = useState(readRowHeight);
   // oxlint-disable-next-line react/incompatible-library -- its functions are read in this component only
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: rows.length,
@@ -33,7 +35,7 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
     // Rows are there before the box is measured, which would lay the page out once more.
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     observeElementRect: observeSize,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     measureElement: heightOf,
     getItemKey: (index) => keyOf(rows[index], index, rowId),
     overscan: OVERSCAN,
@@ -85,7 +87,13 @@ function observeSize({ scrollElement }: Rows, report: (size: { width: number; he
 /** A row that wraps in a small window is higher than others; its size is observed after the layout, which would be forced by a reading. */
 function heightOf(element: HTMLTableRowElement, entry: ResizeObserverEntry | undefined, rows: Rows): number {
   if (entry !== undefined) return measureElement(element, entry, rows);
-  return rows.itemSizeCache.get(rows.options.getItemKey(rows.indexFromElement(element))) ?? ROW_PX;
+  const index = rows.indexFromElement(element);
+  return rows.itemSizeCache.get(rows.options.getItemKey(index)) ?? rows.options.estimateSize(index);
+}
+
+/** An exact one: each row that turns out otherwise moves the place to which Back returns. */
+function readRowHeight(): number {
+  return Math.round(ROW_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
 }
 
 function keyOf<Row>(row: Row | undefined, index: number, rowId: (row: Row) => string): string | number {
