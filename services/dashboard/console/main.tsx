@@ -7,7 +7,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, type ReactElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/call-api.ts';
-import { PAGE_COMPONENTS } from './pages/registry.ts';
+import { PAGE_COMPONENTS, preloadPages } from './pages/registry.ts';
 import { findPage } from './routing/find-page.ts';
 import { PageLink, usePath } from './routing/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -70,3 +70,5 @@ createRoot(root).render(
     </MantineProvider>
   </StrictMode>,
 );
+
+window.addEventListener('load', preloadPages, { once: true });

@@ -4,14 +4,17 @@ import type { PageProps } from '../routing/page-props.ts';
 
 type LoadPage = () => Promise<{ Page: ComponentType<PageProps> }>;
 
+const LOADS: LoadPage[] = [];
+
 function page(load: LoadPage): ComponentType<PageProps> {
+  LOADS.push(load);
   return lazy(async () => ({ default: (await load()).Page }));
 }
 
 /** A conversation keeps its state when its first message gives it an address, so both names have one component. */
 const chat = page(() => import('./chat/chat-page.tsx'));
 
-/** The component of each page. The browser loads its module when the page is first shown. */
+/** The component of each page. The browser loads its module when the page is first shown, or before by `preloadPages`. */
 export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<PageProps>>> = {
   overview: page(() => import('./overview/overview-page.tsx')),
   tasks: page(() => import('./task-list/task-list-page.tsx')),
@@ -36,3 +39,22 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   deliveries: page(() => import('./deliveries/deliveries-page.tsx')),
   audit: page(() => import('./audit/audit-page.tsx')),
 };
+
+/**
+ * Loads the modules of all pages, one by one while the browser has nothing to do: a page that opens with its module takes a long frame. What
+ * cannot be loaded now is loaded with its page.
+ */
+export function preloadPages(): void {
+  // Safari has none, and loads each module with its page.
+  if (typeof requestIdleCallback !== 'function') return;
+  const loadFrom = (place: number): void => {
+    const load = LOADS[place];
+    if (load === undefined) return;
+    requestIdleCallback(() => {
+      load()
+        .catch(() => undefined)
+        .finally(() => loadFrom(place + 1));
+    });
+  };
+  loadFrom(0);
+}
