@@ -30,9 +30,8 @@ const PLAIN: Variant = { name: 'without', accept: (fleet) => fleet.accept() };
 const HOUR_MS = 3_600_000;
 const PRIORITIES = [3, 5, 8] as const;
 
-/** What an operator may set: caps of every kind that are never full, rates, and a weight. */
+/** What an operator may set for a tenant: caps of every kind that are never full, rates, and a weight. */
 const LIMITED: FleetOptions = {
-  agent: { maxRunning: 100_000 },
   limits: {
     tenants: {
       default: {
@@ -46,6 +45,9 @@ const LIMITED: FleetOptions = {
     },
   },
 };
+
+/** A shared lane of all tasks. */
+const AGENT_CAP: FleetOptions = { agent: { maxRunning: 100_000 } };
 
 /** What the n-th task has, beside its input. */
 type Extras = (index: number, id: string) => Partial<AcceptRequest>;
@@ -68,12 +70,14 @@ function variant(name: string, extras: readonly Extras[], options?: FleetOptions
 }
 
 const VARIANTS = [
-  variant('every limit set', [priority], LIMITED),
+  variant('caps, rates, a weight', [], LIMITED),
+  variant('mixed priorities', [priority]),
+  variant('a cap of its agent', [], AGENT_CAP),
   variant('a session each', [session]),
   variant('an idempotency key', [idempotencyKey]),
   variant('a deadline', [deadline]),
   variant('metadata, context', [facts]),
-  variant('all of these', [priority, session, idempotencyKey, deadline, facts], LIMITED),
+  variant('all of these', [priority, session, idempotencyKey, deadline, facts], { ...LIMITED, ...AGENT_CAP }),
 ];
 
 const METERED: Variant = { name: 'with metrics', accept: PLAIN.accept };
