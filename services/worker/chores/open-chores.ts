@@ -76,7 +76,7 @@ export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledg
   }
 }
 
-/** Does what a pause of a queue means where somebody paused it in Bull Board, or where tasks came to it since. */
+/** Holds what waits in queues that an operator paused in Bull Board, and what came to paused queues since; releases what was resumed there. */
 async function applyAllPauses({ ledger, queues, tenants, log }: Pick<Parts, 'ledger' | 'queues' | 'tenants' | 'log'>): Promise<void> {
   const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
   const { held, released } = await applyPauses({ ledger, queues }, [...busy.keys()]);

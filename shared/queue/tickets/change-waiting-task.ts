@@ -41,7 +41,7 @@ export async function reprioritizeTask(
   const change: NewPriority = { priority: number, queue, class: capClass(state.source, number) };
   const answer = await changePriority(ledger, tenant, id, why === undefined ? change : { ...change, why });
   if (answer.kind === 'changed') await makeRoomFor(ports, tenant, answer.state);
-  // It is in another queue now, and perhaps has left the one that is paused.
+  // Its queue is another one now, and may not be paused.
   if (answer.kind === 'changed' && answer.state.hold?.gate === 'paused') await promoteDue(ledger, tenant, [id], true);
   if (answer.kind === 'changed' && answer.state.granted) {
     // The old ticket would start the task at its old place. A ticket that a worker has taken meanwhile stays.
