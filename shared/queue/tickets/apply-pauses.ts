@@ -97,7 +97,7 @@ interface Granted {
 async function holdOne({ ledger, queues }: PausePorts, { tenant, id, state }: Granted): Promise<number> {
   const answer = await holdTask(ledger, { tenant, id, hold: pausedHold(state.queue), until: null });
   if (answer === 'gone') return 0;
-  // Its next ticket has another number, so one that stays here would only be passed over.
+  // A ticket that stays here is harmless, because the next one has another number, but the board would list it.
   await queues
     .get(ledger.keys.shardOf(tenant), state.queue)
     .remove(ticketId(id, state.ticket))
