@@ -74,15 +74,17 @@ export class FleetMetrics {
   async flush(): Promise<void> {
     await this.#collect();
     const groups = Map.groupBy(this.#owed.splice(0), ({ script, states }) => `${script} ${states}`);
+    const failed: Addition[] = [];
     for (const additions of groups.values()) {
       for (let from = 0; from < additions.length; from += TOGETHER) {
         const page = additions.slice(from, from + TOGETHER);
-        await this.#add(page).catch(() => this.#owed.push(...page));
+        await this.#add(page).catch(() => failed.push(...page));
       }
     }
-    const failed = this.#owed.length;
-    this.#owed.splice(0, failed - MAX_OWED);
-    if (failed > 0) throw new Error(`${failed} additions failed`);
+    // Samples that came meanwhile wait for the next flush, behind what this one could not add.
+    this.#owed.unshift(...failed);
+    this.#owed.splice(0, Math.max(0, this.#owed.length - MAX_OWED));
+    if (failed.length > 0) throw new Error(`${failed.length} additions failed`);
   }
 
   /** Adds what was measured of tenants, and of the fleet (null), to the figures of this minute with the next flush. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Settings, type SettingsInput, settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { FleetMetrics } from '#shared/metrics/fleet-metrics.ts';
+import { readHistory } from '#shared/metrics/read-history.ts';
 import { readFleetCounts, readThroughput } from '#shared/metrics/read-metrics.ts';
 import { ServiceTimes } from '#shared/metrics/service-times.ts';
 import type { CountedAttempt } from '#shared/metrics/local-counts.ts';
@@ -138,6 +139,21 @@ describe('what a process counted', () => {
     await metrics.flush();
     expect(await totals()).toEqual({ 'accepted|tasks|normal|api': 2 });
     expect(await readThroughput({ redis, keys, settings }, 'acme')).toMatchObject({ acceptedPerMinute: 2 });
+  });
+
+  it('is added also while samples come, which wait for the next flush', async () => {
+    const metrics = open();
+    metrics.counts.taskAccepted('acme', TASK, 'queued');
+    let [isOver, samples] = [false, 0];
+    const flushing = metrics.flush().finally(() => (isOver = true));
+    for (; !isOver; samples += 1) await metrics.addSamples([['acme', { running: 1, waiting: samples }]]);
+    await flushing;
+    expect(samples).toBeGreaterThan(1);
+    expect(await totals()).toEqual({ 'accepted|tasks|normal|api': 1 });
+    await metrics.flush();
+    // Where a minute ended meanwhile, the samples are in two.
+    const minutes = await readHistory({ redis, keys }, 'acme', 2);
+    expect(Math.max(...minutes.map(({ waiting }) => waiting ?? 0))).toBe(samples - 1);
   });
 
   it('arrives when the process ends', async () => {
