@@ -31,6 +31,8 @@ export class PermitLease {
   readonly #moved = new MovedPermits();
   #held = 0;
   #used = 0;
+  /** Of the attempts that outlive this process, as many as Redis knows to use a permit. */
+  #reported = 0;
   /** Counts the leases, so that a permit of a lost one is known. */
   #number = 0;
   #heldUntil = 0;
@@ -79,6 +81,11 @@ export class PermitLease {
   /** Whether Redis knows what this worker waits for, and publishes when there is room. */
   get isAnswerDue(): boolean {
     return this.spare <= 0 && this.#isRegistered && this.#options.clock.monotonic() < this.#nextAskAt;
+  }
+
+  /** Whether attempts that outlive this process use permits which would be free if it died now. */
+  get isReportDue(): boolean {
+    return this.#options.keepMs > 0 && Math.min(this.#inUse, this.#held) > this.#reported;
   }
 
   /** Uses a permit. Returns the lease that it is of. */
@@ -180,8 +187,13 @@ export class PermitLease {
     return Math.min(this.#moved.adopted, Math.max(0, this.#used - this.#held));
   }
 
+  /** Permits that attempts use, those that go on elsewhere included. */
+  get #inUse(): number {
+    return this.#used + this.#moved.left;
+  }
+
   #hasNews(waiting: number): boolean {
-    if (this.#moved.isTaking) return true;
+    if (this.#moved.isTaking || this.isReportDue) return true;
     if (this.#owed > 0) return !this.isAnswerDue;
     if (waiting === 0) return this.#isRegistered || (this.isContended && this.spare > 0);
     return !this.#isRegistered && !this.isContended && this.spare < waiting;
@@ -192,10 +204,10 @@ export class PermitLease {
     const { leaseMs } = fleet.settings.worker;
     const calledAt = clock.monotonic();
     // While others wait, unused permits are returned.
-    if (this.isContended) this.#held = Math.min(this.#held, this.#used + this.#moved.left);
+    if (this.isContended) this.#held = Math.min(this.#held, this.#inUse);
     const holds = this.#held;
     const { taking } = this.#moved;
-    const wish = { ...this.#wishFor(needs, rank), attempts: this.#used + this.#moved.left, from: Object.fromEntries(taking) };
+    const wish = { ...this.#wishFor(needs, rank), attempts: this.#inUse, from: Object.fromEntries(taking) };
     try {
       const answer = await leasePermits(fleet, { worker, queues, kind, holds, leaseMs, keepMs, ...wish });
       this.#isRenewalDue = false;
@@ -204,12 +216,13 @@ export class PermitLease {
         return true;
       }
       this.#moved.noteMoved(taking, answer.moved);
+      this.#reported = Math.min(wish.attempts - answer.moved, holds - answer.moved, answer.count);
       this.#held = answer.count;
       this.#heldUntil = calledAt + leaseMs;
       this.#isRegistered = wish.needs > 0 && answer.count < holds + wish.needs;
       this.#noteAnswer(needs, calledAt);
       const isContended = answer.othersWait && this.noteContention('critical', answer.isForeign ? undefined : []);
-      return this.#mustFollow(taking) || (isContended && this.spare > 0);
+      return this.#mustFollow(taking) || this.isReportDue || (isContended && this.spare > 0);
     } catch (error) {
       log.debug({ err: error, kind }, 'permits cannot be leased now; trying again');
       return false;
@@ -245,6 +258,7 @@ export class PermitLease {
     this.#number += 1;
     this.#held = 0;
     this.#used = this.#moved.adopted;
+    this.#reported = 0;
     this.#heldUntil = 0;
     this.#isRegistered = false;
   }

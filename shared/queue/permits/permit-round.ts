@@ -105,6 +105,9 @@ export class PermitRound {
 
   readonly #takeFor = ({ request, next }: Waiter): Permit => {
     const { slots, leases } = this.#options;
-    return slots.take(request, leaseFor(leases, request.queue).take(), next);
+    const lease = leaseFor(leases, request.queue);
+    const permit = slots.take(request, lease.take(), next);
+    if (lease.isReportDue) this.#isDueAgain = true;
+    return permit;
   };
 }

@@ -54,7 +54,10 @@ export class SlotPool {
     const { slots, leases } = this.#options;
     const lease = leaseFor(leases, request.queue);
     if (this.#loop.isClosed || this.#line.isWaitedFor(lease.kind) || slots.mayHoldBack(request.queue, 0)) return null;
-    return lease.covers(1) && slots.roomFor(lease.kind) > 0 ? slots.take(request, lease.take(), null) : null;
+    if (!lease.covers(1) || slots.roomFor(lease.kind) <= 0) return null;
+    const permit = slots.take(request, lease.take(), null);
+    if (lease.isReportDue) this.#loop.start();
+    return permit;
   }
 
   /**

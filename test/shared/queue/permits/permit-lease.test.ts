@@ -20,14 +20,14 @@ beforeEach(async () => {
 });
 
 /** A lease of two permits. */
-async function leaseTwo(): Promise<PermitLease> {
+async function leaseTwo(keepMs = 0): Promise<PermitLease> {
   const lease = new PermitLease({
     fleet: { redis, keys, settings, fleetLimits: () => configuredFleetLimits(settings) },
     kind: 'ordinary',
     worker: 'w1',
     queues: ['tasks'],
     slots: 2,
-    keepMs: 0,
+    keepMs,
     clock: { ...systemClock, monotonic: () => now },
     log: createLog({ level: 'silent', service: 'test' }),
   });
@@ -59,5 +59,28 @@ describe('permits that a worker has leased', () => {
     expect(lease.spare).toBe(spare);
     const permit = lease.take();
     expect([lease.spare, lease.mayKeep(permit), ...lost.map((each) => lease.mayKeep(each))]).toEqual([spare - 1, true, false, false]);
+  });
+
+  it('are said to be in use at once where attempts outlive the worker', async () => {
+    const inUse = async (): Promise<string | null> => await redis.hget(keys.fleet.permits, 'ordinary w1/attempts');
+    const lease = await leaseTwo(60_000);
+    expect([lease.isReportDue, await inUse()]).toEqual([false, null]);
+    const permit = lease.take();
+    expect(lease.isReportDue).toBe(true);
+    expect(await lease.report(0)).toBe(false);
+    expect([lease.isReportDue, await inUse()]).toEqual([false, '1']);
+    lease.take();
+    await lease.report(0);
+    expect(await inUse()).toBe('2');
+    // Another attempt in the place of an ended one changes nothing, and fewer can wait for the renewal.
+    lease.release(permit);
+    lease.take();
+    expect(lease.isReportDue).toBe(false);
+  });
+
+  it('are not said to be in use where attempts end with the worker', async () => {
+    const lease = await leaseTwo();
+    lease.take();
+    expect(lease.isReportDue).toBe(false);
   });
 });
