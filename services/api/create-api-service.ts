@@ -1,9 +1,10 @@
 import type { Registry } from 'prom-client';
 import { outboundMetrics } from '#shared/deliveries/index.ts';
+import type { TaskQueue } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
-import { type FleetNotice, WorkerWatch } from '#shared/queue/index.ts';
+import { type FleetNotice, isHeldForWorker, WorkerWatch } from '#shared/queue/index.ts';
 import { readFleetCounts } from '#shared/metrics/index.ts';
 import { DaemonWatch } from './fleet/daemon-watch.ts';
 import { addStoredFamilies } from './metrics/fleet-families.ts';
@@ -16,7 +17,8 @@ export function createApiService(parts: Parts): Service {
   const { settings } = config;
   const router = createRouter({ routes: apiRoutes(parts), parts, log });
   const onNotice = (notice: FleetNotice): void => void publishFleetEvent({ redis, keys, settings }, notice);
-  const watch = new WorkerWatch({ redis, keys, settings, queues, onNotice, log });
+  const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
+  const watch = new WorkerWatch({ redis, keys, settings, queues, isHeld, onNotice, log });
   const daemonWatch = new DaemonWatch({ redis, keys, settings, log });
   return {
     ...createRouterService('api', router),

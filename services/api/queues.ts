@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Route } from '#shared/http/index.ts';
 import { type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
-import { applyPauses, isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
+import { applyClosedQueues, isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
 import type { TenantDirectory } from '#shared/tenants/index.ts';
 import { countQueues } from './count-queues.ts';
 import { fleetRoute } from './fleet/fleet-owner.ts';
@@ -119,7 +119,7 @@ function switchQueue(
       const shards = queues.all().filter((each) => each.name === name);
       await Promise.all(shards.map(({ queue }) => queue[action]()));
       call.log.info({ event: `queue.${action}d`, queue: name, by: call.key?.id }, `The queue ${name} was ${action}d`);
-      await applyPauses({ queues, ledger }, [...(await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()]);
+      await applyClosedQueues({ queues, ledger }, [...(await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()]);
       return { status: 200, body: { name, paused: action === 'pause' } };
     },
   });

@@ -13,7 +13,16 @@ import {
   openTicketWorkers,
   type TicketHandler,
 } from '#shared/lifecycle/index.ts';
-import { type FleetNotice, Heartbeat, type HeartbeatOptions, openJobSource, planSlots, slotsOf, WorkerWatch } from '#shared/queue/index.ts';
+import {
+  type FleetNotice,
+  Heartbeat,
+  type HeartbeatOptions,
+  isHeldForWorker,
+  openJobSource,
+  planSlots,
+  slotsOf,
+  WorkerWatch,
+} from '#shared/queue/index.ts';
 import { workerName } from '#shared/tasks/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
@@ -76,7 +85,7 @@ export function createWorkerService(parts: Parts): DrainableService {
     promoter,
     watchdog: openWatchdog(parts, name),
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
-    watch: new WorkerWatch({ ...fleet, queues: parts.queues, onNotice, log }),
+    watch: new WorkerWatch({ ...fleet, queues: parts.queues, isHeld: (queue) => isHeldForWorker(parts, queue), onNotice, log }),
     reclaimer: new Reclaimer({ ...parts, onLost, idle: idleOf(parts, permits, policy) }),
     sharer: new FleetSharer(parts),
     pump: new ProviderPump({ ledger, worker: name, throttle: parts.throttle, log }),

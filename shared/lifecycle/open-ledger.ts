@@ -7,7 +7,7 @@ import type { Log } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
 import { explainCircuit } from '../models/index.ts';
 import { explainProvider } from '../providers/index.ts';
-import { type OfferedSlots, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
+import { explainHeldForWorker, type OfferedSlots, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
 import type { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
@@ -53,6 +53,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       circuit: (tenant, name) => explainCircuit(ports, tenant, name),
       daemon: (tenant, what) => explainDaemons(ports, tenant, what),
       paused: (_tenant, queue) => Promise.resolve({ detail: `queue "${queue}" is paused`, facts: {}, until: null }),
+      worker: (_tenant, queue) => explainHeldForWorker(ports, queue),
     },
   });
   return { ledger, relay };

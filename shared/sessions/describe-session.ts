@@ -94,6 +94,7 @@ const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   repeats: () => 'waits until somebody sees to what sends the same input again and again',
   daemon: () => 'waits for a daemon that can run it',
   paused: () => 'waits until its queue, which is paused, is resumed',
+  worker: () => 'waits until a worker serves its queue',
   suspect: (until) => `was lost with its worker, and comes back isolated${until}`,
   time: (until) => `is not due${until}`,
   cap: () => "waits for room under its tenant's caps",

@@ -30,7 +30,7 @@ const runningSchema = z.strictObject({
 });
 
 const waitingSchema = z.strictObject({
-  gate: z.string().meta({ description: 'What they wait at, as in `why`; `worker` when they wait only for a free slot.' }),
+  gate: z.string().meta({ description: 'What they wait at, as in `why`; `queue` when they wait only for a free slot.' }),
   count: z.int(),
   oldestMs: z.number().nullable().meta({ description: 'How long the first of them has waited for a slot; null at other gates.' }),
 });
@@ -93,7 +93,7 @@ async function viewRunning(ledger: Ledger, { body, state }: Task, times: TenantT
 }
 
 function waitingByGate({ waiting }: Load): z.infer<typeof waitingSchema>[] {
-  const groups = Map.groupBy(waiting, ({ gate }) => gate ?? 'worker');
+  const groups = Map.groupBy(waiting, ({ gate }) => gate ?? 'queue');
   const all = [...groups].map(([gate, entries]) => {
     const ages = entries.flatMap(({ oldestMs }) => oldestMs ?? []);
     return { gate, count: entries.reduce((sum, { count }) => sum + count, 0), oldestMs: ages.length === 0 ? null : Math.max(...ages) };

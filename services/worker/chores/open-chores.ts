@@ -2,7 +2,7 @@ import { releaseByBudgets } from '#shared/budgets/index.ts';
 import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { applyPauses, ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
+import { applyClosedQueues, ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
 import { cleanTenants } from './clean-tenants.ts';
 import { runDueActions } from './run-actions.ts';
@@ -40,7 +40,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'watch-pressure', everyMs: PRESSURE_EVERY_MS, run: () => watchPressure(parts) },
     { name: 'sample-metrics', everyMs: SAMPLES_EVERY_MS, run: () => sampleMetrics(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
-    { name: 'apply-pauses', everyMs: PROMOTE_EVERY_MS, run: () => applyAllPauses(parts) },
+    { name: 'apply-closed-queues', everyMs: PROMOTE_EVERY_MS, run: () => applyAllClosedQueues(parts) },
     { name: 'release-budgets', everyMs: BUDGETS_EVERY_MS, run: () => releaseByAllBudgets(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'release-circuits', everyMs: settings.circuits.checkMs, run: () => releaseCircuits(parts.ledger) },
@@ -76,12 +76,15 @@ export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledg
   }
 }
 
-/** Holds what waits in queues that an operator paused in Bull Board, and what came to paused queues since; releases what was resumed there. */
-async function applyAllPauses({ ledger, queues, tenants, log }: Pick<Parts, 'ledger' | 'queues' | 'tenants' | 'log'>): Promise<void> {
+/**
+ * Holds what waits in queues that an operator paused in Bull Board or that lost their last worker, and what came to them since; releases what
+ * was resumed there or has a worker again.
+ */
+async function applyAllClosedQueues({ ledger, queues, tenants, log }: Pick<Parts, 'ledger' | 'queues' | 'tenants' | 'log'>): Promise<void> {
   const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
-  const { held, released } = await applyPauses({ ledger, queues }, [...busy.keys()]);
+  const { held, released } = await applyClosedQueues({ ledger, queues }, [...busy.keys()]);
   if (held + released > 0)
-    log.info({ event: 'queue.pauses-applied', held, released }, 'tasks of paused queues left their places to others');
+    log.info({ event: 'queue.closed-applied', held, released }, 'tasks of closed queues left their places to others, or came back');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
+import type { HoldReport } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { Queues } from '../queues.ts';
@@ -12,6 +13,14 @@ export function explainUnserved(workers: readonly WorkerRecord[], queue: QueueNa
   return isDraining ? `every worker that serves the queue "${queue}" is draining` : `no worker serves the queue "${queue}"`;
 }
 
+/** What a task waits for that is held because no worker serves its queue. */
+export async function explainHeldForWorker(ports: RegistryPorts, queue: string): Promise<HoldReport> {
+  const name = TASK_QUEUES.find((each) => each === queue);
+  const unserved = name === undefined ? null : explainUnserved(await listWorkers(ports), name);
+  const detail = unserved ?? `a worker serves the queue "${queue}" again; the task goes on within seconds`;
+  return { detail, facts: {}, until: null };
+}
+
 /** A change that operators are notified of: tasks wait and no worker takes them, or that is over. */
 export interface QueueNotice {
   event: 'needs_attention' | 'recovered';
@@ -21,6 +30,20 @@ export interface QueueNotice {
 
 export interface UnservedPorts extends RegistryPorts {
   readonly queues: Queues;
+  /** Whether tasks of a queue are held, without tickets, until a worker serves it. */
+  isHeld(queue: TaskQueue): Promise<boolean>;
+}
+
+/**
+ * The queues of tasks that no worker serves, of which operators were notified. Empty while no queue is served at all: nobody could use the
+ * places of their tasks.
+ */
+export async function listUnservedQueues(ports: RegistryPorts): Promise<TaskQueue[]> {
+  const noted = await ports.redis.hgetall(ports.keys.fleet.unservedQueues);
+  if (Object.keys(noted).length === 0) return [];
+  const workers = await listWorkers(ports);
+  const unserved = TASK_QUEUES.filter((queue) => explainUnserved(workers, queue) !== null);
+  return unserved.length < TASK_QUEUES.length ? unserved.filter((queue) => noted[notifiedField(queue)] !== undefined) : [];
 }
 
 /**
@@ -33,7 +56,8 @@ export async function findUnservedQueues(ports: UnservedPorts): Promise<QueueNot
   for (const queue of TASK_QUEUES) {
     const reason = explainUnserved(workers, queue);
     const since = noted[queue];
-    if (reason !== null && (await hasWaiting(ports, queue))) {
+    const isWaitedFor = reason !== null && ((await hasTickets(ports, queue)) || (since !== undefined && (await ports.isHeld(queue))));
+    if (isWaitedFor) {
       if (await isNew(ports, queue, since)) notices.push({ event: 'needs_attention', queue, reason: `tasks wait and ${reason}` });
     } else if (since !== undefined && (await isOver(ports, queue))) {
       notices.push({ event: 'recovered', queue, reason: `no task waits in the queue "${queue}" without a worker any more` });
@@ -42,7 +66,7 @@ export async function findUnservedQueues(ports: UnservedPorts): Promise<QueueNot
   return notices;
 }
 
-async function hasWaiting({ keys, queues }: UnservedPorts, queue: TaskQueue): Promise<boolean> {
+async function hasTickets({ keys, queues }: UnservedPorts, queue: TaskQueue): Promise<boolean> {
   for (let shard = 0; shard < keys.shards; shard += 1) {
     const { waiting = 0, prioritized = 0 } = await queues.get(shard, queue).getJobCounts('waiting', 'prioritized');
     if (waiting + prioritized > 0) return true;

@@ -13,6 +13,7 @@ import {
 } from '../../ledger/index.ts';
 import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf, type TaskState } from '../../tasks/index.ts';
 import type { Intake } from '../accept/request.ts';
+import { isOfClosedQueue } from './closed-queues.ts';
 import { makeRoomFor, type MakeRoomPorts } from './make-room.ts';
 import { ticketId } from './ticket.ts';
 
@@ -41,8 +42,8 @@ export async function reprioritizeTask(
   const change: NewPriority = { priority: number, queue, class: capClass(state.source, number) };
   const answer = await changePriority(ledger, tenant, id, why === undefined ? change : { ...change, why });
   if (answer.kind === 'changed') await makeRoomFor(ports, tenant, answer.state);
-  // Its queue is another one now, and may not be paused.
-  if (answer.kind === 'changed' && answer.state.hold?.gate === 'paused') await promoteDue(ledger, tenant, [id], true);
+  // Its queue is another one now, and may be open.
+  if (answer.kind === 'changed' && answer.state.hold && isOfClosedQueue(answer.state.hold)) await promoteDue(ledger, tenant, [id], true);
   if (answer.kind === 'changed' && answer.state.granted) {
     // The old ticket would start the task at its old place. A ticket that a worker has taken meanwhile stays.
     await queues

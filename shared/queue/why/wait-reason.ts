@@ -1,7 +1,7 @@
 import { GATES, parseTimeline, type StoredAttempt, type TaskBody, type TaskState } from '../../tasks/index.ts';
 
 /** What a task can wait for: a gate of the ledger's, or, once it is granted, its turn, the fleet's cap or its queue. */
-export const WAIT_GATES = [...GATES, 'turn', 'fleet', 'worker', 'queue', 'outbox', 'rate', 'clock', 'deadline'] as const;
+export const WAIT_GATES = [...GATES, 'turn', 'fleet', 'queue', 'outbox', 'rate', 'clock', 'deadline'] as const;
 export type WaitGate = (typeof WAIT_GATES)[number];
 
 /** What is read of a task to explain its wait: neither its input nor its output. */

@@ -25,7 +25,7 @@ it('shows what runs with its last line, and counts what waits by gate', async ()
     { id, agent: 'echo', session: 'lobby', attempt: 1, lastLine: 'reads the files', progress: { note: 'half of it', percent: 50 } },
   ]);
   expect(body.waiting).toContainEqual({ gate: 'lane', count: 1, oldestMs: null });
-  expect(body.waiting).toContainEqual({ gate: 'worker', count: 1, oldestMs: expect.any(Number) });
+  expect(body.waiting).toContainEqual({ gate: 'queue', count: 1, oldestMs: expect.any(Number) });
   const other = await api.keyOf('elsewhere', ['read']);
   expect((await api.call('GET', '/v1/now', { key: other })).body).toEqual({ running: [], runningTotal: 0, waiting: [] });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { applyPauses, countHeldByQueue } from '#shared/queue/tickets/apply-pauses.ts';
+import { applyClosedQueues, countHeldByQueue } from '#shared/queue/tickets/closed-queues.ts';
 import { reprioritizeTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -46,16 +46,16 @@ describe('tasks of a paused queue', () => {
     await switchBackground('pause');
     const low = [await submitLow(), await submitLow(), await submitLow()];
     const others = [await submit(), await submit()];
-    await applyPauses(parts, [CAPPED]);
+    await applyClosedQueues(parts, [CAPPED]);
     for (const id of others) expect((await awaitEnd(parts, id, CAPPED)).state.status).toBe('completed');
-    await applyPauses(parts, [CAPPED]);
+    await applyClosedQueues(parts, [CAPPED]);
     for (const id of low) {
       expect(await stateOf(id)).toMatchObject({ status: 'queued', gate: 'paused', attempt: 0 });
       expect(await reasonsOf(id)).toEqual([['paused', 'queue "background" is paused']]);
     }
     expect((await countHeldByQueue(parts.ledger, [CAPPED])).get('background')).toBe(3);
     await switchBackground('resume');
-    expect(await applyPauses(parts, [CAPPED])).toMatchObject({ released: 3 });
+    expect(await applyClosedQueues(parts, [CAPPED])).toMatchObject({ released: 3 });
     for (const id of low) expect((await awaitEnd(parts, id, CAPPED)).state).toMatchObject({ status: 'completed', attempt: 1 });
   });
 
@@ -66,12 +66,12 @@ describe('tasks of a paused queue', () => {
     const next = await submit({ tenant, agent: 'narrow' });
     const later = await submit({ tenant, session: 's' });
     expect((await stateOf(next, tenant)).gate).toBe('lane');
-    await applyPauses(parts, [tenant]);
+    await applyClosedQueues(parts, [tenant]);
     expect((await awaitEnd(parts, next, tenant)).state.status).toBe('completed');
     expect(await stateOf(low, tenant)).toMatchObject({ gate: 'paused' });
     expect((await stateOf(later, tenant)).status).toBe('pending');
     await switchBackground('resume');
-    await applyPauses(parts, [tenant]);
+    await applyClosedQueues(parts, [tenant]);
     const ends = [await awaitEnd(parts, low, tenant), await awaitEnd(parts, later, tenant)];
     expect(ends.map(({ state }) => state.status)).toEqual(['completed', 'completed']);
     expect(ends[0]?.state.completedAt).toBeLessThanOrEqual(ends[1]?.state.startedAt ?? 0);
@@ -80,14 +80,14 @@ describe('tasks of a paused queue', () => {
   it('stay as they are where they take nothing from others', async () => {
     await switchBackground('pause');
     const id = await submitLow({ tenant: 'default' });
-    expect(await applyPauses(parts, ['default'])).toEqual({ held: 0, released: 0 });
+    expect(await applyClosedQueues(parts, ['default'])).toEqual({ held: 0, released: 0 });
     expect(await stateOf(id, 'default')).toMatchObject({ granted: true });
   });
 
   it('go on in another queue to which a higher priority takes them', async () => {
     await switchBackground('pause');
     const id = await submitLow();
-    await applyPauses(parts, [CAPPED]);
+    await applyClosedQueues(parts, [CAPPED]);
     expect(await stateOf(id)).toMatchObject({ gate: 'paused' });
     await reprioritizeTask(parts, CAPPED, id, { priority: 'normal' });
     expect((await awaitEnd(parts, id, CAPPED)).state).toMatchObject({ status: 'completed', queue: 'tasks' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { explainUnserved, findUnservedQueues, type QueueNotice } from '#shared/queue/registry/unserved-queues.ts';
+import { explainUnserved, findUnservedQueues, listUnservedQueues, type QueueNotice } from '#shared/queue/registry/unserved-queues.ts';
 import { beat, type WorkerRecord } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { redisNow } from '#shared/redis/replies.ts';
@@ -11,7 +11,7 @@ const REPORT = workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, running:
 
 const parts = await useEmptyParts();
 const { redis, keys, queues } = parts;
-const fleet = { redis, keys, queues, settings: parts.config.settings };
+const fleet = { redis, keys, queues, settings: parts.config.settings, isHeld: () => Promise.resolve(false) };
 
 async function submit(): Promise<void> {
   await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
@@ -31,11 +31,25 @@ describe('a queue whose tasks wait without a worker', () => {
     expect(await findUnservedQueues(fleet)).toEqual([]);
     expect(await findUnservedQueues(fleet)).toEqual([]);
     await passTime(GRACE_MS);
+    expect(await listUnservedQueues(fleet)).toEqual([]);
     const answers = await Promise.all([findUnservedQueues(fleet), findUnservedQueues(fleet)]);
     expect(answers.flat()).toEqual([
       { event: 'needs_attention', queue: 'tasks', reason: 'tasks wait and no worker serves the queue "tasks"' },
     ]);
     expect(await findUnservedQueues(fleet)).toEqual([]);
+    // While none is served, nobody could use the places of its tasks.
+    expect(await listUnservedQueues(fleet)).toEqual([]);
+    await beat(fleet, 'w', { ...REPORT, queues: ['chat'] });
+    expect(await listUnservedQueues(fleet)).toEqual(['tasks']);
+  });
+
+  it('needs attention for as long as its tasks are held, which have no tickets', async () => {
+    await submit();
+    await passTime(GRACE_MS);
+    expect(eventsOf(await findUnservedQueues(fleet))).toEqual(['needs_attention tasks']);
+    await queues.get(0, 'tasks').obliterate({ force: true });
+    expect(await findUnservedQueues({ ...fleet, isHeld: (queue) => Promise.resolve(queue === 'tasks') })).toEqual([]);
+    expect(eventsOf(await findUnservedQueues(fleet))).toEqual(['recovered tasks']);
   });
 
   it('has recovered, once, when a worker comes, and needs attention again when that is gone', async () => {

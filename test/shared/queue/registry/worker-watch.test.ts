@@ -23,8 +23,9 @@ it('notifies of a worker that ran nothing, and of a queue without one, once for 
   await beat(fleet, 'killed', report);
   await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
   const notices: FleetNotice[] = [];
+  const isHeld = (): Promise<boolean> => Promise.resolve(false);
   for (const _ of ['one', 'two']) {
-    const watch = new WorkerWatch({ ...fleet, queues, onNotice: (notice) => notices.push(notice), log });
+    const watch = new WorkerWatch({ ...fleet, queues, isHeld, onNotice: (notice) => notices.push(notice), log });
     open.push(watch);
     watch.start();
   }

@@ -10,7 +10,7 @@ import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
 
 const GATE_TEXTS: Readonly<Record<string, string>> = {
-  worker: 'a free slot',
+  queue: 'a free slot',
   lane: 'the task before it in its lane',
   cap: 'room under a limit',
   time: 'its time',
@@ -26,6 +26,7 @@ const GATE_TEXTS: Readonly<Record<string, string>> = {
   repeats: 'somebody to see to what sends the same input',
   daemon: 'a daemon that can run it',
   paused: 'its queue, which is paused',
+  worker: 'a worker that serves its queue',
 };
 
 /** How many tasks wait for what, and the newest of them. */
