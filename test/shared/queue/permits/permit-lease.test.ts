@@ -36,6 +36,11 @@ async function leaseTwo(keepMs = 0): Promise<PermitLease> {
   return lease;
 }
 
+/** Permits of attempts that outlive the worker. */
+async function inUse(): Promise<string | null> {
+  return await redis.hget(keys.fleet.permits, 'ordinary w1/attempts');
+}
+
 describe('permits that a worker has leased', () => {
   it('stand for as long as the fleet keeps them, from before the call on', async () => {
     const lease = await leaseTwo();
@@ -62,7 +67,6 @@ describe('permits that a worker has leased', () => {
   });
 
   it('are said to be in use at once where attempts outlive the worker', async () => {
-    const inUse = async (): Promise<string | null> => await redis.hget(keys.fleet.permits, 'ordinary w1/attempts');
     const lease = await leaseTwo(60_000);
     expect([lease.isReportDue, await inUse()]).toEqual([false, null]);
     const permit = lease.take();

@@ -17,13 +17,14 @@ afterEach(async () => {
   for (const watch of open.splice(0)) await watch.stop();
 });
 
+const isHeld = (): Promise<boolean> => Promise.resolve(false);
+
 it('notifies of a worker that ran nothing, and of a queue without one, once for several watches', async () => {
   const report = workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, running: 0, slots: 1, queues: ['tasks'] });
   const from = performance.now();
   await beat(fleet, 'killed', report);
   await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
   const notices: FleetNotice[] = [];
-  const isHeld = (): Promise<boolean> => Promise.resolve(false);
   for (const _ of ['one', 'two']) {
     const watch = new WorkerWatch({ ...fleet, queues, isHeld, onNotice: (notice) => notices.push(notice), log });
     open.push(watch);
