@@ -27,6 +27,7 @@ import { workerName } from '#shared/tasks/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
 import { openPool } from './isolation/open-pool.ts';
+import { CancelSweep } from './upkeep/cancel-sweep.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
 import { FleetSharer } from './upkeep/fleet-sharer.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
@@ -87,8 +88,7 @@ export function createWorkerService(parts: Parts): DrainableService {
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, isHeld: (queue) => isHeldForWorker(parts, queue), onNotice, log }),
     reclaimer: new Reclaimer({ ...parts, onLost, idle: idleOf(parts, permits, policy) }),
-    sharer: new FleetSharer(parts),
-    pump: new ProviderPump({ ledger, worker: name, throttle: parts.throttle, log }),
+    upkeep: [new FleetSharer(parts), new ProviderPump({ ledger, worker: name, throttle: parts.throttle, log }), new CancelSweep(parts)],
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [

@@ -25,10 +25,8 @@ export interface WorkerServiceOptions {
   watch: { start(): void; stop(): Promise<void> };
   /** Its part in the queue for machines with capabilities; null for a worker without any. */
   remote: Remote | null;
-  /** Divides the fleet's caps among its tenants. */
-  sharer: { start(): void; stop(): Promise<void> };
-  /** Releases the tasks that wait for a provider. */
-  pump: { start(): void; stop(): Promise<void> };
+  /** Its other timers: see `upkeep/`. */
+  upkeep: readonly { start(): void; stop(): Promise<void> }[];
   /** Finds the attempt that blocks or ends this process. */
   watchdog: Watchdog;
   promoter: DuePromoter;
@@ -86,8 +84,7 @@ export class WorkerService implements Service {
     promoter.start();
     this.#options.heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
     this.#options.watch.start();
-    this.#options.sharer.start();
-    this.#options.pump.start();
+    for (const each of this.#options.upkeep) each.start();
     this.#options.remote?.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
@@ -122,9 +119,9 @@ export class WorkerService implements Service {
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
-    const { heartbeat, watch, sharer, pump, watchdog, remote } = this.#options;
+    const { heartbeat, watch, upkeep, watchdog, remote } = this.#options;
     await remote?.stop();
-    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, sharer, pump, watchdog].map((each) => each.stop()));
+    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, ...upkeep, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
     this.#source?.close();

@@ -2,22 +2,47 @@ import type { TaskState, TaskStatus } from '../tasks/index.ts';
 import { parseFullState } from './codec/state.ts';
 import { contextKeys, runInContext, shardKeys, taskKeys, type TaskPlace } from './context.ts';
 import type { Ledger } from './ledger.ts';
+import { type OpenCancel, openCancelMember } from './settle/open-cancels.ts';
+import { parentLookup } from './read/lookups.ts';
 
-/** `stopping`: it runs; its worker was signalled, and loses the lease after the grace. */
-export type CancelAnswer = { kind: 'cancelled' | 'unknown' } | { kind: 'stopping'; member: string } | { kind: 'ended'; status: TaskStatus };
+/** `stopping`: it runs; its worker was signalled, and loses the lease after the grace. `open`: null when nothing below it is to be cancelled. */
+export type CancelAnswer = { open: OpenCancel | null } & (
+  | { kind: 'cancelled' | 'unknown' }
+  | { kind: 'stopping'; member: string }
+  | { kind: 'ended'; status: TaskStatus }
+);
 
-/** Cancels one task, not its sub-tasks. */
+/** Cancels one task. Its sub-tasks are to be cancelled with it unless it had ended otherwise before. */
 export async function cancelTask(ledger: Ledger, place: TaskPlace, reason: string): Promise<CancelAnswer> {
-  const shard = shardKeys(ledger, place.tenant);
-  const [kind, detail] = (await runInContext(ledger, {
+  return await runCancel(ledger, place, { reason, rootReason: reason, isBelow: false });
+}
+
+/** Cancels one task below a cancelled one; `rootReason`: why that was. Its own sub-tasks are to be cancelled with it, however it ended. */
+export async function cancelSubTask(ledger: Ledger, place: TaskPlace, rootReason: string): Promise<CancelAnswer> {
+  return await runCancel(ledger, place, { reason: `its parent task was cancelled: ${rootReason}`, rootReason, isBelow: true });
+}
+
+interface CancelCause {
+  reason: string;
+  rootReason: string;
+  isBelow: boolean;
+}
+
+async function runCancel(ledger: Ledger, place: TaskPlace, { reason, rootReason, isBelow }: CancelCause): Promise<CancelAnswer> {
+  const { tenant, id } = place;
+  const { leases, deadlines, signals, ended, due, openCancels } = shardKeys(ledger, tenant);
+  const below: OpenCancel = { tenant, id, reason: rootReason };
+  const { prefix } = parentLookup(ledger, tenant, id);
+  const [isOpen, kind, detail] = (await runInContext(ledger, {
     script: 'cancel-task',
-    tenant: place.tenant,
-    keys: [...taskKeys(ledger, place), shard.leases, shard.deadlines, shard.signals, shard.ended, shard.due],
-    args: [place.id, reason, ledger.settings.worker.cancelGraceMs],
-  })) as [string, string?];
-  if (kind === 'stopping') return { kind, member: `${detail}` };
-  if (kind === 'ended') return { kind, status: detail as TaskStatus };
-  return { kind: kind as 'cancelled' | 'unknown' };
+    tenant,
+    keys: [...taskKeys(ledger, place), leases, deadlines, signals, ended, due, openCancels],
+    args: [id, reason, ledger.settings.worker.cancelGraceMs, openCancelMember(below), prefix, isBelow ? 1 : ''],
+  })) as [number, string, string?];
+  const open = isOpen === 1 ? below : null;
+  if (kind === 'stopping') return { kind, member: `${detail}`, open };
+  if (kind === 'ended') return { kind, status: detail as TaskStatus, open };
+  return { kind: kind as 'cancelled' | 'unknown', open };
 }
 
 /** Ends a task as `stale` when its deadline passed before it started. */

@@ -12,6 +12,7 @@ export {
   type NewPriority,
   type PriorityAnswer,
   type ReopenAnswer,
+  cancelSubTask,
   cancelTask,
   changePriority,
   expireDeadline,
@@ -27,6 +28,7 @@ export {
   type TreeRoot,
   uncountDescendant,
 } from './accept/task-tree.ts';
+export { type OpenCancel, closeCancel, takeOpenCancel } from './settle/open-cancels.ts';
 export { explainFailures, forgetFailures, releaseAll } from './settle/agent-failures.ts';
 export { assertAgentStarts, readAgentHolds, releaseIfResumed, resumeAgent } from './settle/agent-starts.ts';
 export { explainPause, pauseAgent } from './settle/paused-agents.ts';

@@ -84,6 +84,11 @@ function shardKeys(prefix: string) {
     deadlines: `${prefix}deadlines`,
     /** Sorted set: `<tenant>/<task>` -> its sla, ms. Kept: until then, at most as long as the task. Bound: one per task with an sla. */
     slas: `${prefix}slas`,
+    /**
+     * Sorted set: `<tenant>/<task>/<reason>` of a cancelled task whose sub-tasks are to be cancelled with it -> since when, ms. Kept: until they are.
+     * Bound: tasks with sub-tasks.
+     */
+    openCancels: `${prefix}open-cancels`,
     /** Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Kept: until then. Bound: one per waiting task. */
     due: `${prefix}due`,
     /** Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Kept: until processed. Bound: three each. */

@@ -77,7 +77,7 @@ async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: str
   const own = `${tenant}/*`;
   let found = 0;
   const byTenant = [shard.leases, shard.outbox, shard.deadlines, shard.slas, shard.due, shard.deliveriesDue, shard.schedulesDue];
-  for (const set of [...byTenant, shard.actionsDue, shard.filesDue, shard.window]) {
+  for (const set of [...byTenant, shard.openCancels, shard.actionsDue, shard.filesDue, shard.window]) {
     found += await removeFromSet(redis, set, own);
   }
   for (const set of [shard.ended, shard.ready]) found += await removeFromSet(redis, set, `*/*/${own}`);

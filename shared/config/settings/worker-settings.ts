@@ -16,7 +16,7 @@ export const workerSettingsSchema = z
     leaseMs: int(10_000, 500),
     /** Between an abort and taking the lease away. */
     cancelGraceMs: int(5000, 0),
-    /** Between two searches for orphans: attempts whose lease ran out. Defaults to 1 s. */
+    /** Between two searches for orphans: attempts whose lease ran out, and cancels that were left. Defaults to 1 s. */
     orphanCheckIntervalMs: int(1000, 100),
     /** Between two heartbeats of a worker. Defaults to 10 s. */
     heartbeatIntervalMs: int(10_000, 100),
@@ -24,6 +24,8 @@ export const workerSettingsSchema = z
     deadHeartbeatThreshold: int(2),
     /** Age of an outbox entry before another process adds its ticket. */
     outboxSweepMs: int(3000, 100),
+    /** Age of a cancel whose process has not reached all sub-tasks before another one continues it. Defaults to 5 s. */
+    cancelSweepMs: int(5000, 100),
     /** Granted tasks that waited this long have their ticket looked up, and a new one made when it is gone. */
     ticketAuditMs: int(30_000, 1000),
     /** From so long a block of its event loop on a worker's thread writes down which task it is. Defaults to 3 s. */

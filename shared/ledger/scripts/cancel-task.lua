@@ -1,4 +1,5 @@
--- Cancels a task: at once when it does not run, else by a signal to its worker and a lease that ends after the grace.
+-- Cancels a task: at once when it does not run, else by a signal to its worker and a lease that ends after the grace. When it has sub-tasks,
+-- its cancel stays open until they are cancelled too, so that a process that dies before leaves them to another.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -16,12 +17,16 @@
 -- KEYS[15] signals: hash, unanswered stops of the shard by lease member, JSON
 -- KEYS[16] ended: zset, ends of the shard's tasks that subscribers have not received
 -- KEYS[17] due: zset, tasks of the shard that wait for a time, ms
+-- KEYS[18] open: zset, the shard's cancels that are to reach sub-tasks, by ms
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] reason: text, for people
 -- ARGV[4] grace: int, ms between the signal and the end of the lease
--- RETURNS {tickets, 'cancelled'} | {tickets, 'stopping', lease member} | {tickets, 'ended', status} | {tickets, 'unknown'};
---   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
+-- ARGV[5] entry: text, the open cancel of its sub-tasks
+-- ARGV[6] children: text, beginning of the lookups of its sub-tasks
+-- ARGV[7] below: `1` below a cancelled task: then a task that ended otherwise passes the cancel on; or empty
+-- RETURNS {tickets, open, 'cancelled'} | {tickets, open, 'stopping', lease member} | {tickets, open, 'ended', status} | {tickets, open, 'unknown'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ; open: 1 when sub-tasks are to be cancelled, else 0
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -44,13 +49,27 @@ local keys = {
 }
 local id = ARGV[2]
 local task = load_task(context, id)
-if not task then return { {}, 'unknown' } end
-if task.completedAt then return { {}, 'ended', task.status } end
+if not task then return { {}, 0, 'unknown' } end
+
+-- Keeps the cancel open when the task has sub-tasks. None is accepted any more, so that the answer holds.
+local function keep_open()
+  if #redis.call('ZRANGEBYLEX', context.index, '(' .. ARGV[6], '(' .. ARGV[6] .. '\255', 'LIMIT', 0, 1) == 0 then return 0 end
+  -- A server without memory lets a write pass after a removal.
+  redis.call('ZREM', KEYS[18], ARGV[5])
+  redis.call('ZADD', KEYS[18], context.stamp, ARGV[5])
+  return 1
+end
+
+if task.completedAt then
+  local passes_on = task.status == 'cancelled' or ARGV[7] == '1'
+  return { {}, passes_on and keep_open() or 0, 'ended', task.status }
+end
 
 if task.status ~= 'running' then
   task.outcome = { kind = 'cancelled', reason = ARGV[3] }
   emit(context, id, finish(context, keys, id, task, 'cancelled', ARGV[3]))
-  return { publish_granted(context), 'cancelled' }
+  return { publish_granted(context), keep_open(), 'cancelled' }
 end
 
-return { {}, 'stopping', stop_running(context, keys, id, task, { at = context.now, reason = ARGV[3] }, ARGV[4]) }
+local member = stop_running(context, keys, id, task, { at = context.now, reason = ARGV[3] }, ARGV[4])
+return { {}, keep_open(), 'stopping', member }

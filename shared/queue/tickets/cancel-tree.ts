@@ -1,5 +1,16 @@
-import { type CancelAnswer, cancelTask, type Ledger, parentLookup, readLookup, readState, readStates } from '../../ledger/index.ts';
-import { isTerminal, type TaskState } from '../../tasks/index.ts';
+import {
+  type CancelAnswer,
+  cancelSubTask,
+  cancelTask,
+  closeCancel,
+  type Ledger,
+  type OpenCancel,
+  parentLookup,
+  readLookup,
+  readState,
+  readStates,
+} from '../../ledger/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
 
 interface StateOfTask {
   id: string;
@@ -17,42 +28,47 @@ const PAGE = 200;
 
 /**
  * Cancels a task and, from the top down, every task it delegated: a stopped task delegates no more, so that none joins the tree behind this.
- * A task that had ended before stays as it is, with the tasks that it delegated.
+ * A task that had ended before stays as it is, with the tasks that it delegated. When this process dies, a worker continues.
  */
 export async function cancelTree(ledger: Ledger, tenant: string, id: string, reason: string): Promise<CancelTreeAnswer> {
-  const root = await readState(ledger, tenant, id);
-  if (!root) return { answer: { kind: 'unknown' }, subTasks: 0 };
-  const answer = await cancelOne(ledger, tenant, { id, state: root }, reason);
-  if (answer.kind === 'ended' && answer.status !== 'cancelled') return { answer, subTasks: 0 };
-  let subTasks = 0;
-  for await (const child of descendants(ledger, tenant, id)) {
-    if (isTerminal(child.state.status)) continue;
-    const { kind } = await cancelOne(ledger, tenant, child, `its parent task was cancelled: ${reason}`);
-    if (kind === 'cancelled' || kind === 'stopping') subTasks += 1;
-  }
-  return { answer, subTasks };
+  const state = await readState(ledger, tenant, id);
+  if (!state) return { answer: { kind: 'unknown', open: null }, subTasks: 0 };
+  const answer = await cancelTask(ledger, { tenant, id, lane: state.lane ?? null }, reason);
+  count(ledger, tenant, state, answer);
+  return { answer, subTasks: answer.open === null ? 0 : await continueCancel(ledger, answer.open) };
 }
 
-async function cancelOne(ledger: Ledger, tenant: string, { id, state }: StateOfTask, reason: string): Promise<CancelAnswer> {
-  const answer = await cancelTask(ledger, { tenant, id, lane: state.lane ?? null }, reason);
-  if (answer.kind === 'cancelled') ledger.counts.taskEnded(tenant, state, 'cancelled');
+/**
+ * Cancels all that is below the task of an open cancel, until `mayContinue` says no: the rest stays open. Several processes may do so at once.
+ * Returns how many tasks were stopped or are stopping.
+ */
+export async function continueCancel(ledger: Ledger, cancel: OpenCancel, mayContinue = (): boolean => true): Promise<number> {
+  const open = [cancel];
+  let subTasks = 0;
+  // An array is iterated with what is added meanwhile.
+  for (const each of open) {
+    if (!mayContinue()) break;
+    for await (const child of children(ledger, each)) {
+      const answer = await cancelChild(ledger, each, child);
+      if (answer.kind === 'cancelled' || answer.kind === 'stopping') subTasks += 1;
+      if (answer.open !== null) open.push(answer.open);
+    }
+    await closeCancel(ledger, each);
+  }
+  return subTasks;
+}
+
+async function cancelChild(ledger: Ledger, { tenant, reason }: OpenCancel, { id, state }: StateOfTask): Promise<CancelAnswer> {
+  const answer = await cancelSubTask(ledger, { tenant, id, lane: state.lane ?? null }, reason);
+  count(ledger, tenant, state, answer);
   return answer;
 }
 
-/** All tasks below a task; a parent comes before its children. */
-async function* descendants(ledger: Ledger, tenant: string, root: string): AsyncGenerator<StateOfTask> {
-  const seen = new Set([root]);
-  // A set is iterated in the order of its additions, also those made meanwhile.
-  for (const parent of seen) {
-    for await (const child of children(ledger, tenant, parent)) {
-      if (seen.has(child.id)) continue;
-      seen.add(child.id);
-      yield child;
-    }
-  }
+function count(ledger: Ledger, tenant: string, before: TaskState, answer: CancelAnswer): void {
+  if (answer.kind === 'cancelled') ledger.counts.taskEnded(tenant, before, 'cancelled');
 }
 
-async function* children(ledger: Ledger, tenant: string, parent: string): AsyncGenerator<StateOfTask> {
+async function* children(ledger: Ledger, { tenant, id: parent }: OpenCancel): AsyncGenerator<StateOfTask> {
   const lookup = parentLookup(ledger, tenant, parent);
   let before: string | null = null;
   let ids: string[];

@@ -62,7 +62,7 @@ describe('cancelling', () => {
     ],
   ])('ends a task at once that is %s', async (_where, make) => {
     const id = await make();
-    expect(await cancel(id)).toEqual({ kind: 'cancelled' });
+    expect(await cancel(id)).toEqual({ kind: 'cancelled', open: null });
     expect(await test.state(id)).toMatchObject({ status: 'cancelled', outcome: { kind: 'cancelled', reason: 'no' } });
     expect((await test.claim(id)).kind).toBe('ended');
     expect((await test.events(id)).at(-1)).toBe('task.cancelled');
@@ -70,7 +70,7 @@ describe('cancelling', () => {
 
   it('signals the worker of a running task, and gives it the grace', async () => {
     const held = await running();
-    expect(await cancel(held.id)).toEqual({ kind: 'stopping', member: leaseMember(held) });
+    expect(await cancel(held.id)).toEqual({ kind: 'stopping', member: leaseMember(held), open: null });
     expect(await test.state(held.id)).toMatchObject({ status: 'running', cancel: { reason: 'no' } });
     const ends = Number(await test.redis.zscore(test.keys.shard(0).leases, leaseMember(held)));
     expect(ends).toBeGreaterThan(Date.now() + 4000);
@@ -90,8 +90,8 @@ describe('cancelling', () => {
   it('answers what a task ended as, and does not know others', async () => {
     const held = await running();
     await test.settle(held, DONE);
-    expect(await cancel(held.id)).toEqual({ kind: 'ended', status: 'completed' });
-    expect(await cancelTask(test.ledger, { ...held, tenant: 'other' }, 'no')).toEqual({ kind: 'unknown' });
+    expect(await cancel(held.id)).toEqual({ kind: 'ended', status: 'completed', open: null });
+    expect(await cancelTask(test.ledger, { ...held, tenant: 'other' }, 'no')).toEqual({ kind: 'unknown', open: null });
   });
 
   it('ends a task once when many ask', async () => {

@@ -36,7 +36,7 @@ describe.each<[what: string, wish: TaskWish]>([
     const ids = [await test.accepted({ ...wish, lane: LANE }), await test.accepted({ ...wish, lane: LANE })] as const;
     for (const id of ids)
       expect((await changePriority(test.ledger, TENANT, id, { priority: 8, queue: 'tasks', class: 'u1' })).kind).toBe('changed');
-    for (const id of ids) expect(await cancelTask(test.ledger, await test.place(id), HALF)).toEqual({ kind: 'cancelled' });
+    for (const id of ids) expect(await cancelTask(test.ledger, await test.place(id), HALF)).toEqual({ kind: 'cancelled', open: null });
   });
 
   it('goes back in line when its worker is gone', async () => {

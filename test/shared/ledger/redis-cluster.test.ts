@@ -4,10 +4,11 @@ import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
-import { cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
+import { cancelSubTask, cancelTask, changePriority, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { listEnded, removeTask } from '#shared/ledger/ended-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
+import { closeCancel, takeOpenCancel } from '#shared/ledger/settle/open-cancels.ts';
 import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -80,7 +81,7 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     const nextClaim = await claimTask(ledger, nextPlace, 'w');
     const nextToken = nextClaim.kind === 'claimed' ? nextClaim.state.token : 0;
     expect(await settleAttempt(ledger, { ...nextPlace, token: nextToken }, DONE)).toEqual({ kind: 'settled', status: 'completed' });
-    expect(await cancelTask(ledger, place, 'no')).toEqual({ kind: 'cancelled' });
+    expect(await cancelTask(ledger, place, 'no')).toEqual({ kind: 'cancelled', open: null });
     expect(await measureTenant(ledger, tenant)).toBeGreaterThan(500);
     const { items } = await listTasks(ledger, tenant, {}, { limit: 10 });
     expect(items.map(({ body, state }) => [body.id, state.status])).toEqual([
@@ -89,6 +90,18 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     ]);
     for (const item of items) expect(await removeTask(ledger, item)).toBe(true);
     expect(await readTask(ledger, tenant, place.id)).toBeNull();
+  });
+
+  it.each(TENANTS)('keeps the cancel of a task of tenant %s open for its sub-tasks', async (tenant) => {
+    const parent = aTask({ tenant });
+    const child = aTask({ tenant, parentTaskId: parent.body.id, source: 'delegation' });
+    for (const task of [parent, child]) expect((await acceptNewTask(ledger, task)).kind).toBe('accepted');
+    const { open } = await cancelTask(ledger, { tenant, id: parent.body.id, lane: null }, 'no');
+    const now = Date.now() + 60_000;
+    expect(await takeOpenCancel(ledger, ledger.keys.shardOf(tenant), { before: now, now })).toEqual(open);
+    expect(await cancelSubTask(ledger, { tenant, id: child.body.id, lane: null }, 'no')).toEqual({ kind: 'cancelled', open: null });
+    await closeCancel(ledger, { tenant, id: parent.body.id, reason: 'no' });
+    expect(await takeOpenCancel(ledger, ledger.keys.shardOf(tenant), { before: now, now })).toBeNull();
   });
 
   it.each(TENANTS)('takes messages of tenant %s through their modes', async (tenant) => {

@@ -32,13 +32,15 @@ describe('what an ended tenant left', () => {
     const { secret } = await createKey(parts, { tenant: tenant.id, name: 'k', scopes: ['admin'] });
     const { token } = await createVisitor(parts, { tenant: tenant.id, session: 's', expiresInMs: 60_000 }, 10);
     await acceptTask(parts, request(tenant.id));
+    const { openCancels } = keys.shard(keys.shardOf(tenant.id));
+    await redis.zadd(openCancels, 1, `${tenant.id}/task/why`, 1, 'other/task/why');
     // Its end was written, and nothing else happened.
     await tenants.end(tenant, 1000);
     expect([await findKey(parts, secret), await findVisitor(parts, token)]).toEqual([null, null]);
     expect((await ownKeys(tenant)).length).toBeGreaterThan(3);
 
     await cleanTenants(parts, at(2000));
-    expect(await ownKeys(tenant)).toEqual([]);
+    expect([await ownKeys(tenant), await redis.zrange(openCancels, '0', '-1')]).toEqual([[], ['other/task/why']]);
     expect([await redis.hlen(keys.fleet.apiKeys), await redis.exists(keys.fleet.visitors(tenant.id))]).toEqual([0, 0]);
     await expect(acceptTask(parts, request(tenant.id))).rejects.toMatchObject({ code: 'tenant.ended' });
   });
