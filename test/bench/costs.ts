@@ -1,8 +1,18 @@
-import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { newTaskId } from '#shared/tasks/ids.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { progress, readOptions } from './bench-options.ts';
 import { inFlight, perSecond } from './in-flight.ts';
+import {
+  AGENT_CAP,
+  deadline,
+  EVERYTHING,
+  type Extras,
+  extrasOf,
+  facts,
+  idempotencyKey,
+  LIMITED,
+  priority,
+  session,
+} from './fleets/loaded-tasks.ts';
 import { type FleetOptions, OurFleet } from './fleets/our-fleet.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
@@ -27,45 +37,11 @@ interface Figures {
 }
 
 const PLAIN: Variant = { name: 'without', accept: (fleet) => fleet.accept() };
-const HOUR_MS = 3_600_000;
-const PRIORITIES = [3, 5, 8] as const;
-
-/** What an operator may set for a tenant: caps of every kind that are never full, rates, and a weight. */
-const LIMITED: FleetOptions = {
-  limits: {
-    tenants: {
-      default: {
-        running: 100_000,
-        waiting: 1_000_000,
-        runningByClass: { user: 100_000, proactive: 100_000, webhook: 100_000 },
-        runningLow: 100_000,
-        weight: 2,
-        rates: { user: { perMinute: 60_000_000, perHour: 1_000_000_000 }, all: { perMinute: 60_000_000, perHour: 1_000_000_000 } },
-      },
-    },
-  },
-};
-
-/** A shared lane of all tasks. */
-const AGENT_CAP: FleetOptions = { agent: { maxRunning: 100_000 } };
-
-/** What the n-th task has, beside its input. */
-type Extras = (index: number, id: string) => Partial<AcceptRequest>;
-
-const priority: Extras = (index) => ({ priority: PRIORITIES[index % PRIORITIES.length] ?? 5 });
-const session: Extras = (index) => ({ session: `session-${index}` });
-const idempotencyKey: Extras = (_index, id) => ({ idempotencyKey: id });
-const deadline: Extras = () => ({ deadline: new Date(Date.now() + HOUR_MS).toISOString() });
-const facts: Extras = (index) => ({ metadata: { team: 'a', ticket: index }, context: { page: 'start' }, correlationId: `call-${index}` });
-
 function variant(name: string, extras: readonly Extras[], options?: FleetOptions): Variant {
   return {
     name,
     ...(options === undefined ? {} : { options }),
-    accept: async (fleet, index) => {
-      const id = newTaskId();
-      await fleet.acceptAs(Object.assign({ id }, ...extras.map((each) => each(index, id))));
-    },
+    accept: async (fleet, index) => await fleet.acceptAs(extrasOf(extras, index)),
   };
 }
 
@@ -77,7 +53,7 @@ const VARIANTS = [
   variant('an idempotency key', [idempotencyKey]),
   variant('a deadline', [deadline]),
   variant('metadata, context', [facts]),
-  variant('all of these', [priority, session, idempotencyKey, deadline, facts], { ...LIMITED, ...AGENT_CAP }),
+  variant('all of these', EVERYTHING, { ...LIMITED, ...AGENT_CAP }),
 ];
 
 const METERED: Variant = { name: 'with metrics', accept: PLAIN.accept };

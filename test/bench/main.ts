@@ -4,6 +4,7 @@ import { startRedis } from '../support/redis/start-redis.ts';
 import { progress, readOptions } from './bench-options.ts';
 import { HttpFleet } from './fleets/http-fleet.ts';
 import { inFlight, perSecond } from './in-flight.ts';
+import { AGENT_CAP, EVERYTHING, extrasOf, LIMITED } from './fleets/loaded-tasks.ts';
 import { OurFleet } from './fleets/our-fleet.ts';
 import { print, printHeading } from './print.ts';
 import { RawBullmq } from './rivals/raw-bullmq.ts';
@@ -15,63 +16,79 @@ const IN_FLIGHT = 50;
 const FEW_SLOTS = 50;
 const MANY_SLOTS = 200;
 
-const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'] });
+const REDIS_ARGS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'];
+const server = await startRedis({ args: REDIS_ARGS });
 const raw = new RawBullmq(server.url);
 const ours = await OurFleet.open(server.url);
 const http = await HttpFleet.open(ours.parts, IN_FLIGHT);
 const monitor = new Redis(server.url);
+/** With limits of every kind, and tasks that carry all they can; on a Redis of its own, as it is another fleet. */
+const loadedServer = await startRedis({ args: REDIS_ARGS });
+const loaded = await OurFleet.open(loadedServer.url, { ...LIMITED, ...AGENT_CAP });
 
-interface Round {
-  rawAdd: number;
-  ourAccept: number;
-  rawFew: number;
-  ourFew: number;
-  rawMany: number;
-  ourMany: number;
-  ourHttp: number;
+/** Tasks a second. */
+interface Figures {
+  accept: number;
+  few: number;
+  many: number;
   /** Added and processed, or accepted and run, one after the other. */
-  rawBothFew: number;
-  ourBothFew: number;
-  rawBothMany: number;
-  ourBothMany: number;
+  bothFew: number;
+  bothMany: number;
 }
 
-/** Tasks a second through both of two steps. */
-function both(first: number, second: number): number {
-  return 1 / (1 / first + 1 / second);
+interface Round {
+  raw: Figures;
+  ours: Figures;
+  /** With everything on. */
+  loaded: Figures;
+  http: number;
+}
+
+/** `both`: through both steps. */
+function figures({ accept, few, many }: Pick<Figures, 'accept' | 'few' | 'many'>): Figures {
+  const both = (run: number): number => 1 / (1 / accept + 1 / run);
+  return { accept, few, many, bothFew: both(few), bothMany: both(many) };
 }
 
 // With ids like ours, which a user of BullMQ who must not run a message twice gives as well.
 const addRaw = async (): Promise<void> => await inFlight(TASKS, IN_FLIGHT, () => raw.add(newTaskId()));
 
+async function acceptOurs(): Promise<void> {
+  await inFlight(TASKS, IN_FLIGHT, () => ours.accept());
+  await ours.parts.relay.idle();
+}
+
+async function acceptLoaded(): Promise<void> {
+  await inFlight(TASKS, IN_FLIGHT, (index) => loaded.acceptAs(extrasOf(EVERYTHING, index)));
+  await loaded.parts.relay.idle();
+}
+
+async function acceptByHttp(): Promise<void> {
+  await inFlight(TASKS, IN_FLIGHT, () => http.accept());
+  await ours.parts.relay.idle();
+}
+
 async function round(): Promise<Round> {
-  const rawAdd = await perSecond(TASKS, addRaw);
-  const ourAccept = await perSecond(TASKS, async () => {
-    await inFlight(TASKS, IN_FLIGHT, () => ours.accept());
-    await ours.parts.relay.idle();
-  });
-  const rawFew = await perSecond(TASKS, () => raw.process(TASKS, FEW_SLOTS));
-  const ourFew = await perSecond(TASKS, () => ours.process(TASKS, FEW_SLOTS));
-  await addRaw();
-  const ourHttp = await perSecond(TASKS, async () => {
-    await inFlight(TASKS, IN_FLIGHT, () => http.accept());
-    await ours.parts.relay.idle();
-  });
-  const rawMany = await perSecond(TASKS, () => raw.process(TASKS, MANY_SLOTS));
-  const ourMany = await perSecond(TASKS, () => ours.process(TASKS, MANY_SLOTS));
-  return {
-    rawAdd,
-    ourAccept,
-    ourHttp,
-    rawFew,
-    ourFew,
-    rawMany,
-    ourMany,
-    rawBothFew: both(rawAdd, rawFew),
-    ourBothFew: both(ourAccept, ourFew),
-    rawBothMany: both(rawAdd, rawMany),
-    ourBothMany: both(ourAccept, ourMany),
+  const accept = {
+    raw: await perSecond(TASKS, addRaw),
+    ours: await perSecond(TASKS, acceptOurs),
+    loaded: await perSecond(TASKS, acceptLoaded),
   };
+  const few = {
+    raw: await perSecond(TASKS, () => raw.process(TASKS, FEW_SLOTS)),
+    ours: await perSecond(TASKS, () => ours.process(TASKS, FEW_SLOTS)),
+    loaded: await perSecond(TASKS, () => loaded.process(TASKS, FEW_SLOTS)),
+  };
+  await addRaw();
+  await acceptLoaded();
+  const byHttp = await perSecond(TASKS, acceptByHttp);
+  const many = {
+    raw: await perSecond(TASKS, () => raw.process(TASKS, MANY_SLOTS)),
+    ours: await perSecond(TASKS, () => ours.process(TASKS, MANY_SLOTS)),
+    loaded: await perSecond(TASKS, () => loaded.process(TASKS, MANY_SLOTS)),
+  };
+  const of = (who: 'raw' | 'ours' | 'loaded'): Figures => figures({ accept: accept[who], few: few[who], many: many[who] });
+  return { raw: of('raw'), ours: of('ours'), loaded: of('loaded'), http: byHttp };
 }
 
 interface Calls {
@@ -101,19 +118,11 @@ try {
     progress(`round ${index + 1} of ${ROUNDS}`);
     rounds.push(await round());
   }
-  const of = (name: keyof Round): number => median(rounds.map((each) => each[name]));
-  const ratio = (our: keyof Round, their: keyof Round): number => median(rounds.map((each) => each[our] / each[their]));
-
   print('\n                          a second   raw BullMQ   ratio');
-  print(`accept                    ${row(of('ourAccept'), of('rawAdd'), ratio('ourAccept', 'rawAdd'))}`);
-  print(`accept through HTTP       ${row(of('ourHttp'), of('rawAdd'), ratio('ourHttp', 'rawAdd'))}`);
-  print(`claim, run, settle: ${`${MANY_SLOTS}`.padStart(4)}  ${row(of('ourMany'), of('rawMany'), ratio('ourMany', 'rawMany'))}`);
-  print(`             slots: ${`${FEW_SLOTS}`.padStart(4)}  ${row(of('ourFew'), of('rawFew'), ratio('ourFew', 'rawFew'))}`);
-
-  print(
-    `accept, then run:   ${`${MANY_SLOTS}`.padStart(4)}  ${row(of('ourBothMany'), of('rawBothMany'), ratio('ourBothMany', 'rawBothMany'))}`,
-  );
-  print(`             slots: ${`${FEW_SLOTS}`.padStart(4)}  ${row(of('ourBothFew'), of('rawBothFew'), ratio('ourBothFew', 'rawBothFew'))}`);
+  printFigures(rounds, 'ours');
+  printRow('accept through HTTP', rounds, ({ http: ourRate, raw: { accept } }) => [ourRate, accept]);
+  print('\nwith everything on');
+  printFigures(rounds, 'loaded');
 
   progress('latencies');
   const latencies = await ours.latencies(500);
@@ -126,19 +135,33 @@ try {
   };
   await calls('raw add', addRaw);
   await calls('raw process', () => raw.process(TASKS, MANY_SLOTS));
-  await calls('accept', async () => {
-    await inFlight(TASKS, IN_FLIGHT, () => ours.accept());
-    await ours.parts.relay.idle();
-  });
+  await calls('accept', acceptOurs);
   await calls('claim, run, settle', () => ours.process(TASKS, MANY_SLOTS));
 } finally {
   await raw.close();
   await http.close();
   await ours.parts.close();
+  await loaded.parts.close();
   monitor.disconnect();
   await server.stop();
+  await loadedServer.stop();
 }
 
-function row(ourRate: number, theirRate: number, share: number): string {
-  return `${ourRate.toFixed(0).padStart(8)}${theirRate.toFixed(0).padStart(13)}${share.toFixed(2).padStart(8)}`;
+function printFigures(rounds: readonly Round[], who: 'ours' | 'loaded'): void {
+  const rows = [
+    ['accept', 'accept'],
+    [`claim, run, settle: ${`${MANY_SLOTS}`.padStart(4)}`, 'many'],
+    [`             slots: ${`${FEW_SLOTS}`.padStart(4)}`, 'few'],
+    [`accept, then run:   ${`${MANY_SLOTS}`.padStart(4)}`, 'bothMany'],
+    [`             slots: ${`${FEW_SLOTS}`.padStart(4)}`, 'bothFew'],
+  ] as const;
+  for (const [what, name] of rows) printRow(what, rounds, ({ raw: theirs, [who]: own }) => [own[name], theirs[name]]);
+}
+
+/** Medians of the rounds. `read`: our rate and theirs. */
+function printRow(what: string, rounds: readonly Round[], read: (round: Round) => readonly [our: number, their: number]): void {
+  const pairs = rounds.map(read);
+  const [our, their] = [median(pairs.map(([rate]) => rate)), median(pairs.map(([, rate]) => rate))];
+  const share = median(pairs.map(([rate, theirRate]) => rate / theirRate));
+  print(`${what.padEnd(26)}${our.toFixed(0).padStart(8)}${their.toFixed(0).padStart(13)}${share.toFixed(2).padStart(8)}`);
 }

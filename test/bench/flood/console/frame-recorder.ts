@@ -2,7 +2,7 @@
 export const FRAME_RECORDER = `(() => {
   const record = { step: 'start', steps: {} };
   const BUCKETS = 2000;
-  const current = () => (record.steps[record.step] ??= { frames: new Array(BUCKETS + 1).fill(0), longTasks: 0, longestTask: 0 });
+  const current = () => (record.steps[record.step] ??= { frames: new Array(BUCKETS + 1).fill(0), longFrames: 0, longestFrame: 0 });
   window.__record = record;
   let last = performance.now();
   const onFrame = () => {
@@ -14,10 +14,10 @@ export const FRAME_RECORDER = `(() => {
   requestAnimationFrame(onFrame);
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) {
-      current().longTasks += 1;
-      current().longestTask = Math.max(current().longestTask, duration);
+      current().longFrames += 1;
+      current().longestFrame = Math.max(current().longestFrame, duration);
     }
-  }).observe({ type: 'longtask' });
+  }).observe({ type: 'long-animation-frame' });
   const KEPT = 1000;
   new PerformanceObserver((list) => {
     for (const { name, duration } of list.getEntries()) {
@@ -33,11 +33,12 @@ export const FRAME_RECORDER = `(() => {
 })()`;
 
 export interface StepRecord {
-  /** Frames by their length in ms. */
+  /** Frames by the time from one to the next, ms. */
   frames: number[];
-  /** Tasks of the main thread over 50 ms, and the longest of them, ms. */
-  longTasks: number;
-  longestTask: number;
+  /** Frames that the browser itself reports as long: the page worked on them for over 50 ms, from their first task to their last paint. */
+  longFrames: number;
+  /** The longest of these, ms. */
+  longestFrame: number;
 }
 
 export interface FrameRecord {
