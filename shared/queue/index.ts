@@ -44,7 +44,7 @@ export {
 export { explainHeldForWorker } from './registry/unserved-queues.ts';
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
-export { applyClosedQueues, countHeldByQueue, isHeldForWorker } from './tickets/closed-queues.ts';
+export { applyClosedQueues, type ClosedQueuePorts, countHeldByQueue, isHeldForWorker, readClosedQueues } from './tickets/closed-queues.ts';
 export { cancelTree, continueCancel } from './tickets/cancel-tree.ts';
 export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';
 export { makeRoom } from './tickets/make-room.ts';

@@ -3,6 +3,7 @@ import { SOURCES } from '#shared/config/index.ts';
 import { countSchema, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, listTasks, readLastLine, readProgress } from '#shared/ledger/index.ts';
 import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metrics/index.ts';
+import { type ClosedQueuePorts, readClosedQueues } from '#shared/queue/index.ts';
 import { priorityBand, type Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { type Load, type LoadPorts, readLoad } from './read-load.ts';
@@ -32,7 +33,7 @@ const runningSchema = z.strictObject({
 const waitingSchema = z.strictObject({
   gate: z.string().meta({ description: 'What they wait at, as in `why`; `queue` when they wait only for a free slot.' }),
   count: z.int(),
-  oldestMs: z.number().nullable().meta({ description: 'How long the first of them has waited for a slot; null at other gates.' }),
+  oldestMs: z.number().nullable().meta({ description: 'How long the first of them that may run has waited; null at gates before.' }),
 });
 
 const nowSchema = z
@@ -49,7 +50,7 @@ const querySchema = z.strictObject({
 });
 
 /** `GET /v1/now`. */
-export function getNow(ports: LoadPorts): Route {
+export function getNow(ports: LoadPorts & ClosedQueuePorts): Route {
   return route({
     method: 'get',
     path: '/v1/now',
@@ -67,7 +68,8 @@ export function getNow(ports: LoadPorts): Route {
         readServiceTimes(ledger, tenant),
       ]);
       const running = await Promise.all(page.items.map((task) => viewRunning(ledger, task, times)));
-      return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting: waitingByGate(load) } };
+      const waiting = await waitingByGate(ports, tenant, load);
+      return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting } };
     },
   });
 }
@@ -92,8 +94,10 @@ async function viewRunning(ledger: Ledger, { body, state }: Task, times: TenantT
   };
 }
 
-function waitingByGate({ waiting }: Load): z.infer<typeof waitingSchema>[] {
-  const groups = Map.groupBy(waiting, ({ gate }) => gate ?? 'queue');
+async function waitingByGate(ports: ClosedQueuePorts, tenant: string, { waiting }: Load): Promise<z.infer<typeof waitingSchema>[]> {
+  const needsSlot = waiting.some(({ gate }) => gate === null);
+  const closed = needsSlot ? (await readClosedQueues(ports)).get(ports.ledger.keys.shardOf(tenant)) : undefined;
+  const groups = Map.groupBy(waiting, ({ gate, queue }) => gate ?? closed?.get(queue) ?? 'queue');
   const all = [...groups].map(([gate, entries]) => {
     const ages = entries.flatMap(({ oldestMs }) => oldestMs ?? []);
     return { gate, count: entries.reduce((sum, { count }) => sum + count, 0), oldestMs: ages.length === 0 ? null : Math.max(...ages) };

@@ -61,7 +61,7 @@ export function isOfClosedQueue(hold: TaskHold): boolean {
  */
 export async function applyClosedQueues(ports: ClosedQueuePorts, tenants: readonly string[]): Promise<AppliedClosures> {
   const { ledger } = ports;
-  const closed = await readClosed(ports);
+  const closed = await readClosedQueues(ports);
   let [held, released] = [0, 0];
   for (const tenant of tenants) {
     const names = closed.get(ledger.keys.shardOf(tenant)) ?? new Map();
@@ -71,8 +71,8 @@ export async function applyClosedQueues(ports: ClosedQueuePorts, tenants: readon
   return { held, released };
 }
 
-/** The closed queues of tasks, by shard. */
-async function readClosed({ queues, ledger }: ClosedQueuePorts): Promise<Map<number, ClosedQueues>> {
+/** The closed queues of tasks, by shard: each with what closes it. */
+export async function readClosedQueues({ queues, ledger }: ClosedQueuePorts): Promise<ReadonlyMap<number, ClosedQueues>> {
   const all = queues.all().filter(({ name }) => TASK_QUEUES.some((each) => each === name));
   const unserved = await listUnservedQueues(ledger);
   const found = await Promise.all(

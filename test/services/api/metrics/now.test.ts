@@ -29,3 +29,11 @@ it('shows what runs with its last line, and counts what waits by gate', async ()
   const other = await api.keyOf('elsewhere', ['read']);
   expect((await api.call('GET', '/v1/now', { key: other })).body).toEqual({ running: [], runningTotal: 0, waiting: [] });
 });
+
+it('names the queue where that keeps tasks waiting which would only need a slot', async () => {
+  const key = await api.keyOf('patient', ['read']);
+  await acceptTask(parts, { tenant: 'patient', agent: 'echo', input: 'do it', priority: 'low' });
+  await parts.queues.get(0, 'background').pause();
+  const { body } = await api.call('GET', '/v1/now', { key });
+  expect(body.waiting).toEqual([{ gate: 'paused', count: 1, oldestMs: expect.any(Number) }]);
+});
