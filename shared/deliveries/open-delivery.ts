@@ -8,7 +8,7 @@ import { type Delivery, deliveryId, type DeliveryKey, type DeliveryStatus, newDe
 const TRIES = 20;
 
 /**
- * The delivery of a task, made when there is none. `endedAt`: when the task ended, null while it has not. A delivery that is over
+ * The delivery of a task, made when there is none. `endedAt`: when the task ended, null while it has not. A delivery of an earlier end
  * starts again when its task was opened again and ended once more. Returns null when the record kept changing.
  */
 export async function openDelivery(
@@ -27,12 +27,14 @@ export async function openDelivery(
   return null;
 }
 
-/** The delivery of the task's next end; null when this is still the same one. */
+/**
+ * The delivery of the task's next end; null when this is still the same one. It takes over from one that is pending: its process may be
+ * sending the earlier end, and would take that for all there is to send.
+ */
 function followingEnd(delivery: Delivery, endedAt: number | null, now: number): Delivery | null {
-  const isOver = delivery.status !== 'pending' && delivery.endedAt !== null;
-  if (!isOver || endedAt === null || endedAt <= (delivery.endedAt ?? 0)) return null;
-  const { platform, number, turn } = delivery;
-  return { ...newDelivery(delivery, now), platform, number: number + 1, turn: turn + 1 };
+  if (delivery.endedAt === null || endedAt === null || endedAt <= delivery.endedAt) return null;
+  const { platform, number, turn, nextTryAt } = delivery;
+  return { ...newDelivery(delivery, now), platform, number: number + 1, turn: turn + 1, nextTryAt };
 }
 
 interface OpenReplyParts {

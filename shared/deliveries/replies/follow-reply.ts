@@ -96,12 +96,19 @@ export class ReplyFollower {
       return { kind: 'ended', task, text: await this.#reader.read(), quietMs };
     }
     if (signal.aborted) return { kind: 'left', at: 0 };
+    await this.#forgetEnd();
     await this.#explainWait(task);
     // Nobody is at it, and that may take days.
     if (gate !== 'time' && gate !== 'daemon') this.#context.typing.show(port, thread);
     if (status === 'running') await this.#stream(task);
     else if (this.#context.isCrowded(task.body.tenant)) return { kind: 'left', at: this.#context.clock.now() + this.#stepAsideMs(task) };
     return null;
+  }
+
+  /** A task that was opened again is followed to its next end, which then needs no delivery of its own. */
+  async #forgetEnd(): Promise<void> {
+    const { held } = this.#options;
+    if (held.delivery.endedAt !== null) await held.save({ endedAt: null });
   }
 
   async #stream(task: Task): Promise<void> {

@@ -126,6 +126,17 @@ describe('a delivery whose task ended again', () => {
     expect(again).toMatchObject({ status: 'pending', number: 3, turn: 1, attempts: 0, parts: [], endedAt: null });
     expect(await endAt(over, NOW)).toEqual(again);
   });
+
+  it('starts again also while the earlier end is sent, whose sender then writes nothing', async () => {
+    const sent = await made(newTaskId(), { endedAt: NOW - 1000, number: 2, attempts: 3, nextTryAt: NOW + 500, holder: 'one' });
+    expect(await endAt(sent, NOW)).toMatchObject({ number: 3, turn: 1, attempts: 0, endedAt: null, nextTryAt: NOW + 500 });
+    expect(await putDelivery(test.ledger, sent, { ...sent.delivery, status: 'delivered' }, NOW)).toBeNull();
+  });
+
+  it('stays the same one where it does not know an end yet', async () => {
+    const followed = await made(newTaskId(), { endedAt: null, holder: 'one' });
+    expect(await endAt(followed, NOW)).toEqual(followed.delivery);
+  });
 });
 
 describe('a delivery that a person sends again', () => {

@@ -138,6 +138,23 @@ describe('a callback', () => {
     expect(await verified(endpoint.requests[1]!)).toMatchObject({ status: 'completed', output: 'At last' });
   });
 
+  it('comes again also when its task ended again before the endpoint had answered the first one', async () => {
+    await open();
+    const slow = Promise.withResolvers<ServerResponse>();
+    answers = [slow.resolve];
+    fleet.start();
+    const id = await accepted();
+    await fleet.drive.fail(id, null);
+    const response = await slow.promise;
+    await retryTask(fleet.parts, TENANT, id);
+    await fleet.drive.complete(id, 'At last');
+    await expect.poll(() => endpoint.requests.length, { timeout: 8000 }).toBe(2);
+    response.end();
+    expect(await fleet.becomes(id, 'delivered', 'callback')).toMatchObject({ attempts: 1, turn: 1 });
+    expect(endpoint.requests.map(({ headers }) => headers['webhook-id'])).toEqual([`${id}-callback`, `${id}-callback-1`]);
+    expect(await verified(endpoint.requests[1]!)).toMatchObject({ status: 'completed', output: 'At last' });
+  });
+
   it('whose job was lost gets another one, in its time', async () => {
     await open({ deliveries: { auditMs: 50, callbacks: { retryMs: [200] } } });
     answers = [500];

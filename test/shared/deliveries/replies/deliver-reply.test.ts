@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
+import { putDelivery, readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { type HoldNotice, holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
@@ -136,6 +138,25 @@ describe('a reply', () => {
     await retryTask(parts, TENANT, id);
     await drive.complete(id, 'Now it did');
     await fleet.shows(['Sorry, this did not work (NETWORK_ERROR).', 'Now it did']);
+  });
+
+  it('follows a task that was opened again before the chat had all of it to its next end', async () => {
+    const { parts, drive, port } = await open();
+    const id = await fleet.offered();
+    await drive.fail(id, null);
+    const stored = await readDelivery(parts.ledger, TENANT, `${id}-reply`);
+    const task = await readTask(parts.ledger, TENANT, id);
+    if (!stored) throw new Error('It has a reply');
+    await putDelivery(parts.ledger, stored, { ...stored.delivery, endedAt: task?.state.completedAt ?? null }, Date.now());
+    await retryTask(parts, TENANT, id);
+    const attempt = await drive.start(id);
+    await drive.write(attempt, 2, 1, 'Half');
+    fleet.start();
+    await fleet.shows(['Half']);
+    expect(await fleet.delivery(id)).toMatchObject({ endedAt: null, turn: 0 });
+    await drive.end(attempt, 'All of it');
+    await fleet.becomes(id, 'delivered');
+    expect([port.texts(), port.count('post')]).toEqual([['All of it'], 1]);
   });
 
   it('tells how long its message waited for its turn, and not for a retry', async () => {
