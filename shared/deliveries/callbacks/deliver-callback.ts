@@ -23,6 +23,10 @@ export async function deliverCallback(context: DeliveryContext, held: HeldDelive
     const message = 'The endpoint failed for too long; enable it by POST /v1/callbacks/endpoints/enable';
     return await endDelivery(context, held, 'failed', { code: 'endpoint-disabled', message });
   }
+  if (held.delivery.attempts > ledger.settings.deliveries.callbacks.retryMs.length) {
+    const message = 'Its process died during the last call, and there are no more tries';
+    return await endDelivery(context, held, 'unknown', { code: 'interrupted', message });
+  }
   if (!callbackSlots.acquire(tenant)) return { kind: 'later', at: clock.now() + CROWDED_RETRY_MS * (1 + Math.random()) };
   try {
     return await callOnce(context, held, task, url);

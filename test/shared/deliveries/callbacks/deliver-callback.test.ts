@@ -5,6 +5,7 @@ import { createGuardedFetch } from '#shared/agents/guarded-fetch.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { listEndpoints, readCallbackSecrets, rotateCallbackSecret } from '#shared/deliveries/callbacks/callback-records.ts';
 import { CallbackSlots } from '#shared/deliveries/callbacks/deliver-callback.ts';
+import { putDelivery, readDelivery } from '#shared/deliveries/delivery-store.ts';
 import type { DeliveryContext } from '#shared/deliveries/held-delivery.ts';
 import { handleDelivery } from '#shared/deliveries/handle-delivery.ts';
 import { openDelivery, retryDelivery } from '#shared/deliveries/open-delivery.ts';
@@ -322,6 +323,18 @@ describe('an endpoint that fails', () => {
     expect(await handler.run(id, 0)).toEqual({ kind: 'done', note: 'replaced' });
     expect(endpoint.requests).toHaveLength(1);
     expect(await handler.run(id, 1)).toEqual({ kind: 'done', note: 'delivered' });
+  });
+
+  it('is not called without an end by processes that die of the call', async () => {
+    await open({ deliveries: { callbacks: { retryMs: [10] } } });
+    const handler = new Handler();
+    const id = await handler.opened();
+    const stored = await readDelivery(fleet.parts.ledger, TENANT, `${id}-callback`);
+    if (!stored) throw new Error('It has a callback');
+    // As the second process left it, which counted its call and died.
+    await putDelivery(fleet.parts.ledger, stored, { ...stored.delivery, attempts: 2 }, handler.now);
+    expect(await handler.run(id)).toEqual({ kind: 'done', note: 'unknown' });
+    expect([endpoint.requests, (await fleet.delivery(id, 'callback'))?.error?.code]).toEqual([[], 'interrupted']);
   });
 
   it('is forgiven by one success', async () => {
