@@ -47,9 +47,10 @@ for at = 1, #keys / 2 do
   local from, key, refused = 5 * at - 4, keys[2 * at - 1], keys[2 * at]
   local soft, hard = tonumber(values[from + 1]), tonumber(values[from + 2])
   local spent = added ~= 0 and redis.call('HINCRBY', key, 'spent', string.format('%.0f', added)) or tonumber(redis.call('HGET', key, 'spent') or 0)
-  if added ~= 0 then redis.call('PEXPIRE', key, values[from + 3]) end
   cross(key, soft, 'budget.warning', spent, values[from + 4])
   cross(key, hard, 'budget.exceeded', spent, values[from + 4])
+  -- A line of 0 is noted where nothing was spent.
+  redis.call('PEXPIRE', key, values[from + 3])
   reached[at] = hard and spent >= hard and string.format('%.0f', spent) or ''
   may_start[at] = 0
   if hard and call.amount > 0 and not continues then

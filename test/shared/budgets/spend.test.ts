@@ -178,9 +178,19 @@ describe('settling after a call', () => {
   });
 
   it('keeps the count of a session for a while only', async () => {
-    const tenant = await useTenant({ each: { scope: 'session', hardMicroUsd: 500 } });
+    const tenant = await useTenant({ each: { scope: 'session', softMicroUsd: 0, hardMicroUsd: 500 } });
     await settleSpend(parts, await reserved(tenant, 60, { session: 's' }), 12);
-    expect(await parts.redis.pttl(parts.keys.tenant(tenant).spent('each|s|total'))).toBeGreaterThan(0);
+    await settleSpend(parts, await reserved(tenant, 60, { session: 'free' }), 0);
+    for (const session of ['s', 'free'])
+      expect(await parts.redis.pttl(parts.keys.tenant(tenant).spent(`each|${session}|total`))).toBeGreaterThan(0);
+  });
+
+  it('rounds parts of a millionth up, in what it reserves and in what it counts', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const call = await reserved(tenant, 60.2);
+    expect(await reservations(tenant)).toMatchObject({ 'sum:all||total': '61' });
+    await settleSpend(parts, call, 12.2);
+    expect(await spentOf(tenant)).toBe(13);
   });
 
   it('returns the strictest of the lines that are reached', async () => {

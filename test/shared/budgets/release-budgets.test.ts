@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { releaseByBudgets } from '#shared/budgets/release-budgets.ts';
+import { reserveSpend, settleSpend, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
+import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import { holdTask } from '#shared/ledger/grants/hold-task.ts';
+import { countHeld } from '#shared/ledger/grants/release-held.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { useParts } from '../../support/use-parts.ts';
+
+const parts = await useParts();
+const HOLD = { gate: 'budget', what: 'all' } as const;
+
+let tenants = 0;
+let calls = 0;
+
+/** A tenant of its own whose only budget is this one. */
+async function useTenant(rule: Partial<BudgetRule>): Promise<string> {
+  tenants += 1;
+  const tenant = `t${tenants}`;
+  await setBudget(tenant, rule);
+  return tenant;
+}
+
+async function setBudget(tenant: string, rule: Partial<BudgetRule>): Promise<void> {
+  await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'total', ...rule }));
+  await parts.budgets.refresh(tenant);
+}
+
+/** A call of an attempt that runs, or was killed. */
+async function reserve(tenant: string, amount: number, { isKilled = false } = {}): Promise<SpendAnswer> {
+  calls += 1;
+  const lease = `${tenant}/task/${calls}`;
+  if (!isKilled) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 600_000, lease);
+  const subject = { tenant, agent: 'writer', session: null, scheduleId: null, rootTaskId: 'root', keyId: null };
+  return await reserveSpend(parts, { id: `call-${calls}`, lease, subject }, amount);
+}
+
+async function reserved(tenant: string, amount: number, how = {}): Promise<SpendCall> {
+  const answer = await reserve(tenant, amount, how);
+  if (answer.kind !== 'reserved') throw new Error('The budget has room');
+  return answer.call;
+}
+
+/** Tasks that the budget holds. */
+async function hold(tenant: string, count: number): Promise<void> {
+  for (let each = 0; each < count; each += 1) {
+    const { id } = await acceptTask(parts, { tenant, agent: 'echo', input: 'hello' });
+    await holdTask(parts.ledger, { tenant, id, hold: HOLD, until: null });
+  }
+}
+
+const release = async (tenant: string): Promise<number> => await releaseByBudgets(parts.ledger, parts.budgets, tenant, 100);
+const held = async (tenant: string): Promise<number> => await countHeld(parts.ledger, tenant, HOLD);
+
+it('a task that waits for the calls of others starts when one leaves just its room, also where the budget denies', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100 });
+  const call = await reserved(tenant, 60);
+  expect(await reserve(tenant, 100)).toMatchObject({ kind: 'exceeded', atHard: 'pause' });
+  await hold(tenant, 1);
+  expect(await release(tenant)).toBe(0);
+  await settleSpend(parts, call, 0);
+  await expect.poll(() => held(tenant), { timeout: 10_000 }).toBe(0);
+});
+
+it('a raise starts as many tasks as fit into it', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  await settleSpend(parts, await reserved(tenant, 50), 50);
+  expect((await reserve(tenant, 60)).kind).toBe('exceeded');
+  await hold(tenant, 3);
+  await setBudget(tenant, { hardMicroUsd: 170, atHard: 'pause' });
+  expect([await release(tenant), await held(tenant)]).toEqual([2, 1]);
+});
+
+it('what killed attempts had reserved is room for held tasks', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  const goesOn = await reserved(tenant, 60);
+  expect((await reserve(tenant, 50)).kind).toBe('exceeded');
+  await hold(tenant, 1);
+  await settleSpend(parts, goesOn, 10);
+  await expect.poll(() => held(tenant), { timeout: 10_000 }).toBe(0);
+  await reserved(tenant, 90, { isKilled: true });
+  await hold(tenant, 1);
+  expect(await release(tenant)).toBe(1);
+});
+
+it('tasks that need any room at all start once with it, and are held again until there is more', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  await settleSpend(parts, await reserved(tenant, 100), 100);
+  for (const amount of [0, 60]) expect((await reserve(tenant, amount)).kind).toBe('exceeded');
+  await hold(tenant, 2);
+  await setBudget(tenant, { hardMicroUsd: 110, atHard: 'pause' });
+  expect(await release(tenant)).toBe(2);
+  await hold(tenant, 2);
+  expect(await release(tenant)).toBe(0);
+});
+
+it('what a budget refused is forgotten after a while', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  await settleSpend(parts, await reserved(tenant, 100), 100);
+  expect((await reserve(tenant, 60)).kind).toBe('exceeded');
+  expect(await parts.redis.pttl(parts.keys.tenant(tenant).refused(HOLD.what))).toBeGreaterThan(0);
+});
