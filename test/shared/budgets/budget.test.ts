@@ -33,6 +33,15 @@ describe('the window of a budget', () => {
     expect(new Set(names).size).toBe(2);
     expect(names[0]).toBe(names[1]);
   });
+
+  it('is that of its own zone, also where others have the same length', () => {
+    const now = '2026-05-01T12:00:00Z';
+    expect(['UTC', 'Asia/Kolkata', 'UTC'].map((tz) => endOf({ per: 'day', tz }, now))).toEqual([
+      '2026-05-02T00:00:00.000Z',
+      '2026-05-01T18:30:00.000Z',
+      '2026-05-02T00:00:00.000Z',
+    ]);
+  });
 });
 
 describe('a budget', () => {

@@ -94,6 +94,42 @@ it('tasks that need any room at all start once with it, and are held again until
   expect(await release(tenant)).toBe(0);
 });
 
+it('tasks of which nobody knows what they need start where there is room, also when a call was refused that no window has room for', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  await hold(tenant, 1);
+  expect(await release(tenant)).toBe(1);
+  expect(await reserve(tenant, 101)).toMatchObject({ kind: 'exceeded', atHard: 'deny' });
+  await hold(tenant, 1);
+  expect(await release(tenant)).toBe(1);
+});
+
+it('all held tasks start once their budget has no hard line', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 0, atHard: 'pause' });
+  await hold(tenant, 2);
+  expect(await release(tenant)).toBe(0);
+  await setBudget(tenant, { softMicroUsd: 1 });
+  expect(await release(tenant)).toBe(2);
+});
+
+it('room is promised to tasks that were released, and not to tasks that were not there', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 180, atHard: 'pause' });
+  const refused = parts.keys.tenant(tenant).refused(HOLD.what);
+  const far = Date.now() + 3_600_000;
+  await parts.redis.hset(refused, { least: 60, promised: 60, promised_until: far });
+  await hold(tenant, 3);
+  expect(await release(tenant)).toBe(2);
+  expect(await parts.redis.hget(refused, 'promised')).toBe('180');
+  await parts.redis.hset(refused, { promised: 0, promised_until: far });
+  expect([await release(tenant), await parts.redis.hget(refused, 'promised')]).toEqual([1, null]);
+});
+
+it('a promise that no call has used in time is room again', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  await parts.redis.hset(parts.keys.tenant(tenant).refused(HOLD.what), { least: 60, promised: 60, promised_until: Date.now() - 1 });
+  await hold(tenant, 1);
+  expect(await release(tenant)).toBe(1);
+});
+
 it('what a budget refused is forgotten after a while', async () => {
   const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
   await settleSpend(parts, await reserved(tenant, 100), 100);

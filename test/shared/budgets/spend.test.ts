@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetDirectory } from '#shared/budgets/budget-directory.ts';
-import { readSpending, releaseEndedReservations } from '#shared/budgets/read-spending.ts';
+import { budgetFailure } from '#shared/budgets/budget-failure.ts';
+import { explainBudget, readSpending, releaseEndedReservations } from '#shared/budgets/read-spending.ts';
 import { reserveSpend, settleSpend, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
 import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import { HeldFailure } from '#shared/errors/task-failure.ts';
 import { useParts } from '../../support/use-parts.ts';
 
 const parts = await useParts({
@@ -133,6 +135,17 @@ describe('reserving before a call', () => {
     const [budget] = await parts.budgets.list(tenant);
     if (!budget) throw new Error('It has a budget');
     expect(await readSpending(parts, tenant, budget)).toMatchObject({ spentMicroUsd: 0, reservedMicroUsd: 30 });
+    await reserved(tenant, 60, { lease: `${tenant}/killed/2` });
+    expect(await explainBudget(parts, tenant, 'all')).toMatchObject({ facts: { reservedMicroUsd: 30 } });
+  });
+
+  it('fails for good an attempt whose budget downgrades what it cannot', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 10, atHard: 'downgrade', downgradeTo: 'small' } });
+    await settleSpend(parts, await reserved(tenant, 10), 10);
+    const answer = await reserve(tenant, 1);
+    if (answer.kind !== 'exceeded') throw new Error('It is used up');
+    expect(budgetFailure(answer)).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    expect(budgetFailure(answer)).not.toBeInstanceOf(HeldFailure);
   });
 
   it('reserves once when the call comes again because its answer was lost', async () => {

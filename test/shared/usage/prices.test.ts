@@ -16,6 +16,7 @@ describe('the price of usage', () => {
     expect(costOf('large', { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 900 })).toBe(300 + 270 + 1500);
     expect(costOf('plain', { inputTokens: 1000, outputTokens: 3, cachedInputTokens: 900 })).toBe(256);
     expect(costOf('plain', { inputTokens: 1, outputTokens: 0 })).toBe(0);
+    expect(costOf('large', { inputTokens: 1000, outputTokens: 0, cachedInputTokens: 5000 })).toBe(300);
   });
 
   it.each([['unheard-of'], ['half'], ['constructor'], [undefined]])('is unknown, and not zero, for the model %s', (model) => {

@@ -35,7 +35,12 @@ describe('/v1/budgets', () => {
     const key = await api.keyOf('fixed', ['admin']);
     const put = async (id: string): Promise<string> => (await api.call('PUT', `/v1/budgets/${id}`, { key, body: RULE })).body.code;
     expect(await put('fixed')).toBe('budget.operator-only');
-    expect([await put('one'), await put('two'), await put('three')]).toEqual([undefined, undefined, 'request.invalid']);
+    expect([await put('one'), await put('two'), await put('three'), await put('two')]).toEqual([
+      undefined,
+      undefined,
+      'request.invalid',
+      undefined,
+    ]);
     const reader = await api.keyOf('fixed', ['operate']);
     expect((await api.call('PUT', '/v1/budgets/one', { key: reader, body: RULE })).body.code).toBe('auth.forbidden');
   });
