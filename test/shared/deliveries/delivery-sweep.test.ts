@@ -3,6 +3,7 @@ import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { DeliverySweep } from '#shared/deliveries/delivery-sweep.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { newTaskId } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
@@ -56,4 +57,11 @@ describe('a callback', () => {
     expect((await readDelivery(parts.ledger, 'default', `${id}-callback`))?.delivery).toMatchObject({ status: 'pending', error: null });
     expect(await parts.queues.get(0, 'deliveries').getJobCounts('prioritized', 'waiting')).toMatchObject({ waiting: 1 });
   });
+});
+
+it('a delivery whose record is not kept any more is not looked for again', async () => {
+  const { deliveriesDue } = parts.keys.shard(0);
+  await parts.redis.zadd(deliveriesDue, 1, `default/${newTaskId()}-callback`);
+  await new DeliverySweep({ ledger: parts.ledger, queues: parts.queues, clock: systemClock, log: parts.log }).sweepShard(0);
+  expect(await parts.redis.zcard(deliveriesDue)).toBe(0);
 });

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import type { GuardedFetch } from '#shared/agents/guarded-fetch.ts';
 import { openElsewhere, openModelSource } from '#shared/agents/model-source.ts';
 import { createModelFetch } from '#shared/agents/kinds/openai-endpoint.ts';
+import type { SpendAnswer } from '#shared/budgets/spend.ts';
+import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import type { AgentUsage } from '#shared/config/define-config.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { HeldFailure } from '#shared/errors/task-failure.ts';
@@ -78,6 +80,19 @@ function open(settings: SettingsInput = {}, more: Partial<AttemptModelsOptions> 
   });
   return { models: new AttemptModels({ ...options, onNote: (note) => void notes.push(note), ...more }), source };
 }
+
+/** What a budget says of every call. */
+const usedUp: Extract<SpendAnswer, { kind: 'exceeded' }> = {
+  kind: 'exceeded',
+  budget: { ...budgetSchema.parse({ scope: 'tenant', per: 'total', hardMicroUsd: 1 }), id: 'all', origin: 'config' },
+  counted: '',
+  usedMicroUsd: 1,
+  reservedMicroUsd: 0,
+  lineMicroUsd: 1,
+  until: null,
+  atHard: 'deny',
+  downgradeTo: null,
+};
 
 const quiet = { maxRetries: 0, onError: () => undefined } as const;
 
@@ -181,6 +196,28 @@ describe('the model calls of an attempt', () => {
     expect(requests).toBe(2);
   });
 
+  it('are counted also when Redis is away at their end', async () => {
+    const { spending } = openGate();
+    let settled = 0;
+    const settle: typeof spending.settle = () => {
+      settled += 1;
+      return settled === 1 ? Promise.reject(new Error('Connection is closed.')) : Promise.resolve();
+    };
+    const { models, source } = open({}, { spending: { ...spending, settle } });
+    await generateText({ model: models.wrap(source), prompt: 'hello' });
+    await models.close();
+    expect(settled).toBe(2);
+  });
+
+  it('ask their provider for room for all that they may answer', async () => {
+    const { throttle } = openGate();
+    const asked: number[] = [];
+    const admitCall: typeof throttle.admitCall = (call, signal) => (asked.push(call.tokens), throttle.admitCall(call, signal));
+    const { models, source } = open({}, { throttle: { ...throttle, admitCall } });
+    for (const maxOutputTokens of [1, 1001]) await generateText({ model: models.wrap(source), prompt: 'hello', maxOutputTokens });
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBe(1000);
+  });
+
   it('bound the output of a model with a price, and of one with a bound', async () => {
     const { models, source } = open({
       models: { a: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 }, b: { maxOutputTokens: 77 } },
@@ -220,6 +257,17 @@ describe('what a call got that does not go', () => {
     const { models, source } = open({}, { ...gate, throttle: { ...gate.throttle, admitCall } });
     await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toBeInstanceOf(HeldFailure);
     expect(given.toSorted()).toEqual(['money 0', 'probe']);
+  });
+
+  it('comes back, with its place among those that wait for the provider, when a budget refuses it', async () => {
+    const gate = openProbe();
+    const leave = (): Promise<void> => Promise.resolve(void given.push('place'));
+    const { models, source } = open(
+      {},
+      { ...gate, spending: { ...gate.spending, reserve: () => Promise.resolve(usedUp) }, throttle: { ...gate.throttle, admitCall, leave } },
+    );
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    expect(given.toSorted()).toEqual(['place', 'probe']);
   });
 
   it('comes back when a part of the gate fails', async () => {
@@ -303,6 +351,22 @@ describe('a call that its provider refused', () => {
     const { models, source } = open({ models: { a: { fallback: ['b'] } } }, { throttle });
     expect((await generateText({ model: models.wrap(source), prompt: 'hello' })).text).toBe('Hi');
     expect(models.failure).toBeUndefined();
+  });
+});
+
+describe('a used up budget that downgrades', () => {
+  it('leaves its model only, and no fallback of the requested one', async () => {
+    const { spending } = openGate();
+    const reserve: typeof spending.reserve = (request, maxMicroUsd) =>
+      request.beyond?.includes('all') === true
+        ? spending.reserve(request, maxMicroUsd)
+        : Promise.resolve({ ...usedUp, atHard: 'downgrade', downgradeTo: 'small' });
+    respond = { small: fail };
+    const { models, source } = open({ models: { a: { fallback: ['b'] } } }, { spending: { ...spending, reserve } });
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello', maxRetries: 0 })).rejects.toMatchObject({
+      code: 'PROVIDER_ERROR',
+    });
+    expect(bodies().map(({ model }) => model)).toEqual(['small']);
   });
 });
 

@@ -4,6 +4,7 @@ import {
   listEndpoints,
   readCallbackSecrets,
   readEndpoint,
+  signCallback,
   trimEndpoints,
 } from '#shared/deliveries/callbacks/callback-records.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
@@ -47,4 +48,11 @@ it('the first secret stays for a caller that found none and is late to write its
   expect((await readCallbackSecrets(ledger, 'acme', 2)).secret).toBe(secret);
   stale.mockRestore();
   expect((await readCallbackSecrets(ledger, 'acme', 3)).secret).toBe(secret);
+});
+
+it('a secret signs together with the one before for its time, and then alone', () => {
+  const secrets = { secret: `whsec_${btoa('one')}`, previous: `whsec_${btoa('two')}`, createdAt: 1000 };
+  const signatures = (now: number): number =>
+    (signCallback(secrets, { id: 'x', body: '{}', now, secretOverlapMs: 500 })['webhook-signature'] ?? '').split(' ').length;
+  expect([1499, 1500].map(signatures)).toEqual([2, 1]);
 });

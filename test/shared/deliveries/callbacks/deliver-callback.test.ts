@@ -360,4 +360,12 @@ describe('an endpoint that fails', () => {
     expect(await running).toEqual({ kind: 'done', note: 'delivered' });
     expect(await handler.run(second)).toEqual({ kind: 'done', note: 'delivered' });
   });
+
+  it('gives its share back to the next one', async () => {
+    await open({ deliveries: { callbacks: { maxPerTenant: 1 } } });
+    answers = [500, 200];
+    const handler = new Handler();
+    expect(await handler.run(await handler.opened())).toMatchObject({ kind: 'later' });
+    expect(await handler.run(await handler.opened())).toEqual({ kind: 'done', note: 'delivered' });
+  });
 });
