@@ -38,6 +38,7 @@ interface DaemonDispatcherOptions {
 
 /** A task whose retry has no delay keeps the status of its attempt until it is claimed. */
 const WAITING: ReadonlySet<TaskStatus> = new Set(['queued', 'failed', 'timeout']);
+const AT_ANOTHER_HUB: TicketResult = { kind: 'done', note: 'runs at another hub' };
 /** Daemons that one ticket is offered to before its task is held. */
 const MAX_OFFERS = 20;
 
@@ -162,8 +163,11 @@ export class DaemonDispatcher {
     if (own) return this.#leaveIfLeft(await this.#take(own, ticket, how));
     directory.noteTask(tenant, id);
     const answer = await this.#link.offer(state.hub, { daemon: id, ticket, how, keepsSlot });
-    if (answer.outcome === 'taken' && !keepsSlot) return { kind: 'done', note: 'runs at another hub' };
-    if (answer.outcome === 'taken') return this.#leaveIfLeft(await this.#untilEnded(ticket, state.hub, answer.ended));
+    if (answer.outcome === 'taken') {
+      const { ended, forget } = answer;
+      const result = keepsSlot ? this.#untilEnded(ticket, state.hub, ended) : Promise.resolve(AT_ANOTHER_HUB);
+      return this.#leaveIfLeft(await result.finally(forget));
+    }
     directory.noteFull(tenant, id);
     return null;
   }

@@ -62,8 +62,11 @@ interface Offer {
   keepsSlot: boolean;
 }
 
-/** `taken`: its end follows. `full`: no room there. `silent`: that hub does not answer. */
-type OfferAnswer = { outcome: 'taken'; ended: Promise<TicketResult> } | { outcome: 'full' | 'silent' };
+/**
+ * `taken`: its end follows, unless that hub dies or its message is lost; then `forget` says that nobody waits for it. `full`: no room there.
+ * `silent`: that hub does not answer.
+ */
+type OfferAnswer = { outcome: 'taken'; ended: Promise<TicketResult>; forget: () => void } | { outcome: 'full' | 'silent' };
 
 interface OpenCall {
   answered: PromiseWithResolvers<'taken' | 'full'>;
@@ -95,6 +98,11 @@ export class HubLink {
     return this.#subscription?.problem ?? null;
   }
 
+  /** Offers whose end is waited for. */
+  get open(): number {
+    return this.#calls.size;
+  }
+
   /** Offers a task to a daemon of another hub. */
   async offer(to: string, { how, ...offer }: Offer): Promise<OfferAnswer> {
     const { hub, offerMs } = this.#options;
@@ -103,8 +111,9 @@ export class HubLink {
     this.#calls.set(id, open);
     await this.#publish({ kind: 'offer', to, from: hub, call: id, ...offer, how: { ...how } });
     const outcome = await within(open.answered.promise, offerMs);
-    if (outcome === 'taken') return { outcome, ended: open.ended.promise.finally(() => this.#calls.delete(id)) };
-    this.#calls.delete(id);
+    const forget = (): void => void this.#calls.delete(id);
+    if (outcome === 'taken') return { outcome, ended: open.ended.promise, forget };
+    forget();
     return { outcome: outcome === LATE ? 'silent' : 'full' };
   }
 
@@ -142,7 +151,7 @@ export class HubLink {
     const { from } = offer;
     const { tenant, task, lane, failed } = data;
     const ticket = { tenant, task, ...(lane === undefined ? {} : { lane }), ...(failed === undefined ? {} : { failed }) };
-    const running = this.#options.take({ ...offer, ticket });
+    const running = this.#options.take({ ...offer, ticket })?.catch(failedBy);
     await this.#publish({ kind: 'answer', to: from, call: id, outcome: running ? 'taken' : 'full' });
     if (running) await this.#publish({ kind: 'ended', to: from, call: id, result: await running });
   }
@@ -152,6 +161,11 @@ export class HubLink {
     // The other side polls, or its wait ends.
     await redis.publish(keys.fleet.hubSignal, JSON.stringify(message)).catch(() => 0);
   }
+}
+
+/** A mistake of ours fails the ticket, as it does where its own hub runs it, and ends no process. */
+function failedBy(error: unknown): TicketResult {
+  return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
 }
 
 function readMessage(text: string): HubMessage | null {
