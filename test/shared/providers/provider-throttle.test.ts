@@ -29,6 +29,12 @@ async function askScript(ports: ThrottlePorts, target: ThrottledModel, call: Par
   return kind === 'go' ? 'go' : because;
 }
 
+/** Calls that count in the window of a model. */
+async function bookedCalls(ports: ThrottlePorts, target: ThrottledModel): Promise<number> {
+  const window = Object.entries(await ports.redis.hgetall(keysOf(ports, target).window));
+  return window.reduce((total, [field, count]) => total + (field.startsWith('r') ? Number(count) : 0), 0);
+}
+
 describe('calls of a model', () => {
   it('go at once without limits', async () => {
     const { admit } = openTrial(parts);
@@ -121,11 +127,48 @@ describe('calls of a model', () => {
     expect(await askScript(ports, target, { isReturning: true })).toBe('go');
   });
 
+  it('are booked once for a released task, which uses that or gives it back when it does not come in time', async () => {
+    const { admit, permitOf, ports, target, throttle } = openTrial(parts, { concurrent: 1 }, NO_WAIT);
+    const running = await permitOf();
+    for (let task = 0; task < 2; task += 1) expect(await admit()).toMatchObject({ because: 'concurrent' });
+    await throttle.reportCall(running, { status: 200 });
+    expect(await reserveCalls(ports, target, { max: 1, excluded: [] })).toHaveLength(1);
+    expect(await askScript(ports, target, { isReturning: true })).toBe('go');
+    expect(await bookedCalls(ports, target)).toBe(2);
+    const { calls, reserved } = keysOf(ports, target);
+    await ports.redis.del(calls);
+    expect(await reserveCalls(ports, target, { max: 1, excluded: [] })).toHaveLength(1);
+    expect([await bookedCalls(ports, target), await askScript(ports, target, { permit: 'next', isFirst: false })]).toEqual([
+      3,
+      'concurrent',
+    ]);
+    const [at = '', tokens = ''] = ((await ports.redis.hget(reserved, 'one')) ?? '').split(':');
+    await ports.redis.hset(reserved, 'one', `${at}:${tokens}:1`);
+    expect(await askScript(ports, target, { permit: 'next', isFirst: false })).toBe('go');
+    expect([await bookedCalls(ports, target), await ports.redis.exists(reserved)]).toEqual([3, 0]);
+  });
+
+  it('are booked for no more tasks at once than may run', async () => {
+    const { admit, permitOf, ports, target, throttle } = openTrial(parts, { concurrent: 2 }, NO_WAIT);
+    const running = [await permitOf(), await permitOf()];
+    for (let task = 0; task < 3; task += 1) expect(await admit()).toMatchObject({ because: 'concurrent' });
+    for (const permit of running) await throttle.reportCall(permit, { status: 200 });
+    expect(await reserveCalls(ports, target, { max: 10, excluded: [] })).toHaveLength(2);
+  });
+
+  it('are booked for one task only where it tries a wall', async () => {
+    const { admit, permitOf, ports, target, throttle } = openTrial(parts, {}, NO_WAIT);
+    await throttle.reportCall(await permitOf(), { status: 402, headers: { 'retry-after': '3600' } });
+    for (let task = 0; task < 2; task += 1) expect(await admit()).toMatchObject({ because: 'wall' });
+    await ports.redis.hset(keysOf(ports, target).account, 'block_until', 1);
+    expect(await reserveCalls(ports, target, { max: 10, excluded: [] })).toHaveLength(1);
+    expect(await reserveCalls(ports, target, { max: 10, excluded: [] })).toHaveLength(0);
+  });
+
   it('are admitted once, also when they ask again because an answer was lost', async () => {
     const { ports, target } = openTrial(parts, { requestsPerMinute: 60, concurrent: 1 }, { ...NO_WAIT, burst: 0 });
     for (let times = 0; times < 2; times += 1) expect(await askScript(ports, target, { isFirst: false })).toBe('go');
-    const window = Object.entries(await ports.redis.hgetall(keysOf(ports, target).window));
-    expect(window.flatMap(([field, count]) => (field.startsWith('r') ? [count] : []))).toEqual(['1']);
+    expect(await bookedCalls(ports, target)).toBe(1);
   });
 
   it('count no longer once the lease of their dead process has ended', async () => {
