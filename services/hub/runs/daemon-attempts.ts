@@ -75,9 +75,14 @@ export class DaemonAttempts {
     return await executeTicket(this.#executor, ticket, how);
   }
 
+  /** Its connection ended, or another one takes its place. */
+  forgetStops(): void {
+    this.#unanswered.clear();
+  }
+
   /** The daemon's connection ended: each attempt has the grace. */
   lose(): void {
-    this.#unanswered.clear();
+    this.forgetStops();
     for (const attempt of this.#attempts.values()) attempt.lose();
   }
 

@@ -78,6 +78,7 @@ export class HubDaemon implements LocalDaemon {
   connect(connection: DaemonConnection): DaemonConnection | null {
     const before = this.#connection;
     this.#connection = connection;
+    this.attempts.forgetStops();
     return before;
   }
 

@@ -39,7 +39,7 @@ export class UnansweredStops {
     this.#options.onAnswered();
   }
 
-  /** The connection ended: what the daemon still runs, it names in its next hello. */
+  /** The connection ended: what the daemon still runs, it names in the hello of its next one. */
   clear(): void {
     for (const timer of this.#stops.values()) clearInterval(timer);
     this.#stops.clear();

@@ -49,8 +49,8 @@ async function running(wish: Partial<Parameters<typeof acceptTask>[1]> = {}): Pr
   const { id: daemonId, token: secret } = await registerDaemon(parts);
   const daemon = await connect(secret, hub, { capabilities: [capability] });
   await daemon.next('hub.welcome');
-  const requirements = { capabilities: [capability] };
-  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write it', requirements, ...wish });
+  const requirements = { capabilities: [capability], ...wish.requirements };
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write it', ...wish, requirements });
   const { token } = await daemon.accept();
   return { id, name: { taskId: id, token }, daemon, daemonId, secret };
 }
@@ -67,6 +67,16 @@ async function until(id: string, status: Task['state']['status']): Promise<Task>
     return task.state.status === status ? task : null;
   };
   return await waitFor(check, { deadlineMs: 10_000, what: `the task to be ${status}` });
+}
+
+/** Whether the fleet comes to know this of a daemon. */
+async function shows(daemon: string, wanted: { running: number; cpuIntensive?: number }): Promise<boolean> {
+  const check = async (): Promise<boolean> => {
+    const state = (await readDaemonStates(parts, 'default')).find(({ id }) => id === daemon)?.state;
+    const { running: count, cpuIntensive = state?.cpuIntensive } = wanted;
+    return state?.running === count && state.cpuIntensive === cpuIntensive;
+  };
+  return await waitFor(check, { deadlineMs: 10_000, what: `the daemon to show ${JSON.stringify(wanted)}` });
 }
 
 describe('while a task runs on a daemon', () => {
@@ -107,17 +117,29 @@ describe('while a task runs on a daemon', () => {
     // Long enough for the daemon's acceptance to arrive before it.
     const { id, name, daemon, daemonId } = await running({ execution: { timeoutMs: 1500, maxAttempts: 1 } });
     await until(id, 'permanently_failed');
-    const runs = async (count: number): Promise<boolean> =>
-      await waitFor(async () => (await readDaemonStates(parts, 'default')).find((each) => each.id === daemonId)?.state.running === count, {
-        deadlineMs: 10_000,
-        what: `${count} running attempts`,
-      });
     daemon.received.splice(0);
     // These come after the end of the attempt.
     for (let count = 0; count < 2; count += 1) expect(await daemon.next('task.cancel')).toMatchObject({ ...name, reason: 'timeout' });
-    expect(await runs(1)).toBe(true);
+    expect(await shows(daemonId, { running: 1 })).toBe(true);
     daemon.send({ type: 'task.failed', ...name, error: { code: 'CANCELLED' } });
-    expect(await runs(0)).toBe(true);
+    expect(await shows(daemonId, { running: 0 })).toBe(true);
+  });
+
+  it.each([[true], [false]])('such a stop keeps no slot of its next connection (the one before has ended: %s)', async (hasEnded) => {
+    const { id, name, daemon, daemonId, secret } = await running({ execution: { timeoutMs: 1500, maxAttempts: 1 } });
+    await until(id, 'permanently_failed');
+    expect(await shows(daemonId, { running: 1 })).toBe(true);
+    if (hasEnded) daemon.vanish();
+    const next = await connect(secret, hub, { running: [name] });
+    expect(await next.next('hub.welcome')).toMatchObject({ keep: [], drop: [id] });
+    expect(await shows(daemonId, { running: 0 })).toBe(true);
+  });
+
+  it('its state counts a task that is CPU-intensive until that has ended', async () => {
+    const { name, daemon, daemonId } = await running({ requirements: { cpuIntensive: true } });
+    expect(await shows(daemonId, { running: 1, cpuIntensive: 1 })).toBe(true);
+    daemon.send({ type: 'task.completed', ...name, output: '' });
+    expect(await shows(daemonId, { running: 0, cpuIntensive: 0 })).toBe(true);
   });
 
   it('a result that is sent twice counts once, and is kept twice', async () => {
@@ -220,6 +242,23 @@ describe('a daemon whose connection was cut', () => {
     expect(await thawed.next('task.acknowledged')).toMatchObject({ ...name, outcome: 'refused' });
     second.send({ type: 'task.completed', taskId: id, token: 2, output: 'new' });
     expect((await until(id, 'completed')).output).toBe('new');
+  });
+
+  it('and that comes back before it accepted its attempt gets it again', async () => {
+    const capability = `one-${crypto.randomUUID()}`;
+    const { token: secret } = await registerDaemon(parts);
+    const daemon = await connect(secret, hub, { capabilities: [capability] });
+    await daemon.next('hub.welcome');
+    const requirements = { capabilities: [capability] };
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write it', requirements });
+    const { token } = await daemon.next('task.execute');
+    daemon.vanish();
+    const again = await connect(secret, hub, { capabilities: [capability] });
+    await again.next('hub.welcome');
+    const name = await again.accept();
+    expect(name).toMatchObject({ taskId: id, token });
+    again.send({ type: 'task.completed', taskId: id, token, output: 'done' });
+    await until(id, 'completed');
   });
 
   it('and that comes back without its attempt has crashed', async () => {
