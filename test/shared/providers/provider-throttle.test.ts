@@ -171,6 +171,26 @@ describe('calls of a model', () => {
     expect(await bookedCalls(ports, target)).toBe(1);
   });
 
+  it('keep their leases for as long as they last', async () => {
+    const { permitOf, ports, target, throttle } = openTrial(parts, { concurrent: 1 }, { ...NO_WAIT, callLeaseMs: 300 });
+    const { id } = await permitOf();
+    const until = async (): Promise<number> => Number(await ports.redis.zscore(keysOf(ports, target).calls, id));
+    const first = await until();
+    throttle.start();
+    await expect.poll(until, { timeout: 10_000 }).toBeGreaterThan(first);
+    await throttle.stop();
+  });
+
+  it('say when a task begins to wait, and when one ends for which some wait', async () => {
+    const { admit, permitOf, throttle } = openTrial(parts, { concurrent: 1 }, NO_WAIT);
+    let notified = 0;
+    throttle.notify(() => (notified += 1));
+    const running = await permitOf();
+    expect([(await admit()).kind, notified]).toEqual(['wait', 1]);
+    await throttle.reportCall(running, { status: 200 });
+    expect(notified).toBe(2);
+  });
+
   it('count no longer once the lease of their dead process has ended', async () => {
     const { admit, ports, target } = openTrial(parts, { concurrent: 1 }, NO_WAIT);
     expect(await admit()).toMatchObject({ kind: 'go' });
