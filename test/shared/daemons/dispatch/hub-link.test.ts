@@ -17,7 +17,7 @@ function start(hub: string, take: () => Promise<TicketResult> | null): HubLink {
     keys: parts.keys,
     hub,
     subscribe: (...args) => parts.subscribe(...args),
-    offerMs: 2000,
+    offerMs: 300,
     take,
     onAdopted: () => undefined,
     onHeld: () => undefined,
@@ -47,7 +47,7 @@ it('a mistake while a hub runs what another one offered fails the ticket there, 
   expect(await ended).toEqual({ kind: 'failed', message: 'a mistake' });
   forget();
   expect(link.open).toBe(0);
-});
+}, 30_000);
 
 it('an offer to a hub that died while it ran the task is forgotten when nobody waits for its end', async () => {
   const link = start('one', () => null);
@@ -56,4 +56,4 @@ it('an offer to a hub that died while it ran the task is forgotten when nobody w
   expect(link.open).toBe(1);
   forget();
   expect(link.open).toBe(0);
-});
+}, 30_000);
