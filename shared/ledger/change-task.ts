@@ -2,8 +2,7 @@ import type { TaskState, TaskStatus } from '../tasks/index.ts';
 import { parseFullState } from './codec/state.ts';
 import { contextKeys, runInContext, shardKeys, taskKeys, type TaskPlace } from './context.ts';
 import type { Ledger } from './ledger.ts';
-import { type OpenCancel, openCancelMember } from './settle/open-cancels.ts';
-import { parentLookup } from './read/lookups.ts';
+import type { OpenCancel } from './settle/open-cancels.ts';
 
 /** `stopping`: it runs; its worker was signalled, and loses the lease after the grace. `open`: null when nothing below it is to be cancelled. */
 export type CancelAnswer = { open: OpenCancel | null } & (
@@ -32,12 +31,11 @@ async function runCancel(ledger: Ledger, place: TaskPlace, { reason, rootReason,
   const { tenant, id } = place;
   const { leases, deadlines, signals, ended, due, openCancels } = shardKeys(ledger, tenant);
   const below: OpenCancel = { tenant, id, reason: rootReason };
-  const { prefix } = parentLookup(ledger, tenant, id);
   const [isOpen, kind, detail] = (await runInContext(ledger, {
     script: 'cancel-task',
     tenant,
     keys: [...taskKeys(ledger, place), leases, deadlines, signals, ended, due, openCancels],
-    args: [id, reason, ledger.settings.worker.cancelGraceMs, openCancelMember(below), prefix, isBelow ? 1 : ''],
+    args: [id, reason, ledger.settings.worker.cancelGraceMs, rootReason, isBelow ? 1 : ''],
   })) as [number, string, string?];
   const open = isOpen === 1 ? below : null;
   if (kind === 'stopping') return { kind, member: `${detail}`, open };

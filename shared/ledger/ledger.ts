@@ -8,6 +8,7 @@ import { Recent } from '../time/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
 import type { StartHold } from './settle/agent-starts.ts';
+import type { OpenCancel } from './settle/open-cancels.ts';
 import { ClaimPace } from './claim/claim-pace.ts';
 import { scriptFragments } from './codec/fragments.ts';
 import { measureTenant, StoredBytes } from './tenants/storage.ts';
@@ -31,6 +32,8 @@ export interface LedgerOptions {
   fleetShareOf?(tenant: string): FleetShare | null;
   /** Called for each ticket that a script let out besides: it is in the outbox and should be added now. */
   onTicket(ticket: IssuedTicket): void;
+  /** Called for each task that a message stopped whose sub-tasks are to be cancelled now; without it a worker does so later. */
+  onOpenCancel?(cancel: OpenCancel): void;
   /** Slots that live workers offer a queue, each with all of its own; null while that is unknown. */
   offeredSlots?(queue: TaskQueue): number | null;
   /** Milliseconds of a slot that a task of this agent is expected to take; null, as without it, is a second. */

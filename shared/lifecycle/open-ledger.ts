@@ -7,7 +7,15 @@ import type { Log } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
 import { explainCircuit } from '../models/index.ts';
 import { explainProvider } from '../providers/index.ts';
-import { explainHeldForWorker, type OfferedSlots, type Queues, readOwedTickets, TicketRelay } from '../queue/index.ts';
+import {
+  CancelRelay,
+  continueCancel,
+  explainHeldForWorker,
+  type OfferedSlots,
+  type Queues,
+  readOwedTickets,
+  TicketRelay,
+} from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
 import type { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
@@ -27,10 +35,14 @@ interface LedgerPorts {
   offeredSlots: OfferedSlots;
 }
 
-/** The ledger and the relay need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger. */
-export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketRelay } {
+/**
+ * The ledger and its relays need each other: a granted task gets its ticket, and a ticket that is owed is read from the ledger; sub-tasks of
+ * what a message stopped are cancelled in the ledger.
+ */
+export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketRelay; cancels: CancelRelay } {
   const { tenants, agentCaps, fleetLimits, metrics, offeredSlots } = ports;
   const relay = new TicketRelay({ ...ports, readOwed: (entries) => readOwedTickets(ledger, entries) });
+  const cancels = new CancelRelay({ run: (cancel, mayContinue) => continueCancel(ledger, cancel, mayContinue), log: ports.log });
   const ledger = createLedger({
     redis: ports.redis,
     keys: ports.keys,
@@ -44,6 +56,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     offeredSlots: (queue) => offeredSlots.of(queue),
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket(relay, ports.log, ticket),
+    onOpenCancel: (cancel) => cancels.add(cancel),
     holds: {
       budget: (tenant, what) => explainBudget(ports, tenant, what),
       provider: (tenant, what, ahead) => explainProvider(ports, { tenant, what, ahead }),
@@ -56,7 +69,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       worker: (_tenant, queue) => explainHeldForWorker(ports, queue),
     },
   });
-  return { ledger, relay };
+  return { ledger, relay, cancels };
 }
 
 function relayTicket(relay: TicketRelay, log: Log, ticket: IssuedTicket): void {

@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
 import { ProviderThrottle } from '../providers/index.ts';
-import { type Intake, OfferedSlots, openQueues, type Queues, type TicketRelay } from '../queue/index.ts';
+import { type CancelRelay, type Intake, OfferedSlots, openQueues, type Queues, type TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
 import { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
@@ -27,6 +27,8 @@ export interface Parts extends Intake {
   readonly ledger: Ledger;
   readonly queues: Queues;
   readonly relay: TicketRelay;
+  /** Cancels the sub-tasks of what messages stopped. */
+  readonly cancels: CancelRelay;
   /** The slots that the fleet's workers offer each queue. */
   readonly offeredSlots: OfferedSlots;
   readonly tenants: TenantDirectory;
@@ -73,7 +75,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const metrics = new FleetMetrics(fleet);
   const throttle = new ProviderThrottle({ ...fleet, clock: systemClock, counts: metrics.counts });
   const queueing = { queues: openQueues(redis, keys, log), offeredSlots: new OfferedSlots(fleet) };
-  const { ledger, relay } = openLedger({ ...fleet, ...directories, ...queueing, metrics });
+  const { ledger, relay, cancels } = openLedger({ ...fleet, ...directories, ...queueing, metrics });
   const catalog = new AgentCatalog({ ...fleet, caps: directories.agentCaps });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...fleet, config, fail }, { name, channels, onMessage });
@@ -81,7 +83,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   metrics.start();
   throttle.start();
   await startDirectories(directories).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
-  const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, catalog, events };
+  const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events };
   return {
     ...opened,
     config,
@@ -133,13 +135,15 @@ async function findDefinition(catalog: AgentCatalog, tenant: string, id: string)
   return (await catalog.find(tenant, id))?.definition ?? null;
 }
 
-type Opened = Directories & Pick<Parts, 'metrics' | 'throttle' | 'relay' | 'events' | 'queues' | 'redis'>;
+type Opened = Directories & Pick<Parts, 'metrics' | 'throttle' | 'relay' | 'cancels' | 'events' | 'queues' | 'redis'>;
 
 /** Closes what `openParts` opened, the connection last. */
-async function closeParts({ relay, throttle, metrics, ...opened }: Opened): Promise<void> {
+async function closeParts({ relay, cancels, throttle, metrics, ...opened }: Opened): Promise<void> {
   opened.tenants.stop();
   opened.agentCaps.stop();
   opened.fleetLimits.stop();
+  // Before the relay, which gets the tickets that the ends of sub-tasks let out.
+  await cancels.close();
   await relay.idle();
   await throttle.stop();
   await metrics.stop();

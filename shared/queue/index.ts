@@ -44,6 +44,7 @@ export {
 export { explainHeldForWorker } from './registry/unserved-queues.ts';
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
+export { CancelRelay } from './tickets/cancel-relay.ts';
 export { applyClosedQueues, type ClosedQueuePorts, countHeldByQueue, isHeldForWorker, readClosedQueues } from './tickets/closed-queues.ts';
 export { cancelTree, continueCancel } from './tickets/cancel-tree.ts';
 export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-waiting-task.ts';

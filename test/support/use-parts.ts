@@ -15,7 +15,8 @@ export async function useParts(settings: SettingsInput = {}): Promise<Parts> {
 export async function useEmptyParts(settings: SettingsInput = {}): Promise<Parts> {
   const parts = await useParts(settings);
   afterEach(async () => {
-    // What is still on its way to BullMQ would arrive in the next test.
+    // What is still on its way to Redis would arrive in the next test.
+    await parts.cancels.idle();
     await parts.relay.idle();
     await parts.redis.flushall();
   });

@@ -4,21 +4,26 @@ import { contextKeys, runInContext, shardKeys } from '../context.ts';
 import { costOf } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
+import { parseOpenCancel } from '../settle/open-cancels.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
 import { type NewTask, parentText, repeatText, submissionLimits } from './new-task.ts';
 
 export type OfferAnswer = AcceptAnswer | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
 
-/** Accepts a message of a lane by its mode, or, with `target`, as input for that running task. */
+/**
+ * Accepts a message of a lane by its mode, or, with `target`, as input for that running task. What it stops is stopped with its sub-tasks,
+ * whose cancels go to `onOpenCancel`.
+ */
 export async function offerMessage(ledger: Ledger, task: NewTask, target?: string): Promise<OfferAnswer> {
   const { tenant, id } = task.body;
-  const [entry, depth, reply] = (await runInContext(ledger, {
+  const [entry, depth, reply, open] = (await runInContext(ledger, {
     script: 'offer-message',
     tenant,
     keys: keysOf(ledger, task),
     options: submissionLimits(ledger, tenant),
     args: argumentsOf(ledger, task, target),
-  })) as [string, number, AcceptReply];
+  })) as [string, number, AcceptReply, string[]];
+  for (const each of open) ledger.onOpenCancel?.(parseOpenCancel(each));
   const [kind, first] = reply;
   if (kind === 'refused') return { kind, why: first as 'not-running' | 'takes-no-input' };
   const answer = readAcceptReply(id, reply, depth, ticketsOf(tenant, entry));
@@ -43,6 +48,7 @@ function keysOf(ledger: Ledger, { body, lane, idempotency }: NewTask): string[] 
     shard.tenantStates,
     shard.slas,
     keys.repeats(body.source, body.agent),
+    shard.openCancels,
   ];
 }
 
@@ -68,6 +74,7 @@ function rulesOf({ settings }: Ledger, { scheduleId }: NewTask['body'], target: 
   const { collect, carryInterrupted } = settings.routing.queue;
   return JSON.stringify({
     grace: settings.worker.cancelGraceMs,
+    reason: `a newer ${scheduleId === null ? 'message' : 'run'} took its place`,
     // A run of a schedule has the same input as the run that it replaces.
     carries: carryInterrupted && scheduleId === null,
     collect: { debounceMs: collect.debounceMs, longestWaitMs: collect.longestWaitMs },

@@ -22,9 +22,8 @@
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] reason: text, for people
 -- ARGV[4] grace: int, ms between the signal and the end of the lease
--- ARGV[5] entry: text, the open cancel of its sub-tasks
--- ARGV[6] children: text, beginning of the lookups of its sub-tasks
--- ARGV[7] below: `1` below a cancelled task: then a task that ended otherwise passes the cancel on; or empty
+-- ARGV[5] root_reason: text, why the task was cancelled that it descends from, or the same
+-- ARGV[6] below: `1` below a cancelled task: then a task that ended otherwise passes the cancel on; or empty
 -- RETURNS {tickets, open, 'cancelled'} | {tickets, open, 'stopping', lease member} | {tickets, open, 'ended', status} | {tickets, open, 'unknown'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ; open: 1 when sub-tasks are to be cancelled, else 0
 -- include: transitions
@@ -41,6 +40,7 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: open-cancels
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local keys = {
@@ -51,17 +51,10 @@ local id = ARGV[2]
 local task = load_task(context, id)
 if not task then return { {}, 0, 'unknown' } end
 
--- Keeps the cancel open when the task has sub-tasks. None is accepted any more, so that the answer holds.
-local function keep_open()
-  if #redis.call('ZRANGEBYLEX', context.index, '(' .. ARGV[6], '(' .. ARGV[6] .. '\255', 'LIMIT', 0, 1) == 0 then return 0 end
-  -- A server without memory lets a write pass after a removal.
-  redis.call('ZREM', KEYS[18], ARGV[5])
-  redis.call('ZADD', KEYS[18], context.stamp, ARGV[5])
-  return 1
-end
+local function keep_open() return keep_cancel_open(context, KEYS[18], id, ARGV[5]) and 1 or 0 end
 
 if task.completedAt then
-  local passes_on = task.status == 'cancelled' or ARGV[7] == '1'
+  local passes_on = task.status == 'cancelled' or ARGV[6] == '1'
   return { {}, passes_on and keep_open() or 0, 'ended', task.status }
 end
 

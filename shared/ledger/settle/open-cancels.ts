@@ -10,12 +10,13 @@ export interface OpenCancel {
   reason: string;
 }
 
-/** Its entry in the shard's set. Ids of tenants and tasks hold no `/`; a reason may. */
-export function openCancelMember({ tenant, id, reason }: OpenCancel): string {
+/** Its entry in the shard's set, as `open-cancels.lua` writes it. Ids of tenants and tasks hold no `/`; a reason may. */
+function openCancelMember({ tenant, id, reason }: OpenCancel): string {
   return `${tenant}/${id}/${reason}`;
 }
 
-function parseMember(member: string): OpenCancel {
+/** Reads an entry of the shard's set. */
+export function parseOpenCancel(member: string): OpenCancel {
   const [tenant = '', id = ''] = member.split('/', 2);
   return { tenant, id, reason: member.slice(tenant.length + id.length + 2) };
 }
@@ -33,7 +34,7 @@ export async function takeOpenCancel(
   const [member] = await redis.zrangebyscore(openCancels, '-inf', before, 'LIMIT', 0, 1);
   if (member === undefined) return null;
   await redis.zadd(openCancels, 'XX', now, member);
-  return parseMember(member);
+  return parseOpenCancel(member);
 }
 
 /** All sub-tasks of its task were reached. Those that have sub-tasks have open cancels of their own. */

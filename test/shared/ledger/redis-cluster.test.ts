@@ -104,6 +104,17 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     expect(await takeOpenCancel(ledger, ledger.keys.shardOf(tenant), { before: now, now })).toBeNull();
   });
 
+  it.each(TENANTS)('keeps the cancel of a task that a message of tenant %s stopped open for its sub-tasks', async (tenant) => {
+    const wish = { tenant, lane: { name: 'session:tree', limit: 1 } };
+    const parent = aTask(wish);
+    for (const task of [parent, aTask({ tenant, parentTaskId: parent.body.id, source: 'delegation' })])
+      expect((await acceptNewTask(ledger, task)).kind).toBe('accepted');
+    expect((await acceptMessage(ledger, aTask({ ...wish, mode: 'interrupt' }))).kind).toBe('accepted');
+    const now = Date.now() + 60_000;
+    const open = await takeOpenCancel(ledger, ledger.keys.shardOf(tenant), { before: now, now });
+    expect(open).toEqual({ tenant, id: parent.body.id, reason: 'a newer message took its place' });
+  });
+
   it.each(TENANTS)('takes messages of tenant %s through their modes', async (tenant) => {
     const wish = { tenant, lane: { name: 'session:modes', limit: 1 }, takesInput: true, callbackUrl: 'http://127.0.0.1/' };
     const first = aTask(wish);

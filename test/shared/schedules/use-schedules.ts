@@ -6,6 +6,7 @@ import { openTestSchedules, type TestSchedules } from './test-schedules.ts';
 export async function useSchedules(): Promise<TestSchedules> {
   const schedules = closeAfterTests(await openTestSchedules());
   afterEach(async () => {
+    await schedules.fleet.cancels.idle();
     await schedules.fleet.relay.idle();
     await schedules.clear();
   });

@@ -6,6 +6,7 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { handleMessage, type MessageParts } from '#shared/sessions/handle-message.ts';
 import type { IncomingMessage } from '#shared/sessions/incoming-message.ts';
 import { readSession } from '#shared/sessions/session-record.ts';
@@ -35,6 +36,7 @@ const open = (settings: SettingsInput): Promise<Parts> => openTestParts({ redisU
 
 const parts = closeAfterTests(await open(SETTINGS));
 afterEach(async () => {
+  await parts.cancels.idle();
   await parts.relay.idle();
   await parts.redis.flushall();
 });
@@ -120,6 +122,26 @@ describe('a message', () => {
     ['a session that is too long', { session: 'x'.repeat(201) }],
   ])('is refused with %s', async (_what, change) => {
     await expect(handleMessage(parts, { ...SAID, ...change })).rejects.toSatisfy((error) => hasCode(error, 'request.invalid'));
+  });
+});
+
+/** Delegates a part of the task. */
+async function delegated(parentTaskId: string): Promise<string> {
+  return (await acceptTask(parts, { tenant: 'acme', agent: 'poet', input: 'a part', parentTaskId })).id;
+}
+
+describe('a message in mode interrupt', () => {
+  it('stops what the running task delegated with it, at every level', async () => {
+    const first = await say('first');
+    await start(first);
+    const child = await delegated(first);
+    const grandchild = await delegated(child);
+    const second = await say('second', { mode: 'interrupt' });
+    await parts.cancels.idle();
+    expect((await taskOf(first)).state.cancel).toMatchObject({ by: second });
+    const { outcome } = (await taskOf(grandchild)).state;
+    expect(outcome).toMatchObject({ kind: 'cancelled', reason: 'its parent task was cancelled: a newer message took its place' });
+    expect([await statusOf(child), await statusOf(second)]).toEqual(['cancelled', 'pending']);
   });
 });
 

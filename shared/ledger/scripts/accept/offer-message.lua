@@ -22,6 +22,7 @@
 -- KEYS[20] tenants: hash, tenants of the shard that are not active
 -- KEYS[21] slas: zset, slas of the shard's tasks, ms
 -- KEYS[22] repeats: string, equal inputs in a row to its agent by its source, JSON, any name when they are not counted
+-- KEYS[23] open: zset, the shard's cancels that are to reach sub-tasks, by ms
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, limits on waiting and rates
 -- ARGV[2] remember: int, ms, how long a caller's key is kept
 -- ARGV[3] id: text, the message's id
@@ -29,12 +30,13 @@
 -- ARGV[5] rate_class: text
 -- ARGV[6] body: JSON, what never changes; see the codec
 -- ARGV[7] first: JSON, the state that it begins with
--- ARGV[8] rules: JSON, grace (ms), carries, collect, cap, overflow, and target, the task that it is input for
+-- ARGV[8] rules: JSON, grace (ms), reason (of what it replaces), carries, collect, cap, overflow, and target, the task that it is input for
 -- ARGV[9] lookups: JSON, array of texts
 -- ARGV[10] repeats: text, as in accept-tasks, or empty
 -- ARGV[11] parent: text, id of the task that delegated it, or empty
--- RETURNS {tickets, outbox entry, depth, answer}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
---   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
+-- RETURNS {tickets, outbox entry, depth, answer, open}; answer as in accept-tasks, or {'refused', 'not-running' | 'takes-no-input'};
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ; open: entries of the cancels whose sub-tasks are to
+--   be cancelled
 -- include: transitions
 -- include: body-layout
 -- include: states
@@ -49,6 +51,7 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: open-cancels
 -- include: repeats
 -- include: rates
 -- include: intake
@@ -69,12 +72,21 @@ if request.digest ~= '' then request.known_key = KEYS[16] end
 local keys = {
   held = KEYS[17], wait = KEYS[18], leases = KEYS[14], deadlines = KEYS[12], signals = KEYS[15], ended = KEYS[13], due = KEYS[19],
 }
-local superseded = { kind = 'superseded', taskId = id, reason = 'a newer one took its place' }
+local superseded = { kind = 'superseded', taskId = id, reason = rules.reason }
+-- What the message does to others. `open`: entries of the cancels that are to reach sub-tasks.
+local others = { open = {} }
+
+-- Lets the cancel of another task reach its sub-tasks. The message itself may be one of them, to which its task hands over: then they go on.
+function others.cancel_below(other, reason)
+  if parents.lead_to(context, request.parent, other) then return end
+  others.open[#others.open + 1] = keep_cancel_open(context, KEYS[23], other, reason)
+end
 
 -- Ends another task that does not run.
-local function end_other(other, state, outcome)
+function others.finish(other, state, outcome)
   state.outcome = outcome
   add_finished(intake, finish(context, keys, other, state, 'cancelled', outcome.reason), other)
+  others.cancel_below(other, outcome.reason)
 end
 
 -- Input for a task without a lane gives it a lane, which it holds.
@@ -85,17 +97,17 @@ local function give_lane(target, state, task)
   save_task(context, target, state)
 end
 
-local function replace_line(plan, task)
+function others.replace_line(plan, task)
   -- All at once, so that none of them is granted by the end of another.
   if #plan.replaced > 0 then redis.call('ZREM', keys.wait, unpack(plan.replaced)) end
   for position, other in ipairs(plan.replaced) do
     local state = read_state(plan.states[position], context.bodies, other)
     if rules.carries and plan.stopped then carry_input(task, other, state) end
-    end_other(other, state, superseded)
+    others.finish(other, state, superseded)
   end
 end
 
-local function drop_oldest(plan, task)
+function others.drop_oldest(plan, task)
   if not plan.dropped then return end
   local oldest = load_task(context, plan.dropped)
   if rules.overflow == 'summarize' and not plan.following then note_left_out(context, task, plan.dropped, oldest) end
@@ -104,19 +116,20 @@ local function drop_oldest(plan, task)
     note_left_out(context, following, plan.dropped, oldest)
     save_task(context, plan.following, following)
   end
-  end_other(plan.dropped, oldest, { kind = 'dropped', reason = plan.reason })
+  others.finish(plan.dropped, oldest, { kind = 'dropped', reason = plan.reason })
 end
 
 -- Stops the holder: at once, or when its worker has answered. Returns the message's answer.
-local function stop_holder(plan, answer)
+function others.stop_holder(plan, answer)
   local holder = load_task(context, plan.stopped)
   if holder.status ~= 'running' then
-    end_other(plan.stopped, holder, superseded)
+    others.finish(plan.stopped, holder, superseded)
     local task = load_task(context, id)
     return { 'accepted', task.status, task.gate or '', task.granted and 0 or answer[4] }
   end
   local stop = { at = context.now, reason = superseded.reason, by = id }
   stop_running(context, keys, plan.stopped, holder, stop, rules.grace)
+  others.cancel_below(plan.stopped, superseded.reason)
   return answer
 end
 
@@ -146,10 +159,10 @@ local function admit_by_mode(task)
   if rules.target then give_lane(rules.target, offered, task) end
   if offered and (rules.target or takes_input(offered, task)) then offer_to(plan.offered, offered, task) end
   if plan.stopped and rules.carries then carry_input(task, plan.stopped, load_task(context, plan.stopped)) end
-  replace_line(plan, task)
-  drop_oldest(plan, task)
+  others.replace_line(plan, task)
+  others.drop_oldest(plan, task)
   local answer = admit(context, intake, id, keys, task)
-  return plan.stopped and stop_holder(plan, answer) or answer
+  return plan.stopped and others.stop_holder(plan, answer) or answer
 end
 
 local function admit_message()
@@ -175,4 +188,4 @@ end
 local answer = isolate(accept)
 if answer[1] == 'failed' then forget_failed(context, request) end
 local entry = close_intake(context, intake)
-return { publish_granted(context), entry, depth_of(context.live), answer }
+return { publish_granted(context), entry, depth_of(context.live), answer, others.open }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { acceptNewTasks, claimTask, type Ledger, readState, settleAttempt, takeOpenCancel } from '#shared/ledger/index.ts';
+import { acceptNewTasks, claimTask, readState, settleAttempt } from '#shared/ledger/index.ts';
 import { cancelTree, continueCancel } from '#shared/queue/index.ts';
 import { aTask } from '../../ledger/support/test-ledger.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+import { continueAll, dyingAt } from './dying-ledger.ts';
 
 const parts = await useEmptyParts();
 
@@ -46,37 +47,6 @@ async function missed({ root, below, completed }: Tree): Promise<string[]> {
   return [root, ...below].filter((id, position) => id !== completed && !isStopped[position]);
 }
 
-/** The ledger of a process that dies before its call of Redis with this number, from 1. */
-function dyingAt(call: number): Ledger {
-  let calls = 0;
-  const before = (): void => {
-    calls += 1;
-    if (calls >= call) throw new Error('The process died');
-  };
-  return {
-    ...parts.ledger,
-    run: async (...args) => (before(), await parts.ledger.run(...args)),
-    redis: new Proxy(parts.ledger.redis, {
-      get: (redis, name) => {
-        const value: unknown = Reflect.get(redis, name);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]): unknown => (before(), Reflect.apply(value, redis, args));
-      },
-    }),
-  };
-}
-
-/** What workers do about open cancels. */
-async function continueAll(ledger = parts.ledger): Promise<number> {
-  const now = Date.now() + 60_000;
-  let subTasks = 0;
-  for (;;) {
-    const cancel = await takeOpenCancel(ledger, 0, { before: now, now: now + 1 });
-    if (cancel === null) return subTasks;
-    subTasks += await continueCancel(ledger, cancel);
-  }
-}
-
 const openCancels = async (): Promise<number> => await parts.redis.zcard(parts.keys.shard(0).openCancels);
 
 describe('the cancel of a task with all below it', () => {
@@ -102,14 +72,14 @@ describe('the cancel of a task with all below it', () => {
     const left: string[] = [];
     for (let call = 2; !outcomes.has('completed with none left'); call += 1) {
       const tree = await makeTree();
-      const end = await cancelTree(dyingAt(call), TENANT, tree.root, 'enough').then(
+      const end = await cancelTree(dyingAt(parts.ledger, call), TENANT, tree.root, 'enough').then(
         () => 'completed',
         () => 'died',
       );
       const before = await missed(tree);
       // A cancel that had not begun is the caller's to repeat.
       if (!before.includes(tree.root)) {
-        await continueAll();
+        await continueAll(parts.ledger);
         outcomes.add(`${end} with ${before.length === 0 ? 'none' : 'some'} left`);
         left.push(...(await missed(tree)).map((id) => `${id} after call ${call}`));
         if ((await openCancels()) > 0) left.push(`an open cancel after call ${call}`);
@@ -123,11 +93,11 @@ describe('the cancel of a task with all below it', () => {
 
   it('is completed when those who continue it die as well, again and again', async () => {
     const tree = await makeTree();
-    await expect(cancelTree(dyingAt(4), TENANT, tree.root, 'enough')).rejects.toThrow('died');
+    await expect(cancelTree(dyingAt(parts.ledger, 4), TENANT, tree.root, 'enough')).rejects.toThrow('died');
     let deaths = 0;
     // Enough calls to take one and to cancel what its task delegated.
     while ((await openCancels()) > 0)
-      deaths += await continueAll(dyingAt(10)).then(
+      deaths += await continueAll(dyingAt(parts.ledger, 10)).then(
         () => 0,
         () => 1,
       );
@@ -137,10 +107,10 @@ describe('the cancel of a task with all below it', () => {
 
   it('counts and notifies each task once when several processes continue it at once', async () => {
     const tree = await makeTree();
-    await expect(cancelTree(dyingAt(4), TENANT, tree.root, 'enough')).rejects.toThrow('died');
+    await expect(cancelTree(dyingAt(parts.ledger, 4), TENANT, tree.root, 'enough')).rejects.toThrow('died');
     const cancel = { tenant: TENANT, id: tree.root, reason: 'enough' };
-    await Promise.all([continueCancel(parts.ledger, cancel), continueCancel(parts.ledger, cancel), continueAll()]);
-    await continueAll();
+    await Promise.all([continueCancel(parts.ledger, cancel), continueCancel(parts.ledger, cancel), continueAll(parts.ledger)]);
+    await continueAll(parts.ledger);
     expect([await missed(tree), await openCancels()]).toEqual([[], 0]);
     const events = await parts.redis.xrange(parts.keys.tenant(TENANT).events, '-', '+');
     const cancelled = events.flatMap(([, [, event, , ids]]) => (event === 'task.cancelled' ? [ids] : []));
@@ -149,11 +119,11 @@ describe('the cancel of a task with all below it', () => {
 
   it('stops between two tasks with sub-tasks, and the rest stays open', async () => {
     const tree = await makeTree();
-    await expect(cancelTree(dyingAt(4), TENANT, tree.root, 'enough')).rejects.toThrow('died');
+    await expect(cancelTree(dyingAt(parts.ledger, 4), TENANT, tree.root, 'enough')).rejects.toThrow('died');
     let asked = 0;
     await continueCancel(parts.ledger, { tenant: TENANT, id: tree.root, reason: 'enough' }, () => (asked += 1) < 2);
     expect([(await missed(tree)).length > 0, await openCancels()]).toEqual([true, 3]);
-    await continueAll();
+    await continueAll(parts.ledger);
     expect(await missed(tree)).toEqual([]);
   });
 });

@@ -6,9 +6,11 @@ import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { timeText } from '#shared/time/clock.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { readStates } from '#shared/ledger/read/read-states.ts';
 import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { MINUTE } from '../test-schedules.ts';
+import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 
 const t = await useSchedules();
@@ -79,6 +81,9 @@ describe('a due schedule', () => {
     }
   });
 });
+
+const delegated = async (parentTaskId: string): Promise<string> =>
+  (await acceptTask(t.fleet, { tenant: TENANT, agent: 'other', input: 'a part', parentTaskId })).id;
 
 const NEVER = new Promise<never>(() => undefined);
 
@@ -197,6 +202,26 @@ describe('overlap', () => {
   it('cancel-other replaces the old run by the new one', async () => {
     const schedule = await fireTwice({ overlap: 'cancel-other' });
     expect((await t.runs(schedule)).map(({ state }) => state.status)).toEqual(['cancelled', 'queued']);
+  });
+
+  it('cancel-other stops what the old run delegated with it, at every level', async () => {
+    const schedule = await t.make({ overlap: 'cancel-other' });
+    at(schedule, 1);
+    await t.fire();
+    const { lastRunId } = await t.read(schedule);
+    await driveTasks(t.fleet).start(lastRunId ?? '');
+    const child = await delegated(lastRunId ?? '');
+    const below = [child, await delegated(child)];
+    at(schedule, 2);
+    await t.fire();
+    await t.fleet.cancels.idle();
+    const reason = 'its parent task was cancelled: a newer run took its place';
+    const states = await readStates(t.parts.ledger, schedule.tenant, below);
+    expect(states.map((state) => state?.outcome)).toEqual(below.map(() => ({ kind: 'cancelled', reason })));
+    expect((await t.runs(schedule)).map(({ state }) => [state.status, state.cancel?.reason])).toEqual([
+      ['running', 'a newer run took its place'],
+      ['pending', undefined],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
--- Whether a new task descends from one that was stopped. Decided in the step that accepts it: a cancel pages through the tasks that a tree has,
--- from the top down, and none may join what it has passed.
+-- What a new task descends from. Whether one of these was stopped is decided in the step that accepts it: a cancel pages through the tasks
+-- that a tree has, from the top down, and none may join what it has passed.
 
-local refuse_below_stopped
+local parents = {}
 do
   local COMPLETED = string.byte('c')
 
@@ -14,7 +14,7 @@ do
 
   -- The answer to a request whose parent `id`, or a task above it, was stopped; else nil. Beyond a task that goes on nothing counts: a cancel
   -- of what is above has yet to reach it, or a person retried it since.
-  function refuse_below_stopped(context, id)
+  function parents.refuse_stopped(context, id)
     while id do
       local text = redis.call('HGET', context.states, id)
       local state = text and full_state(text)
@@ -23,5 +23,11 @@ do
       id = has_ended and parent_of(context, id) or nil
     end
     return nil
+  end
+
+  -- Whether a request whose parent is `id`, or empty for none, descends from the task `above`.
+  function parents.lead_to(context, id, above)
+    while id and id ~= '' and id ~= above do id = parent_of(context, id) end
+    return id == above
   end
 end

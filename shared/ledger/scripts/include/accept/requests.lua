@@ -23,7 +23,7 @@ do
       return { 'duplicate', request.id }
     end
     request.has_body = true
-    local stopped = request.parent ~= '' and refuse_below_stopped(context, request.parent)
+    local stopped = request.parent ~= '' and parents.refuse_stopped(context, request.parent)
     if stopped then
       redis.call('HDEL', context.bodies, request.id)
       return stopped
