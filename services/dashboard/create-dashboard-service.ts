@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
-import { SignIns } from '#shared/http/index.ts';
+import { readsOnly, SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { boardRoutes, sendBoardError } from './board/board-routes.ts';
 import { CONSOLE_PAGES } from './console-pages.ts';
@@ -23,10 +23,12 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   const signIns = new SignIns(parts);
   const signedIn = requireSignIn({ signIns, tenants: parts.tenants });
   const router = Router();
-  router.use('/dashboard', express.static(ASSETS, { index: false }));
+  router.use('/dashboard', readsOnly(), express.static(ASSETS, { index: false }));
   router.use(signInRoutes(parts, signIns));
   router.use(consoleRoutes(signedIn, { built, provider: parts.config.settings.signIn.oidc?.label ?? null }));
   router.post('/console/tenant', ...pageHeaders('page'), requireSameOrigin, signedIn, form, changeTenant(signIns));
+  // What Bull Board's pages call has methods of its own.
+  router.use(/^\/board(?=\/(?!api\/)|$)/, readsOnly());
   router.use('/board', ...pageHeaders('board'), signedIn, boardRoutes(parts));
   router.use(sendBoardError(parts.log));
   router.use(unknownPage());
@@ -37,7 +39,7 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
 /** The console's files, which browsers cache, and its page, which they do not. */
 function consoleRoutes(signedIn: RequestHandler, { built, provider }: { built: string; provider: string | null }): Router {
   const router = Router();
-  router.use('/console/assets', ...compressedFiles(join(built, 'assets')));
+  router.use('/console/assets', readsOnly(), ...compressedFiles(join(built, 'assets')));
   router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson(provider));
   // The console reads from the address which page to show.
   const show = [...pageHeaders('console'), signedIn, sendConsole(built)];

@@ -1,4 +1,4 @@
-import type { Request, Response, Router } from 'express';
+import type { Request, RequestHandler, Response, Router } from 'express';
 import { MusterError } from '../errors/index.ts';
 import { isRouter } from './route.ts';
 
@@ -18,9 +18,27 @@ interface MatchingLayer {
 export function assertMethodAllowed(request: Request, response: Response): void {
   const allowed = methodsAt(request.app.router, request.path);
   if (allowed.length === 0 || allowed.includes(request.method)) return;
+  throw methodNotAllowed(request, response, allowed);
+}
+
+const READS = ['GET', 'HEAD'];
+
+/**
+ * For what is served at all addresses below one, such as files, whose methods nobody can look up: answers `OPTIONS`, and refuses each other
+ * method with `request.method-not-allowed`.
+ */
+export function readsOnly(): RequestHandler {
+  return (request, response, next) => {
+    if (READS.includes(request.method)) next();
+    else if (request.method === 'OPTIONS') response.set('Allow', READS.join(', ')).type('text').send(READS.join(', '));
+    else throw methodNotAllowed(request, response, READS);
+  };
+}
+
+function methodNotAllowed(request: Request, response: Response, allowed: readonly string[]): MusterError {
   response.set('Allow', allowed.join(', '));
-  const path = request.path.slice(0, 200);
-  throw new MusterError('request.method-not-allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}`, {
+  const path = `${request.baseUrl}${request.path}`.slice(0, 200);
+  return new MusterError('request.method-not-allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}`, {
     details: { allowed },
   });
 }

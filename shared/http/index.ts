@@ -2,7 +2,7 @@
  * The HTTP server that every service shares: routes with their schemas, authentication, bounds on bodies and streams, problems, OpenAPI
  * and probes.
  */
-export { assertMethodAllowed } from './allowed-methods.ts';
+export { assertMethodAllowed, readsOnly } from './allowed-methods.ts';
 export { secretOf } from './authentication.ts';
 export { type JsonBounds, assertBodyBounds, assertFormBounds, isFormType, parseBoundedJson } from './bodies/parse-bounded-json.ts';
 export { readRawBody } from './bodies/read-bytes.ts';

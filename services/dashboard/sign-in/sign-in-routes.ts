@@ -8,7 +8,7 @@ import { requireSameOrigin } from './require-sign-in.ts';
 import { SignInAudit } from './sign-in-audit.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 import { showSignInLink, useSignInLink } from './sign-in-link.ts';
-import { showSignIn, showSignOut, signIn, signOut, type SignInOptions } from './sign-in.ts';
+import { type FindEndSession, showSignIn, showSignOut, signIn, signOut, type SignInOptions } from './sign-in.ts';
 
 /** Enough for a key and a path. */
 const MAX_FORM_BYTES = 8192;
@@ -32,16 +32,12 @@ export function signInRoutes(parts: Parts, signIns: SignIns): Router {
   const router = Router();
   const form = express.urlencoded({ extended: false, limit: MAX_FORM_BYTES });
   const headers = [...pageHeaders('page'), requireSameOrigin];
-  router
-    .route('/sign-in')
-    .all(...headers)
-    .get(showSignIn(options))
-    .post(form, signIn(options));
-  router
-    .route('/sign-out')
-    .all(...headers)
-    .get(showSignOut())
-    .post(signOut(options, oidc === null ? null : (request, idToken) => oidc.endSessionUrl(request, idToken)));
+  // With each method: a handler of all of them would take the others for served.
+  router.get('/sign-in', ...headers, showSignIn(options));
+  router.post('/sign-in', ...headers, form, signIn(options));
+  const endAtProvider: FindEndSession | null = oidc === null ? null : (request, idToken) => oidc.endSessionUrl(request, idToken);
+  router.get('/sign-out', ...headers, showSignOut());
+  router.post('/sign-out', ...headers, signOut(options, endAtProvider));
   if (oidc !== null) {
     router.get('/sign-in/oidc', ...headers, oidc.begin());
     router.get('/sign-in/oidc/callback', ...headers, oidc.complete());
@@ -50,11 +46,9 @@ export function signInRoutes(parts: Parts, signIns: SignIns): Router {
   }
   const links = new SignInLinks({ redis, keys, lifetimeMs: settings.linkMs });
   const linkOptions = { ...options, links, findKeyByDigest: (digest: string) => findKeyByDigest(parts, digest) };
-  router
-    .route('/sign-in/link')
-    .all(...pageHeaders('sending'), requireSameOrigin)
-    .get(showSignInLink(linkOptions))
-    .post(form, useSignInLink(linkOptions));
+  const linkHeaders = [...pageHeaders('sending'), requireSameOrigin];
+  router.get('/sign-in/link', ...linkHeaders, showSignInLink(linkOptions));
+  router.post('/sign-in/link', ...linkHeaders, form, useSignInLink(linkOptions));
   return router;
 }
 

@@ -138,7 +138,7 @@ export function showSignOut(): RequestHandler {
 }
 
 /** Where a person ends the sign-in at the provider too; null when there is no such place. */
-type FindEndSession = (request: Request, idToken: string) => Promise<string | null>;
+export type FindEndSession = (request: Request, idToken: string) => Promise<string | null>;
 
 /** `POST /sign-out`: ends the sign-in in the browser and in Redis. Who signed in by a provider is shown the way to end that too. */
 export function signOut(

@@ -11,6 +11,7 @@ import {
 } from 'zod-openapi';
 import { completeDocument, type OpenapiDocument } from './complete-document.ts';
 import type { RouteDescription } from '../route.ts';
+import { readsOnly } from '../allowed-methods.ts';
 import { secureHeaders } from '../middleware.ts';
 
 /** `/openapi.json`, and a page to read and try it at `/docs`. Nothing of either comes from another host. */
@@ -30,6 +31,7 @@ export function docsRouter(routes: readonly RouteDescription[]): Router {
   // The page brings its style with it.
   router.use(
     '/docs',
+    readsOnly(),
     secureHeaders({ styleSrc: ["'unsafe-inline'"] }),
     ...swaggerUi.serveFiles(undefined, page),
     swaggerUi.setup(undefined, page),

@@ -44,6 +44,24 @@ test('an unknown address is a page for people and a problem for programs', async
   }
 });
 
+test.each([
+  ['/sign-in', 'GET, HEAD, POST'],
+  ['/sign-in/link', 'GET, HEAD, POST'],
+  ['/sign-out', 'GET, HEAD, POST'],
+  ['/', 'GET, HEAD'],
+  ['/console/tenant', 'POST'],
+  ['/console/assets/any.js', 'GET, HEAD'],
+  ['/dashboard/dashboard.css', 'GET, HEAD'],
+  ['/board', 'GET, HEAD'],
+  ['/board/queue/tasks', 'GET, HEAD'],
+])('%s says which methods it takes, and refuses others by it, also without a sign-in', async (path, allowed) => {
+  const answers = ['OPTIONS', 'DELETE'].map((method) => dashboard.call(method, path, { headers: { accept: 'application/json' } }));
+  const [options, refused] = await Promise.all(answers);
+  expect([options?.status, options?.headers.get('allow')]).toEqual([200, allowed]);
+  expect([refused?.status, refused?.headers.get('allow')]).toEqual([405, allowed]);
+  expect(await refused?.json()).toMatchObject({ code: 'request.method-not-allowed' });
+});
+
 test('an address of the API that takes no GET is a page for people that names what it takes', async () => {
   const answer = await dashboard.call('GET', '/v1/uploads', { headers: { accept: 'text/html' } });
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);

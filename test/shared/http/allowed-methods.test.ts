@@ -1,6 +1,7 @@
 import { Router, type RequestHandler } from 'express';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { readsOnly } from '#shared/http/allowed-methods.ts';
 import { route, type Method, type Route } from '#shared/http/route.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
@@ -23,6 +24,7 @@ const next: RequestHandler = (_request, _response, after) => after();
 
 /** A service that shares the port and some addresses with the routes, and has one router under a prefix. */
 const neighbour = Router().patch('/v1/things/:id', answer).use('/board', Router().post('/v1/things', answer).put('/nowhere', answer));
+neighbour.use('/files', readsOnly(), Router().get('/there', answer));
 neighbour.route('/page').all(next).get(answer).post(answer);
 
 const redis = await useRedis();
@@ -48,6 +50,9 @@ it.each([
   ['HEAD', '/hooks/1', 'POST'],
   ['DELETE', '/page', 'GET, HEAD, POST'],
   ['POST', '/healthz', 'GET, HEAD'],
+  ['PUT', '/docs', 'GET, HEAD'],
+  ['DELETE', '/docs/swagger-ui.css', 'GET, HEAD'],
+  ['POST', '/files/there', 'GET, HEAD'],
 ])('%s %s is refused with the methods of all services that share the address', async (method, path, allowed) => {
   expect(await call(method, path)).toEqual([405, allowed]);
 });
@@ -79,6 +84,14 @@ it('knows no address under a prefix as one without it', async () => {
 it('answers OPTIONS with the methods of an address and no body of an unknown one', async () => {
   expect(await call('OPTIONS', '/v1/things')).toEqual([200, 'GET, HEAD']);
   expect(await call('OPTIONS', '/nowhere')).toEqual([404, null]);
+  for (const path of ['/docs', '/docs/', '/openapi.json', '/healthz', '/readyz', '/metrics', '/files/there'])
+    expect([path, ...(await call('OPTIONS', path))]).toEqual([path, 200, 'GET, HEAD']);
+});
+
+it('serves what may only be read, below its address too', async () => {
+  expect(await call('GET', '/files/there')).toEqual([204, null]);
+  expect(await call('GET', '/files/nowhere')).toEqual([404, null]);
+  expect(await call('GET', '/docs/')).toEqual([200, null]);
 });
 
 it('asks a caller without a key for one where the method is right', async () => {
