@@ -10,6 +10,8 @@ interface InputProblem {
   path: string;
   /** What was expected and what came. */
   message: string;
+  /** The same place in words, where the path alone does not give them. */
+  place?: string;
 }
 
 /** A hostile body could have a problem per byte. */
@@ -38,7 +40,7 @@ export function parseInput(schemas: RequestSchemas, request: Request): Record<st
     if (!schema) continue;
     const parsed = parse(schema, request[part], part, part === 'body' && request.method !== 'PATCH');
     if (parsed.success) input[part] = parsed.data;
-    else problems.push(...problemsOf(parsed.error, part));
+    else problems.push(...problemsOf(parsed.error, part).map((problem) => withPlace(problem, request)));
   }
   if (problems.length > 0) throw invalidRequest(problems);
   return input;
@@ -84,14 +86,40 @@ function messageOf(issue: Issue): string {
 }
 
 function withPath(issue: Issue): string {
-  return issue.path.length === 0 ? messageOf(issue) : `${issue.path.map(String).join('.')}: ${messageOf(issue)}`;
+  return issue.path.length === 0 ? messageOf(issue) : `${memberPath(issue.path)}: ${messageOf(issue)}`;
+}
+
+/** A single value of a parameter that takes several needs no number. */
+function withPlace(problem: InputProblem, { query }: Request): InputProblem {
+  const [part, name = '', at] = problem.path.split('.');
+  const given = part === 'query' && at === '0' ? query[name] : undefined;
+  return typeof given === 'string' && !given.includes(',') ? { ...problem, place: `query parameter ${name}` } : problem;
+}
+
+const PLACES: Readonly<Record<string, (name: string, inner: readonly string[]) => string>> = {
+  body: (name, inner) => memberPath([name, ...inner]),
+  item: (name, inner) => memberPath([name, ...inner]),
+  query: (name, inner) => ['query parameter ' + name, ...inner.map((at) => `value ${Number(at) + 1}`)].join(', '),
+  params: (name) => `${name} in the address`,
+  headers: (name) => `header ${name.replaceAll(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase())}`,
+};
+
+/** A place as callers write it: `tasks[0].priority`, `query parameter status, value 2`, `header Idempotency-Key`. */
+function placeOf(path: string): string {
+  const [part = '', name, ...inner] = path.split('.');
+  return name === undefined ? path : (PLACES[part]?.(name, inner) ?? path);
+}
+
+function memberPath(names: readonly PropertyKey[]): string {
+  return names.map((name, at) => (/^\d+$/.test(String(name)) ? `[${String(name)}]` : `${at === 0 ? '' : '.'}${String(name)}`)).join('');
 }
 
 /** `request.invalid` with these problems; the first few are in its sentence. */
 export function invalidRequest(problems: readonly InputProblem[]): MusterError {
-  const shown = problems.slice(0, MAX_IN_SENTENCE).map(({ path, message }) => `${path}: ${message}`);
+  const shown = problems.slice(0, MAX_IN_SENTENCE).map(({ path, message, place = placeOf(path) }) => `${place}: ${message}`);
   const more = problems.length > MAX_IN_SENTENCE ? `; and ${problems.length - MAX_IN_SENTENCE} more` : '';
-  return new MusterError('request.invalid', `${shown.join('; ')}${more}`, { details: { problems: problems.slice(0, MAX_PROBLEMS) } });
+  const details = { problems: problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({ path, message })) };
+  return new MusterError('request.invalid', `${shown.join('; ')}${more}`, { details });
 }
 
 /** A whole number of a query, which has texts only. One sentence says the form and the range, because Zod gives it for each fault. */

@@ -13,7 +13,9 @@ import { usageFigures } from './usage-view.ts';
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-const daySchema = z.union([z.iso.date(), instantSchema]);
+const daySchema = z.union([z.iso.date(), instantSchema], {
+  error: 'expected a day like 2026-05-01, or a time in ISO 8601 with its offset',
+});
 
 const querySchema = z.strictObject({
   groupBy: z.enum(USAGE_GROUPS).default('day').meta({ description: 'What one item is about.' }),

@@ -112,5 +112,5 @@ test('a template that is too large for its bounds is refused when the hook is ma
   const template = `${'{{#payload}}'.repeat(400)}${'{{x.y.z.q}}'.repeat(300)}${'{{/payload}}'.repeat(400)}`;
   const body = JSON.stringify({ provider: 'none', agent: 'echo', template });
   const response = await fetch(`${url}/v1/hooks`, { method: 'POST', headers, body });
-  expect([response.status, await response.json()]).toMatchObject([422, { detail: 'body.template: expected at most 500 tags, got 700' }]);
+  expect([response.status, await response.json()]).toMatchObject([422, { detail: 'template: expected at most 500 tags, got 700' }]);
 });

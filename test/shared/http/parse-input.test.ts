@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { pageLimitSchema, problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
+import type { Request } from 'express';
+import { pageLimitSchema, parseInput, problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 
 const schema = z.strictObject({
@@ -129,4 +130,34 @@ it.each(['abc', '0', '201', '1.5', ['1', '2']])('says what is expected of the li
   expect(problemsOf(pageLimitSchema.safeParse(given).error ?? new z.ZodError([]), 'query.limit')).toEqual([
     { path: 'query.limit', message: 'expected one whole number from 1 to 200' },
   ]);
+});
+
+describe('the sentence of a refusal names each place as a caller writes it', () => {
+  const statuses = z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => [given].flat().flatMap((each) => each.split(',')))
+    .pipe(z.array(z.enum(['running'], 'unknown')));
+  const schemas = {
+    params: z.object({ id: z.string().max(3, 'too long') }),
+    query: z.object({ status: statuses.optional(), limit: z.string().max(1, 'too long').optional() }),
+    headers: z.object({ 'idempotency-key': z.string().max(3, 'too long').optional() }),
+    body: z.object({ name: z.string('expected a name'), tasks: z.array(z.object({ priority: z.number('expected a number') })).optional() }),
+  };
+  const right = { method: 'POST', params: { id: 'a' }, query: {}, headers: {}, body: { name: 'a' } };
+
+  it.each([
+    [{ query: { status: 'x' } }, 'query parameter status: unknown', 'query.status.0'],
+    [{ query: { status: 'running,x' } }, 'query parameter status, value 2: unknown', 'query.status.1'],
+    [{ query: { status: ['x', 'running'] } }, 'query parameter status, value 1: unknown', 'query.status.0'],
+    [{ query: { limit: '12' } }, 'query parameter limit: too long', 'query.limit'],
+    [{ params: { id: 'abcd' } }, 'id in the address: too long', 'params.id'],
+    [{ headers: { 'idempotency-key': 'abcd' } }, 'header Idempotency-Key: too long', 'headers.idempotency-key'],
+    [{ body: { name: 1 } }, 'name: expected a name', 'body.name'],
+    [{ body: { name: 'a', tasks: [{ priority: 1 }, {}] } }, 'tasks[1].priority: expected a number', 'body.tasks.1.priority'],
+    [{ body: 7 }, 'body: Invalid input: expected object, received number', 'body'],
+  ])('%j', (given, sentence, path) => {
+    const readInput = (): unknown => parseInput(schemas, { ...right, ...given } as unknown as Request);
+    const [, message = ''] = /: (.*)$/.exec(sentence) ?? [];
+    expect(readInput).toThrow(expect.objectContaining({ message: sentence, details: { problems: [{ path, message }] } }));
+  });
 });
