@@ -66,6 +66,13 @@ describe('in the document', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('the options of a hook are in the forms of its providers, and nothing else', () => {
+    const bodies = ['HookRequest', 'ChangeHookRequest'].map((name) => document.components.schemas[name]?.properties?.['options']);
+    const forms = bodies.map((options) => options?.anyOf?.flatMap((form) => form.anyOf ?? []));
+    const closed = { type: 'object', additionalProperties: false };
+    for (const form of forms) expect(form).toMatchObject([closed, closed, closed]);
+  });
+
   it('there is a server', () => {
     expect(document).toMatchObject({ servers: [{ url: '/' }] });
   });

@@ -17,10 +17,10 @@ export const PROVIDERS: Readonly<Record<ProviderName, WebhookProvider>> = { gith
 /** The `options` of a hook of any provider. */
 export const hookOptionsSchema = z.union([hmac.options.schema, github.options.schema, none.options.schema]);
 /** The same in a request, as it came: `optionsProblems` knows the provider, and so which of the forms was meant. */
-export const givenOptionsSchema = z.union([
-  z.looseObject({}).meta({ description: 'In the form of the provider, one of the following.' }),
-  ...hookOptionsSchema.options,
-]);
+export const givenOptionsSchema = z.union([z.looseObject({}), ...hookOptionsSchema.options]).meta({
+  // Callers send one of the forms; the first only keeps what another provider's form would refuse, or fill in.
+  override: ({ jsonSchema }) => void jsonSchema.anyOf?.shift(),
+});
 type GivenOptions = z.infer<typeof givenOptionsSchema>;
 
 /** Checks and reads a webhook of this provider. Throws what its `verify` throws. */
