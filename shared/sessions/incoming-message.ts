@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/index.ts';
 import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import { writeOfTenant } from '../tenants/index.ts';
 import { Ticker, wait } from '../time/index.ts';
-import { canonicalJson, type ReplyAddress, sessionIdSchema, type TaskRequest } from '../tasks/index.ts';
+import { canonicalJson, newSessionIdSchema, type ReplyAddress, type TaskRequest } from '../tasks/index.ts';
 import type { SessionRight } from './commands.ts';
 import type { ModeWord } from './routing.ts';
 
@@ -44,7 +44,7 @@ export interface IncomingMessage {
 
 /** Throws `request.invalid` for a message without text, or of a session that cannot be one. */
 export function assertReadable({ session, text }: IncomingMessage): void {
-  const id = sessionIdSchema.safeParse(session);
+  const id = newSessionIdSchema.safeParse(session);
   if (!id.success) throw new MusterError('request.invalid', `session: ${id.error.issues[0]?.message ?? 'expected an id'}`);
   if (text.trim() === '') throw new MusterError('request.invalid', 'text: expected something to say');
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomFillSync } from 'node:crypto';
 import { decodeTime } from 'ulid';
 import { z } from 'zod';
+import { PLAIN_LINE } from '../text/index.ts';
 
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** Each two digits of an id: ten bits. */
@@ -64,12 +65,22 @@ export function acceptedAt(id: string): number {
   return decodeTime(id);
 }
 
-/** A session's id is any short text: a chat's number, a pull request's path. It names a lane, so it is part of a key. */
+/** A session's id in the address of one that may be there already, from before ids were checked for characters that are not seen. */
 export const sessionIdSchema = z
   .string()
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected no control characters');
+
+/** A session's id is any short text: a chat's number, a pull request's path. It names a lane, so it is part of a key. */
+export const newSessionIdSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(
+    PLAIN_LINE,
+    'expected one line without control characters and without characters that are not seen or change the direction of text',
+  );
 
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;

@@ -3,7 +3,7 @@ import { agentIdSchema, capabilitySchema, executionFields, QUEUE_MODES, SOURCES 
 import { attachmentSchema } from '../files/index.ts';
 import { instantSchema } from '../time/index.ts';
 import { prioritySchema } from './priority.ts';
-import { sessionIdSchema } from './ids.ts';
+import { newSessionIdSchema } from './ids.ts';
 
 const shortText = z.string().min(1).max(200);
 /** Any JSON. It was parsed from JSON: a schema of its own would check each value again, for nothing. */
@@ -28,7 +28,7 @@ export const taskRequestSchema = z.strictObject({
   agent: agentIdSchema,
   input: z.string().regex(/\S/, 'expected a text that is not empty'),
   system: z.string().min(1).max(100_000).optional(),
-  session: sessionIdSchema.optional(),
+  session: newSessionIdSchema.optional(),
   priority: prioritySchema.optional(),
   mode: z.enum(QUEUE_MODES).optional(),
   source: z

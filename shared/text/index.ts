@@ -1,4 +1,8 @@
-/** Texts from outside: cut to a length without breaking a character, compared in constant time where they are secret, and searched for. */
+/**
+ * Texts from outside: cut to a length without breaking a character, made one line that is all seen, compared in constant time where they are
+ * secret, and searched for.
+ */
 export { foldablePart } from './foldable-part.ts';
 export { isSameSecret } from './is-same-secret.ts';
+export { PLAIN_LINE, plainLine, withoutDirections } from './plain-line.ts';
 export { ellipsize, truncate, truncateBytes } from './truncate.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
+import { plainLine } from '#shared/text/index.ts';
 import type { Attachment, Author, Message, SlashCommandEvent } from 'chat';
 import { chatFileSchema } from './receive-files.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
@@ -109,7 +110,7 @@ function placeOf(driver: PlatformDriver, thread: string, key: string): Pick<Chat
 }
 
 function senderOf({ userId, userName }: Author): Pick<ChatMessage, 'user' | 'userName'> {
-  return { user: userId, userName };
+  return { user: userId, userName: plainLine(userName) || userId };
 }
 
 function isPerson({ isBot, isMe, isSystem }: Author): boolean {
@@ -141,5 +142,5 @@ function startsWithWord(text: string, start: string): boolean {
 }
 
 function nameAttachment({ type, name, mimeType }: Attachment): string {
-  return `[attached ${type}: ${name ?? mimeType ?? 'without a name'}]`;
+  return `[attached ${type}: ${plainLine(name ?? '') || (mimeType ?? 'without a name')}]`;
 }

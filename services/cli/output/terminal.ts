@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
-import { ellipsize } from '#shared/text/index.ts';
+import { ellipsize, withoutDirections } from '#shared/text/index.ts';
 
 export type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
@@ -68,8 +68,9 @@ export class Terminal {
 // oxlint-disable-next-line no-control-regex -- the styles of `paint`
 const STYLES = /(\u001B\[(?:1|2|22|31|32|33|39)m)/;
 
-/** A line may quote text of others, so only the styles of `paint` are kept, and only in a terminal. */
-function printable({ isTTY }: Output, text: string): string {
+/** A line may quote text of others: only the styles of `paint` are kept, only in a terminal, and nothing turns the rest of the line round. */
+function printable({ isTTY }: Output, given: string): string {
+  const text = withoutDirections(given);
   if (!isTTY) return plainText(text);
   return text
     .split(STYLES)
@@ -95,7 +96,7 @@ function plainJson(value: unknown): string {
 
 /** Plain text on one line of at most `width` characters. */
 export function oneLine(text: string, width: number): string {
-  return ellipsize(plainText(text).replaceAll(/\s+/g, ' ').trim(), width);
+  return ellipsize(withoutDirections(plainText(text)).replaceAll(/\s+/g, ' ').trim(), width);
 }
 
 const UNITS: readonly [ms: number, name: string][] = [

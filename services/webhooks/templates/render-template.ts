@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { truncateBytes } from '#shared/text/index.ts';
+import { plainLine, truncateBytes } from '#shared/text/index.ts';
 import { parseTemplate, type TemplateNode } from './parse-template.ts';
 import { MusterError } from '#shared/errors/index.ts';
 
@@ -51,10 +51,7 @@ export function renderSession(template: string | null, view: TemplateView, maxSt
   const renderer = new TemplateRenderer({ maxBytes: MAX_SESSION_BYTES, maxSteps });
   const text = renderer.render(parseTemplate(template), view);
   if (renderer.lacksValue || renderer.cut === 'steps') return null;
-  const name = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+  const name = plainLine(text);
   if (name.length <= MAX_SESSION_CHARACTERS) return name || null;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
   return `${name.slice(0, MAX_SESSION_CHARACTERS - digest.length - 1).toWellFormed()}~${digest}`;

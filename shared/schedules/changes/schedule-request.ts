@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentIdSchema, lineSchema } from '../../config/index.ts';
-import { jsonObjectSchema, prioritySchema, sessionIdSchema } from '../../tasks/index.ts';
+import { jsonObjectSchema, newSessionIdSchema, prioritySchema } from '../../tasks/index.ts';
 import { instantSchema } from '../../time/index.ts';
 import { formatDuration, readDuration } from '../rules/rule.ts';
 import { SCHEDULE_PLATFORMS, WEB_CHAT } from '../platforms.ts';
@@ -158,7 +158,7 @@ export function ruleFields({ rule, text, sentence }: ReadRule, now: number): Pic
 
 /** A platform needs a channel for the results. Errors: `request.invalid`. */
 export function assertPlace({ platform, channel, reply }: Pick<Schedule, 'platform' | 'channel' | 'reply'>): void {
-  if (platform === WEB_CHAT && channel !== null && !sessionIdSchema.safeParse(channel).success)
+  if (platform === WEB_CHAT && channel !== null && !newSessionIdSchema.safeParse(channel).success)
     throw new MusterError('request.invalid', 'channel: expected the id of a session, for results in web chat');
   if (platform === null || channel !== null || reply !== null) return;
   throw new MusterError('request.invalid', 'platform: expected a channel with it, the chat that results are sent to');

@@ -1,5 +1,6 @@
 import type { RoleRule } from '#shared/config/index.ts';
 import type { Role, TenantDirectory } from '#shared/tenants/index.ts';
+import { plainLine, truncate } from '#shared/text/index.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -40,11 +41,11 @@ const MAX_NAME = 200;
 /** What people call the person. */
 export function nameOf(claims: Claims, subject: string): string {
   const names = [claims['name'], claims['preferred_username'], claims['email'], subject];
-  const name = names.find((each): each is string => typeof each === 'string' && each.trim() !== '') ?? subject;
-  return name.trim().slice(0, MAX_NAME);
+  const name = names.map((each) => (typeof each === 'string' ? plainLine(each) : '')).find((each) => each !== '');
+  return truncate(name ?? subject, MAX_NAME);
 }
 
 export function emailOf(claims: Claims): string | null {
   const { email } = claims;
-  return typeof email === 'string' ? email.slice(0, MAX_NAME) : null;
+  return typeof email === 'string' ? truncate(plainLine(email), MAX_NAME) : null;
 }

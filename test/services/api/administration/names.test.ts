@@ -41,6 +41,31 @@ it('takes names of every script, with joined characters', async () => {
     expect((await call('POST', '/v1/tenants/default/keys', { name, scopes: ['read'] })).status).toBe(201);
 });
 
+const UNSEEN = [
+  ['a mark of a direction', 'a\u200Fb'],
+  ['a character of no width', 'a\u200Bb'],
+] as const;
+
+describe.each([...UNSHOWABLE, ...UNSEEN])('a session with %s', (_, id) => {
+  it('is made by no task and no message, and can be asked for where it is from before', async () => {
+    const task = await call('POST', '/v1/tasks', { agent: 'echo', input: 'go', session: id });
+    expect([task.status, task.body.code, task.body.details]).toMatchObject([
+      422,
+      'request.invalid',
+      { problems: [{ path: 'body.session' }] },
+    ]);
+    if (!id.isWellFormed()) return;
+    const path = `/v1/sessions/${encodeURIComponent(id)}`;
+    expect((await call('POST', `${path}/messages`, { text: 'go' })).status).toBe(422);
+  });
+});
+
+it('takes sessions of every script, and reads those with hidden characters', async () => {
+  for (const session of ['pr/42', 'Łódź · 東京', 'می\u200Cخواهم', '👩\u200D👩\u200D👧'])
+    expect((await call('POST', '/v1/tasks', { agent: 'echo', input: 'go', session })).status).toBe(202);
+  expect((await api.call('GET', `/v1/sessions/${encodeURIComponent('a\u202Eb')}`)).status).toBe(200);
+});
+
 it('reads an agent whose description is from before descriptions were checked', async () => {
   const { redis, keys } = api.parts;
   const description = 'Writes notes.\nNever rests.';

@@ -35,6 +35,17 @@ const EXPECTED = {
   },
 } as const;
 
+it.each([
+  ['\u202Eada\u200B\u2069', 'ada'],
+  ['\u202E', '4001'],
+])('a sender called %j is shown as %s', async (username, shown) => {
+  const from = { id: 4001, is_bot: false, first_name: username, username };
+  const message = { message_id: 1, date: 1_777_000_000, chat: { id: 4001, type: 'private' }, from, text: 'Hello' };
+  await chat.post('telegram', telegramUpdate({ update_id: 1, message }));
+  const tasks = await chat.tasks();
+  expect(tasks[0]?.body.context).toMatchObject({ userName: shown });
+});
+
 describe.each(PLATFORM_NAMES)('a message from %s', (name) => {
   it('becomes a task of its session, with the way back', async () => {
     const response = await chat.post(name, fakes[name].personWrites({ text: 'Hello there', number: 1 }));

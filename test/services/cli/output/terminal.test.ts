@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { duration, shortAge } from '../../../../services/cli/output/terminal.ts';
+import { PassThrough } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import { duration, oneLine, shortAge, Terminal } from '../../../../services/cli/output/terminal.ts';
+
+describe('a text that turns others round', () => {
+  it('counts for nothing in a cell or a line, and stays in what an agent wrote', async () => {
+    expect(oneLine('ada\u202E 21\u200F', 20)).toBe('ada 21');
+    const stdout = new PassThrough();
+    const terminal = new Terminal({ stdout, stderr: new PassThrough(), noColor: true });
+    terminal.line('name \u2067ada\u2069 3');
+    terminal.content('\u2067ada\u2069');
+    stdout.end();
+    expect(await readText(stdout)).toBe('name ada 3\n\u2067ada\u2069');
+  });
+});
 
 describe('times for people', () => {
   it.each([

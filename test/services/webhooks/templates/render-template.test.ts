@@ -187,6 +187,7 @@ test.each(['', 'plain', '{{a}} {{{b}}} {{&c}}', '{{#a}}x{{/a}}{{^a}}y{{/a}}', '{
 test('a session is the rendered name on one line, and none when nothing is left', () => {
   expect(renderSession('pr-{{payload.number}}', VIEW, MAX_STEPS)).toBe('pr-7');
   expect(renderSession(' a\n\tb\u0000c ', VIEW, MAX_STEPS)).toBe('a b c');
+  expect(renderSession('pr-\u202E7\u200B', VIEW, MAX_STEPS)).toBe('pr-7');
   expect(renderSession('{{payload.user}}', VIEW, MAX_STEPS)).toBeNull();
   expect(renderSession(null, VIEW, MAX_STEPS)).toBeNull();
 });

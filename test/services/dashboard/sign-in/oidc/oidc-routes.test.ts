@@ -67,6 +67,14 @@ describe('signing in at a provider', () => {
     expect(await codeOf(drained)).toBe('auth.forbidden');
   });
 
+  it('shows the name that the provider gives without characters that turn the text around it round', async () => {
+    provider.claims = { ...ANN, name: '\u202EAnn\u200B\n Example', email: 'ann\u2066@example.com' };
+    const { cookie } = await signInPerson(dashboard);
+    expect(await personOf(cookie)).toMatchObject({ name: 'Ann Example', email: 'ann@example.com' });
+    provider.claims = { ...ANN, name: '\u202E', preferred_username: 'ann' };
+    expect(await personOf((await signInPerson(dashboard)).cookie)).toMatchObject({ name: 'ann' });
+  });
+
   it('lets a person choose the tenant to act in, of those with a role', async () => {
     const { cookie } = await signInPerson(dashboard);
     const choose = (tenant: string): Promise<Response> => call('POST', '/console/tenant', { cookie, form: { tenant }, headers: OWN_PAGE });
