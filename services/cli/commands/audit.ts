@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { type ListOptions, showList } from '../output/table.ts';
+import { pointInTime } from '../output/terminal.ts';
 import { addPaging } from './options.ts';
 
 const entrySchema = z.object({
@@ -44,7 +45,7 @@ async function runAudit({ json, export: isExport, ...options }: AuditOptions, co
       item: entrySchema,
       heading: ['TIME', 'WHO', 'ACTION', 'OBJECT', 'OUTCOME', 'VIA', 'FROM'],
       row: ({ at, actor, via, from, action, actionText = action, object, outcome, code }) => [
-        at,
+        pointInTime(at),
         `${actor.name} (${actor.kind})`,
         actionText,
         object ?? '-',

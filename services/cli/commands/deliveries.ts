@@ -4,6 +4,7 @@ import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { addPaging } from './options.ts';
 import { showList, type ListOptions } from '../output/table.ts';
+import { pointInTime } from '../output/terminal.ts';
 
 const deliverySchema = z.object({
   id: z.string(),
@@ -54,5 +55,5 @@ function runDeliveries({ json, ...query }: ListDeliveriesOptions, context: Comma
 
 function noteOf({ error, nextTryAt }: Delivery): string {
   const failure = error ? `${error.message} [${error.code}]` : '';
-  return [failure, nextTryAt ? `next attempt ${nextTryAt}` : ''].filter(Boolean).join('; ');
+  return [failure, nextTryAt ? `next attempt ${pointInTime(nextTryAt)}` : ''].filter(Boolean).join('; ');
 }

@@ -4,6 +4,7 @@ import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { addPaging } from './options.ts';
 import { showList, type ListOptions } from '../output/table.ts';
+import { pointInTime } from '../output/terminal.ts';
 
 const hookSchema = z.object({
   id: z.string(),
@@ -104,7 +105,7 @@ function runHookDeliveries(id: string, { limit, cursor, ...options }: ListOption
       heading: ['DELIVERY', 'AT', 'VERDICT', 'EVENT', 'TASK'],
       row: ({ id: delivery, at, verdict, event, taskId, code, reason }) => [
         delivery,
-        at,
+        pointInTime(at),
         verdict,
         event ?? '',
         taskId ?? `${reason ?? ''}${code === null ? '' : ` [${code}]`}`,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { showList, type ListOptions } from '../output/table.ts';
+import { pointInTime } from '../output/terminal.ts';
 
 const keySchema = z.object({ id: z.string(), name: z.string(), scopes: z.array(z.string()), createdAt: z.string() });
 
@@ -49,7 +50,7 @@ function runKeys({ tenant, ...options }: KeyOptions, context: CommandContext): P
       path: pathOf(tenant),
       item: keySchema,
       heading: ['KEY', 'SCOPES', 'CREATED', 'NAME'],
-      row: ({ id, scopes, createdAt, name }) => [id, scopes.join(','), createdAt, name],
+      row: ({ id, scopes, createdAt, name }) => [id, scopes.join(','), pointInTime(createdAt), name],
       empty: `Tenant ${tenant} has no key. Create one: npx muster keys create ci --scopes submit`,
     },
     options,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { type ListOptions, showList } from '../output/table.ts';
+import { pointInTime } from '../output/terminal.ts';
 import { addPaging } from './options.ts';
 
 const personSchema = z.object({
@@ -50,7 +51,7 @@ function runPeople({ json, ...query }: ListOptions, context: CommandContext): Pr
         name,
         email ?? '-',
         disabled ? 'disabled' : 'enabled',
-        lastSignInAt,
+        pointInTime(lastSignInAt),
         roles.map(({ tenant, scopes }) => `${tenant}: ${scopes.join(',')}`).join('; '),
       ],
       empty: 'Nobody has signed in at an identity provider.',

@@ -1,6 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import { ellipsize, withoutDirections } from '#shared/text/index.ts';
+import { timeText } from '#shared/time/index.ts';
 
 export type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
@@ -121,6 +122,12 @@ export function duration(ms: number): string {
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   const hours = Math.floor(minutes / 60);
   return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** A time of the API for people: `2026-05-01 09:00:00 UTC`. What is no time stays as it came. */
+export function pointInTime(iso: string): string {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? iso : timeText(ms);
 }
 
 /** The time of day by the clock of this machine, with its zone: `14:03:22 CEST`. */

@@ -3,7 +3,7 @@ import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { formatTable, pageSchema } from '../../output/table.ts';
-import { oneLine, shortAge, type Style } from '../../output/terminal.ts';
+import { oneLine, pointInTime, shortAge, type Style } from '../../output/terminal.ts';
 
 export const PATH = '/v1/daemons';
 
@@ -86,7 +86,7 @@ function liveRows({ offers, hub, host, version, memoryMb, load, connectedAt, las
     ['version', version],
     ['memory', memoryMb === null ? null : `${Math.round(memoryMb)} MB`],
     ['load', load === null ? null : load.toFixed(2)],
-    ['connected', connectedAt],
+    ['connected', connectedAt && pointInTime(connectedAt)],
     ['last beat', lastBeatAt === null ? 'never' : `${shortAge(now - Date.parse(lastBeatAt))} ago`],
     ['runs', running === 0 ? null : tasks.join(', ') || String(running)],
   ];

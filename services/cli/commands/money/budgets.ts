@@ -4,7 +4,7 @@ import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { type ListOptions, showList } from '../../output/table.ts';
-import { oneLine } from '../../output/terminal.ts';
+import { oneLine, pointInTime } from '../../output/terminal.ts';
 
 const budgetSchema = z.object({
   id: z.string(),
@@ -89,7 +89,7 @@ function runBudgets(options: ListOptions, context: CommandContext): Promise<void
         amountOf(budget.hardMicroUsd),
         budget.hardMicroUsd === null ? '' : actionOf(budget),
         budget.held === null ? '' : String(budget.held),
-        budget.windowEndsAt ?? '',
+        budget.windowEndsAt === null ? '' : pointInTime(budget.windowEndsAt),
       ],
       empty: 'There is no budget. Make one: npx muster budgets set monthly --scope tenant --hard 100 --at-hard pause',
     },

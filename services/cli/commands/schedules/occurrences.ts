@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
+import { pointInTime } from '../../output/terminal.ts';
 import { schedulePath, scheduleViewSchema, showUpcoming, zonedTime } from './show-schedules.ts';
 
 /** `muster schedule skip` and `backfill`: single occurrences of a schedule. */
@@ -58,7 +59,7 @@ async function runBackfill(name: string, { json, ...range }: BackfillOptions, co
   if (json === true) return terminal.json(answer);
   const { items, newRuns } = readAnswer(backfillSchema, answer);
   for (const { occurrence, id, isNew } of items) {
-    terminal.line(`${occurrence}  ${id ?? 'would run'}${isNew ? '' : '  had a run already'}`);
+    terminal.line(`${pointInTime(occurrence)}  ${id ?? 'would run'}${isNew ? '' : '  had a run already'}`);
   }
   terminal.note(`${newRuns} of ${items.length} ${range.dryRun === true ? 'would run' : 'are new'}.`);
 }

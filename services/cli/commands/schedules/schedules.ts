@@ -121,7 +121,7 @@ async function runCancel(name: string, { json }: ChangeOptions, context: Command
   const { terminal } = context;
   const answer = await context.connect().delete(schedulePath(name));
   if (json === true) return terminal.json(answer);
-  terminal.line(`Schedule ${name.replace(/^#/, '')} is canceled.`);
+  terminal.line(`Schedule ${name.replace(/^#/, '')} is cancelled.`);
 }
 
 async function runNow(name: string, { json }: ChangeOptions, context: CommandContext): Promise<void> {

@@ -3,7 +3,7 @@ import { type ApiClient, readAnswer } from '../../client/api-client.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { formatCost } from '../../output/format-cost.ts';
 import { formatTable } from '../../output/table.ts';
-import { duration, oneLine, plainText, type Terminal } from '../../output/terminal.ts';
+import { duration, oneLine, plainText, pointInTime, type Terminal } from '../../output/terminal.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { attemptsSchema, resolveTaskId, styleOfStatus, type TaskView, taskViewSchema } from './task-view.ts';
 
@@ -57,13 +57,13 @@ function showRecord(task: TaskView, terminal: Terminal): void {
     ['source', task.source],
     ['session', task.session],
     ['priority', `${task.priority}, queue ${task.queue ?? '?'}`],
-    ['deadline', task.deadline],
+    ['deadline', timeOrNull(task.deadline)],
     ['sla', task.slaBreached === true ? `${task.sla}, passed before its end` : task.sla],
     ['worker', task.worker],
     ['preempted by', task.preemptedBy],
-    ['created', task.createdAt],
-    ['started', task.startedAt],
-    ['completed', task.completedAt],
+    ['created', pointInTime(task.createdAt)],
+    ['started', timeOrNull(task.startedAt)],
+    ['completed', timeOrNull(task.completedAt)],
     ['progress', progress ? progressText(progress) : null],
     ['tokens', usage ? usageText(usage) : null],
     ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(', ') : null],
@@ -116,6 +116,10 @@ function showText(title: string, text: string, terminal: Terminal): void {
 
 function section(title: string, terminal: Terminal): void {
   terminal.line(`\n${terminal.paint(title, 'dim')}`);
+}
+
+function timeOrNull(iso: string | null | undefined): string | null {
+  return iso ? pointInTime(iso) : null;
 }
 
 /** Without the day, which the record shows. */

@@ -22,7 +22,7 @@ describe('lists of what an installation has', () => {
       /^echo +echo +config +ready +Says it again$/m,
     ],
     ['hooks', '/v1/hooks', hook, /^h1 +github +echo +enabled +pulls$/m],
-    ['keys', '/v1/tenants/default/keys', key, /^k1 +submit,read +2026-01-01T00:00:00.000Z +ci$/m],
+    ['keys', '/v1/tenants/default/keys', key, /^k1 +submit,read +2026-01-01 00:00:00 UTC +ci$/m],
     [
       'queues',
       '/v1/queues',
@@ -53,6 +53,33 @@ describe('lists of what an installation has', () => {
         example: { taskId: TASK_ID, message: 'cut' },
       },
       new RegExp(`^NETWORK_ERROR +echo +12 +\\d+d +0s +${TASK_ID} +cut$`, 'm'),
+    ],
+    [
+      'audit',
+      '/v1/audit',
+      {
+        at: '2026-05-01T09:00:00.123Z',
+        actor: { kind: 'key', name: 'ci' },
+        via: 'api',
+        from: null,
+        action: 'cancelTask',
+        object: 'tasks/1',
+        outcome: 'done',
+        code: null,
+      },
+      /^2026-05-01 09:00:00 UTC +ci \(key\) +cancelTask +tasks\/1 +done +api +-$/m,
+    ],
+    [
+      'people',
+      '/v1/people',
+      { id: 'p1', name: 'Ann', email: null, roles: [], disabled: false, lastSignInAt: '2026-05-01T09:00:00.000Z' },
+      /^p1 +Ann +- +enabled +2026-05-01 09:00:00 UTC$/m,
+    ],
+    [
+      'deliveries',
+      '/v1/deliveries',
+      { id: `${TASK_ID}-reply`, kind: 'reply', status: 'pending', attempts: 1, nextTryAt: '2026-05-01T09:00:00.000Z' },
+      /-reply +reply +pending +1 +next attempt 2026-05-01 09:00:00 UTC$/m,
     ],
     [
       'deliveries',
@@ -184,7 +211,9 @@ describe('what a hook received', () => {
     const handlers: Handlers = {
       'GET /v1/hooks/h1/deliveries': (response) => answer(response, 200, { items: [delivery], nextCursor: null }),
     };
-    expect((await muster(handlers, ['hooks', 'deliveries', 'h1'])).stdout).toMatch(/^r-1-0 .* refused +No \[auth\.bad-signature\]$/m);
+    expect((await muster(handlers, ['hooks', 'deliveries', 'h1'])).stdout).toMatch(
+      /^r-1-0 +2026-01-01 00:00:00 UTC +refused +No \[auth\.bad-signature\]$/m,
+    );
   });
 
   it('makes tasks of a test and of a replay, and prints their ids', async () => {

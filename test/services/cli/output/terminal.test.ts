@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PassThrough } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
-import { duration, oneLine, shortAge, Terminal } from '../../../../services/cli/output/terminal.ts';
+import { duration, oneLine, pointInTime, shortAge, Terminal } from '../../../../services/cli/output/terminal.ts';
 
 describe('a text that turns others round', () => {
   it('counts for nothing in a cell or a line, and stays in what an agent wrote', async () => {
@@ -16,6 +16,11 @@ describe('a text that turns others round', () => {
 });
 
 describe('times for people', () => {
+  it('shows a point in time with its zone, and what is none as it came', () => {
+    expect(pointInTime('2026-05-01T11:00:00.123+02:00')).toBe('2026-05-01 09:00:00 UTC');
+    expect(pointInTime('soon')).toBe('soon');
+  });
+
   it.each([
     [-5, '0s'],
     [999, '0s'],

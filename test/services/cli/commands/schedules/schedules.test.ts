@@ -257,12 +257,12 @@ describe('a schedule by its number', () => {
     expect([bodyOf(0), bodyOf(1)]).toEqual([{ status: 'paused' }, { status: 'active' }]);
   });
 
-  it('is canceled, also where the answer is empty', async () => {
+  it('is cancelled, also where the answer is empty', async () => {
     api = await startFakeApi({ [`DELETE ${path}`]: (response) => void response.writeHead(204).end() });
 
     const { code, stdout } = await muster('schedule', 'cancel', '17');
 
-    expect([code, stdout]).toEqual([0, 'Schedule 17 is canceled.\n']);
+    expect([code, stdout]).toEqual([0, 'Schedule 17 is cancelled.\n']);
   });
 
   it('runs now, and prints the id of the task', async () => {
@@ -300,8 +300,8 @@ describe('muster schedule backfill', () => {
     const { code, stdout, stderr } = await muster('schedule', 'backfill', '17', '--since', '2026-05-01T00:00:00Z', '--dry-run');
     expect([code, bodyOf(0)]).toEqual([0, { since: '2026-05-01T00:00:00Z', dryRun: true }]);
     expect(stdout.trim().split('\n')).toEqual([
-      `2026-05-01T07:00:00.000Z  ${TASK_ID}  had a run already`,
-      '2026-05-02T07:00:00.000Z  would run',
+      `2026-05-01 07:00:00 UTC  ${TASK_ID}  had a run already`,
+      '2026-05-02 07:00:00 UTC  would run',
     ]);
     expect(stderr).toContain('1 of 2 would run.');
   });
