@@ -1,6 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ExitCode } from './cli-problem.ts';
 import type { ContextOf } from './command-context.ts';
+import { HelpCommand } from './help-command.ts';
 import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addAttentionCommand, type Finding, findAttention } from './commands/fleet/attention.ts';
@@ -60,14 +61,13 @@ Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no
 
 /** All commands with their arguments and options. */
 export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOptions): Command {
-  const program = new Command('muster')
+  const program = new HelpCommand('muster')
     .configureOutput({ writeOut: (text) => void io.stdout.write(text), writeErr: (text) => void io.stderr.write(text) })
     .description('Send work to the fleet, and see what becomes of it.')
     .version(version, '--version', 'print the version')
     .option('--url <address>', 'address of the API (default: MUSTER_URL, then the fleet of this machine)')
     .option('--key <key>', 'API key (default: MUSTER_API_KEY, then the key of the fleet of this machine)')
-    .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('(npx muster --help lists the commands)');
+    .addHelpText('after', EXAMPLES);
   addSendCommand(program, contextOf);
   addTaskCommands(program, contextOf);
   addArtifactCommand(program, contextOf);

@@ -154,7 +154,7 @@ function describeEnd(action: ActionName, { status, matched, done, skipped, faile
 const POLL_MS = 500;
 
 async function waitForEnd(api: ApiClient, begun: Action, { terminal }: CommandContext): Promise<Action> {
-  terminal.note(`${countText(begun)} matched. Ctrl-C leaves action ${begun.id} running`);
+  if (begun.matched > 0 || !begun.exact) terminal.note(`${countText(begun)} matched. Ctrl-C leaves action ${begun.id} running`);
   let action = begun;
   while (!action.completedAt) {
     await wait(POLL_MS);

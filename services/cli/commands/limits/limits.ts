@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { timeText } from '#shared/time/index.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { showTable } from '../../output/table.ts';
-import { duration } from '../../output/terminal.ts';
+import { duration, pointInTime } from '../../output/terminal.ts';
 import { limitsIn, type LimitOptions, withLimits } from './limit-options.ts';
 
 const previewSchema = z.object({
@@ -22,10 +21,10 @@ const fleetSchema = z.object({ limits: limitsSchema, origin: z.string(), changed
 const tenantSchema = z.object({ limits: limitsSchema.nullable(), effectiveLimits: limitsSchema.nullable() });
 
 export function addLimitCommands(program: Command, contextOf: ContextOf): void {
-  const limits = program.command('limits').description('the limits of the fleet, or of a tenant');
+  const limits = program.command('limits').description('show the limits of the fleet, or of a tenant');
   limits
-    .command('show [tenant]')
-    .description('show the limits that hold now')
+    .command('show [tenant]', { isDefault: true })
+    .description('show the limits that hold now; the word "show" may be left out')
     .option('--json', 'print the answer as JSON')
     .action((tenant: string | undefined, options: { json?: boolean }, command: Command) => runShow(tenant, options, contextOf(command)));
   withLimits(limits.command('set [tenant]'))
@@ -55,7 +54,7 @@ function showFleet(answer: unknown, { terminal }: CommandContext): void {
   showLimits(limits, terminal);
   terminal.note(`${running} of at most ${textOf(z.number().catch(0).parse(limits['maxConcurrent']))} attempts run now.`);
   const isChanged = origin === 'api' && changedAt !== null;
-  terminal.note(isChanged ? `Changed by API at ${timeText(Date.parse(changedAt))}.` : 'By the configuration.');
+  terminal.note(isChanged ? `Changed by API at ${pointInTime(changedAt)}.` : 'By the configuration.');
 }
 
 function showTenant(tenant: string, answer: unknown, { terminal }: CommandContext): void {
@@ -83,14 +82,17 @@ function textOf(figure: Figure): string {
 
 async function runSet(tenant: string | undefined, options: LimitOptions & { reset?: boolean }, context: CommandContext): Promise<void> {
   const limits = limitsIn(options, tenant);
-  const isEmpty = Object.values(limits).every((figure) => figure === undefined);
-  if (isEmpty !== (options.reset === true)) {
+  if (isEmpty(limits) !== (options.reset === true)) {
     throw new CliProblem('Name the limits to change, as --running 50, or --reset alone', { exitCode: EXIT.usage });
   }
   const answer = await change(tenant, options.reset === true ? null : limits, context);
   if (options.json === true) return context.terminal.json(answer);
   if (tenant === undefined) return showFleet(answer, context);
   showTenant(tenant, await context.connect().get(pathOf(tenant)), context);
+}
+
+function isEmpty(limits: Record<string, unknown>): boolean {
+  return Object.values(limits).every((figure) => figure === undefined);
 }
 
 async function change(tenant: string | undefined, limits: Record<string, unknown> | null, context: CommandContext): Promise<unknown> {
@@ -102,6 +104,7 @@ async function change(tenant: string | undefined, limits: Record<string, unknown
 async function runPreview(tenant: string | undefined, options: LimitOptions, context: CommandContext): Promise<void> {
   const path = tenant === undefined ? '/v1/limits/preview' : `${pathOf(tenant)}/limits/preview`;
   const limits = limitsIn(options, tenant);
+  if (isEmpty(limits)) throw new CliProblem('Name the limits to try, as --running 50', { exitCode: EXIT.usage });
   const answer = await context.connect().post(path, { body: { limits } });
   if (options.json === true) return context.terminal.json(answer);
   const { sentence, byLimit } = readAnswer(previewSchema, answer);

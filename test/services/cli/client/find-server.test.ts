@@ -76,7 +76,7 @@ describe('where a command finds the server', () => {
 
 describe('how a command is understood', () => {
   it.each([
-    ['no command', [], 2],
+    ['no command', [], 0],
     ['an unknown command', ['nonsense'], 2],
     ['an unknown option', ['tasks', '--nonsense'], 2],
     ['a priority that is none', ['send', 'x', '--priority', '11'], 2],

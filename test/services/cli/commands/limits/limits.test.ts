@@ -25,6 +25,25 @@ const LIMITS = {
 };
 const FLEET = { limits: LIMITS, configured: LIMITS, origin: 'api', changedAt: '2026-05-01T09:00:00.000Z', changedBy: 'k', running: 12 };
 
+describe('the limits that hold', () => {
+  const handlers: Handlers = {
+    'GET /v1/limits': (response) => answer(response, 200, FLEET),
+    'GET /v1/tenants/acme': (response) => answer(response, 200, { limits: null, effectiveLimits: LIMITS }),
+  };
+
+  it.each([[[]], [['show']]])('are those of the fleet: muster limits %j', async (args) => {
+    const { code, stdout, stderr } = await muster(handlers, args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^maxConcurrent +200$/m);
+    expect(stderr).toContain('Changed by API at 2026-05-01 09:00:00 UTC.');
+  });
+
+  it.each([[['acme']], [['show', 'acme']]])('are those of a tenant: muster limits %j', async (args) => {
+    const { code, stderr } = await muster(handlers, args);
+    expect([code, stderr]).toEqual([0, 'By the configuration.\n']);
+  });
+});
+
 describe('a preview', () => {
   it('shows what limits would have done, limit by limit', async () => {
     const args = ['preview', 'acme', '--running', '5', '--class', 'user=3', '--agent', 'echo=1', '--agent', 'other=2'];
@@ -45,6 +64,7 @@ describe('a preview', () => {
   });
 
   it.each([
+    ['a preview of nothing', [], 'Name the limits to try'],
     ['a class without a figure', ['--class', 'user'], 'expected a number'],
     ['a rate that is none', ['--rate', 'user=often'], 'expected figures such as 60/1000'],
     ["a tenant's limit without a tenant", ['--waiting', '5'], 'are limits of a tenant'],

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { Command } from 'commander';
+import { createProgram } from '../../../services/cli/create-program.ts';
+import { runMuster } from './run-muster.ts';
+
+const silent = { stdout: { write: () => true }, stderr: { write: () => true } };
+const program = createProgram({
+  contextOf: () => {
+    throw new Error('No command runs');
+  },
+  version: '0.0.0',
+  doctor: () => Promise.resolve(0),
+  dev: () => Promise.resolve(),
+  io: silent,
+});
+const groups = allOf(program).filter(({ command }) => command.commands.length > 0);
+
+function allOf(command: Command, path: readonly string[] = []): { command: Command; path: readonly string[] }[] {
+  return [{ command, path }, ...command.commands.flatMap((inner) => allOf(inner, [...path, inner.name()]))];
+}
+
+describe('help', () => {
+  it.each([[[]], [['--help']], [['help']], [['limits', '--help']], [['help', 'limits']]])('of %j is a result', async (args) => {
+    expect(await runMuster(args)).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: muster/), stderr: '' });
+  });
+});
+
+/** Their first word may be a time or a tenant. */
+const TAKE_TEXT = new Set(['schedule', 'limits']);
+
+describe.each(groups.map(({ path, command }) => [path.join(' '), command] as const))('muster %s', (name, command) => {
+  const args = name === '' ? [] : name.split(' ');
+
+  it('says something about itself without a subcommand: its help, its list, or what it lacks', async () => {
+    const { code, stdout, stderr } = await runMuster(args);
+    expect(stderr).not.toContain('Usage:');
+    // A list looks for the fleet, of which there is none here.
+    const said = stdout === '' ? `${code} ${stderr}` : `${code} ${stdout}`;
+    expect(said).toMatch(/^(0 Usage: muster|2 muster: There is no address|2 muster: A schedule needs a time)/);
+  });
+
+  it.runIf(command.registeredArguments.length === 0 && !TAKE_TEXT.has(name))('refuses a subcommand that it lacks by name', async () => {
+    const { code, stdout, stderr } = await runMuster([...args, 'shwo']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain("unknown command 'shwo'");
+  });
+});
+
+it('names the command whose help says more', async () => {
+  expect((await runMuster(['hooks', 'shwo'])).stderr).toBe("error: unknown command 'shwo'\n(npx muster hooks --help explains it)\n");
+  expect((await runMuster(['shwo'])).stderr).toContain('(npx muster --help lists the commands)');
+  expect((await runMuster(['why'])).stderr).toBe("error: missing required argument 'id'\n(npx muster why --help explains it)\n");
+});
