@@ -45,6 +45,7 @@ export function addActionCommands(program: Command, contextOf: ContextOf): void 
         const [id, ...others] = given;
         if ((id === undefined) !== (options.all === true))
           throw new CliProblem(`Name a task, or say --all with a filter`, { exitCode: EXIT.usage });
+        if (name === 'cancel' && id === undefined) requireFilter(options);
         if (id === undefined) await runOnMany(name, { filter: filterOf(options) }, options, context);
         else if (others.length === 0 && options.dryRun !== true) await one(id, options, context);
         else await runOnMany(name, { ids: await resolveAll(given, context) }, options, context);
@@ -58,6 +59,14 @@ export function addActionCommands(program: Command, contextOf: ContextOf): void 
   );
   add('discard', 'remove the records of ended tasks, or of all permanently failed tasks of a filter', runDiscard);
   addActionList(program, contextOf);
+}
+
+/** A slip would stop all that the tenant has. */
+function requireFilter(options: ActOptions): void {
+  if (options.dryRun === true || Object.values(filterOf(options)).some((value) => value !== undefined)) return;
+  const message =
+    'This would cancel every task of the tenant: say which with a filter, such as --agent, or --status pending,queued,running for all';
+  throw new CliProblem(message, { exitCode: EXIT.usage });
 }
 
 function addFilter(command: Command): Command {

@@ -64,6 +64,14 @@ describe('an action on all tasks of a filter', () => {
     expect(sent()).toEqual({ action: 'retry', filter: {}, dryRun: true });
   });
 
+  it('cancels everything only where a filter says so', async () => {
+    expect(await muster({}, ['cancel', '--all'])).toMatchObject({ code: 2, stdout: '' });
+    expect(api().requests).toEqual([]);
+    const ended = action({ ...ENDED, action: 'cancel', done: 3 });
+    const { code } = await muster(made(ended), ['cancel', '--all', '--status', 'pending,queued,running']);
+    expect([code, sent()]).toEqual([0, { action: 'cancel', filter: { status: ['pending', 'queued', 'running'] } }]);
+  });
+
   it.each([[['retry']], [['retry', TASK_ID, '--all']]])('is refused with %j, which names no task or two things', async (args) => {
     expect(await muster({}, args)).toMatchObject({ code: 2, stdout: '' });
     expect(api().requests).toEqual([]);
