@@ -2,7 +2,7 @@
 export const FRAME_RECORDER = `(() => {
   const record = { step: 'start', steps: {} };
   const BUCKETS = 2000;
-  const current = () => (record.steps[record.step] ??= { frames: new Array(BUCKETS + 1).fill(0), longFrames: 0, longestFrame: 0 });
+  const current = () => (record.steps[record.step] ??= { frames: new Array(BUCKETS + 1).fill(0), longFrames: 0, blockedMs: 0 });
   window.__record = record;
   let last = performance.now();
   const onFrame = () => {
@@ -13,9 +13,9 @@ export const FRAME_RECORDER = `(() => {
   };
   requestAnimationFrame(onFrame);
   new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) {
+    for (const { blockingDuration } of list.getEntries()) {
       current().longFrames += 1;
-      current().longestFrame = Math.max(current().longestFrame, duration);
+      current().blockedMs += blockingDuration;
     }
   }).observe({ type: 'long-animation-frame' });
   const KEPT = 1000;
@@ -35,10 +35,10 @@ export const FRAME_RECORDER = `(() => {
 export interface StepRecord {
   /** Frames by the time from one to the next, ms. */
   frames: number[];
-  /** Frames that the browser itself reports as long: the page worked on them for over 50 ms, from their first task to their last paint. */
+  /** Frames that the browser itself reports as long: over 50 ms from their first task to their last paint, waits for the compositor included. */
   longFrames: number;
-  /** The longest of these, ms. */
-  longestFrame: number;
+  /** How long the page kept the browser from anything else in these, beyond 50 ms of each task. */
+  blockedMs: number;
 }
 
 export interface FrameRecord {

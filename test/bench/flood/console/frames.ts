@@ -132,14 +132,14 @@ async function readMemory(session: CDPSession, minute: number): Promise<MemoryRe
 const LONG_FRAME_MS = 50;
 
 function printFrames({ steps, calls = {} }: FrameRecord): void {
-  print('\n| step                     | frames |  p50, ms |  p99, ms |  max, ms | over 50 ms | long by the browser | longest, ms |');
+  print('\n| step                     | frames |  p50, ms |  p99, ms |  max, ms | over 50 ms | long by the browser | blocked, ms |');
   print('| --- | --- | --- | --- | --- | --- | --- | --- |');
   const all = Object.entries(steps).filter(([name]) => STEPS.some(([step]) => step === name));
   const total = all.reduce<number[]>((sum, [, { frames }]) => frames.map((count, ms) => count + (sum[ms] ?? 0)), []);
-  const sum = { frames: total, longFrames: 0, longestFrame: 0 };
+  const sum = { frames: total, longFrames: 0, blockedMs: 0 };
   for (const [name, step] of all) {
     sum.longFrames += step.longFrames;
-    sum.longestFrame = Math.max(sum.longestFrame, step.longestFrame);
+    sum.blockedMs += step.blockedMs;
     printStep(name, step);
   }
   printStep('all', sum);
@@ -150,7 +150,7 @@ function printFrames({ steps, calls = {} }: FrameRecord): void {
   }
 }
 
-function printStep(name: string, { frames, longFrames, longestFrame }: FrameRecord['steps'][string]): void {
+function printStep(name: string, { frames, longFrames, blockedMs }: FrameRecord['steps'][string]): void {
   const count = frames.reduce((sum, each) => sum + each, 0);
   const long = frames.slice(LONG_FRAME_MS + 1).reduce((sum, each) => sum + each, 0);
   const figures = [
@@ -160,7 +160,7 @@ function printStep(name: string, { frames, longFrames, longestFrame }: FrameReco
     frames.findLastIndex((each) => each > 0),
     long,
     longFrames,
-    longestFrame,
+    blockedMs,
   ];
   print(`| ${name.padEnd(24)} | ${figures.map((figure) => `${Math.round(figure)}`.padStart(8)).join(' | ')} |`);
 }

@@ -1,5 +1,5 @@
 import { Skeleton, Title } from '@mantine/core';
-import type { ReactElement } from 'react';
+import { useDeferredValue, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { usePerson } from '../../api/call-api.ts';
 import { ApiProblem, type TaskRef } from '../../api/records.ts';
@@ -35,13 +35,19 @@ export function Page({ params }: PageProps): ReactElement {
 function TaskPage({ taskRef }: { taskRef: TaskRef }): ReactElement {
   const live = useTask(taskRef);
   const { parts, error } = live;
+  // All of it at once takes longer than a frame.
+  const isOpen = useDeferredValue(parts !== undefined, false);
   if (parts === undefined && error instanceof ApiProblem && error.status === 404) return <UnknownTask />;
   return (
     <div className={`page ${classes['sheet']}`}>
       {error === null || parts !== undefined ? null : (
         <ProblemNote title="The task could not be read" error={error} onRetry={live.refresh} />
       )}
-      {parts === undefined ? error === null && <Skeleton height={320} radius="lg" /> : <TaskView taskRef={taskRef} live={live} />}
+      {!isOpen || parts === undefined ? (
+        error === null && <Skeleton height={320} radius="lg" />
+      ) : (
+        <TaskView taskRef={taskRef} live={live} />
+      )}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core';
-import type { ReactElement, ReactNode } from 'react';
+import { useDeferredValue, type ReactElement, type ReactNode } from 'react';
 import { ProblemNote } from '../notes/problem-note.tsx';
 
 interface QueryViewProps<Data> {
@@ -13,15 +13,19 @@ interface QueryViewProps<Data> {
 
 const HEIGHT = 240;
 
-/** What a query has read: a placeholder first, then the data, which stay with a note when a later read fails. */
+/**
+ * What a query has read: a placeholder first, then the data, which stay with a note when a later read fails. The first time they are rendered
+ * in steps between frames, because all of a page at once takes longer than a frame.
+ */
 export function QueryView<Data>({ query, title, height = HEIGHT, children }: QueryViewProps<Data>): ReactElement {
   const { data, error, refetch } = query;
+  const isOpen = useDeferredValue(data !== undefined, false);
   const note = error === null ? null : <ProblemNote title={title} error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return note ?? <Skeleton height={height} radius="md" />;
   return (
     <>
       {note}
-      {children(data)}
+      {isOpen ? children(data) : null}
     </>
   );
 }
