@@ -4,7 +4,7 @@ import { countSchema, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, listTasks, readLastLine, readProgress } from '#shared/ledger/index.ts';
 import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metrics/index.ts';
 import { type ClosedQueuePorts, readClosedQueues } from '#shared/queue/index.ts';
-import { priorityBand, type Task } from '#shared/tasks/index.ts';
+import { type Gate, priorityBand, type Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { type Load, type LoadPorts, readLoad } from './read-load.ts';
 
@@ -62,13 +62,14 @@ export function getNow(ports: LoadPorts & ClosedQueuePorts): Route {
     responses: { 200: nowSchema },
     handle: async ({ query: { limit } }, { tenant }) => {
       const { ledger } = ports;
-      const [load, page, times] = await Promise.all([
+      const [load, closed, page, times] = await Promise.all([
         readLoad(ports, tenant),
+        readClosedQueues(ports),
         listTasks(ledger, tenant, { status: 'running' }, { limit }),
         readServiceTimes(ledger, tenant),
       ]);
       const running = await Promise.all(page.items.map((task) => viewRunning(ledger, task, times)));
-      const waiting = await waitingByGate(ports, tenant, load);
+      const waiting = waitingByGate(load, closed.get(ledger.keys.shardOf(tenant)));
       return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting } };
     },
   });
@@ -94,10 +95,9 @@ async function viewRunning(ledger: Ledger, { body, state }: Task, times: TenantT
   };
 }
 
-async function waitingByGate(ports: ClosedQueuePorts, tenant: string, { waiting }: Load): Promise<z.infer<typeof waitingSchema>[]> {
-  const needsSlot = waiting.some(({ gate }) => gate === null);
-  const closed = needsSlot ? (await readClosedQueues(ports)).get(ports.ledger.keys.shardOf(tenant)) : undefined;
-  const groups = Map.groupBy(waiting, ({ gate, queue }) => gate ?? closed?.get(queue) ?? 'queue');
+/** `closed`: closed queues of the tenant's shard, which keep tasks waiting that would only need a slot. */
+function waitingByGate({ waiting }: Load, closed: ReadonlyMap<string, Gate> = new Map()): z.infer<typeof waitingSchema>[] {
+  const groups = Map.groupBy(waiting, ({ gate, queue }) => gate ?? closed.get(queue) ?? 'queue');
   const all = [...groups].map(([gate, entries]) => {
     const ages = entries.flatMap(({ oldestMs }) => oldestMs ?? []);
     return { gate, count: entries.reduce((sum, { count }) => sum + count, 0), oldestMs: ages.length === 0 ? null : Math.max(...ages) };
