@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { laneOfTask } from '#shared/ledger/context.ts';
 import { readStates } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { reportFigure, spread } from '../../support/fleet/figures.ts';
@@ -71,8 +72,8 @@ it.each([
   const all = [root, ...children, ...grandchildren];
   // Some before it are reached by then, and some behind it are not.
   const middle = grandchildren[Math.floor(grandchildren.length / 2)] ?? '';
-  // Only the command that cancels it has this: it is applied, and its process receives nothing from then on.
-  proxy.loseAnswerTo(`${TENANT}/${middle}/`);
+  // The lane of a task without a session, which only the command that cancels it names: it is applied, and its process receives nothing then.
+  proxy.loseAnswerTo(laneOfTask(middle));
   const answer = fleet.client.call('POST', `/v1/tasks/${root}/cancel`).then(
     ({ status }) => status,
     () => 'no answer',

@@ -4,6 +4,7 @@ import type { Scope } from '#shared/tenants/key-store.ts';
 import { createApiService } from '../../../services/api/create-api-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { builtConsole } from './built-console.ts';
 import { startDashboard, type DashboardOptions, type RunningDashboard } from './running-dashboard.ts';
 import { expectAccessiblePage, openBrowser, type TestBrowser } from './test-browser.ts';
@@ -73,9 +74,7 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
     const widths: number[][] = [];
     for (const size of [SMALL, LARGE]) {
       await page.setViewportSize(size);
-      // The content scrolls in a box of its own.
-      const beside = await page.evaluate<number>('document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth');
-      widths.push([await page.evaluate<number>('document.documentElement.scrollWidth'), beside]);
+      widths.push(await settledWidths(page, size.width));
     }
     // Last: a failure leaves the window as the next test expects it.
     expect(widths, `${what}: its width, and that beside its content`).toEqual([SMALL, LARGE].map(({ width }) => [width, 0]));
@@ -87,4 +86,21 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
   };
   await signIn(['admin']);
   return { dashboard, browser, page, signIn, open, api, expectPage, close };
+}
+
+/** For a plot to have the width of a new window: it is drawn after its place was measured. */
+const SETTLE_MS = 3000;
+
+/** The width of a page in a window of this width, and what its content is wider than its box: once neither is too wide, or after a while. */
+async function settledWidths(page: Page, width: number): Promise<number[]> {
+  let widths: number[] = [];
+  const fits = async (): Promise<boolean> => {
+    widths = await page.evaluate<number[]>(
+      // The content scrolls in a box of its own.
+      '((main) => [document.documentElement.scrollWidth, main.scrollWidth - main.clientWidth])(document.querySelector("main"))',
+    );
+    return widths[0] === width && widths[1] === 0;
+  };
+  await waitFor(fits, { deadlineMs: SETTLE_MS, what: 'the page to fit' }).catch(() => false);
+  return widths;
 }
