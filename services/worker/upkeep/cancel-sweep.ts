@@ -11,7 +11,7 @@ const MAX_PER_ROUND = 1000;
 
 /**
  * CancelSweep is responsible for cancels that reached only some of the sub-tasks before their process died or lost Redis: it continues those
- * older than `worker.cancelSweepMs`. Every worker polls; one that two continue cancels each task once.
+ * older than `worker.cancelSweepMs`. Every worker polls; two that continue the same one cancel each task once.
  */
 export class CancelSweep {
   readonly #options: CancelSweepOptions;
@@ -56,7 +56,7 @@ export class CancelSweep {
     try {
       const subTasks = await continueCancel(ledger, cancel, () => !this.#isStopped);
       if (subTasks === 0) return;
-      log.warn({ event: 'task.cancel-continued', task, tenant, subTasks }, 'cancelled tasks below a cancelled one that had been left');
+      log.warn({ event: 'task.cancel-continued', task, tenant, subTasks }, 'cancelled the remaining sub-tasks of a cancelled task');
     } catch (error) {
       if (isRedisUnavailable(error)) throw error;
       log.error({ err: error, task, tenant }, 'not all tasks below a cancelled one could be cancelled');

@@ -22,8 +22,8 @@ export function parseOpenCancel(member: string): OpenCancel {
 }
 
 /**
- * The cancel of a shard that nobody has begun to continue for longest, if that was before `before`, ms by Redis's clock; else null. From here
- * on it counts as begun at `now`, so that others leave it to the caller for a time.
+ * The open cancel of a shard whose last attempt to finish it began first, if that was before `before`, ms by Redis's clock; else null. It
+ * counts as begun at `now`, so that other processes leave it to the caller for a time.
  */
 export async function takeOpenCancel(
   { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,

@@ -35,8 +35,8 @@ export interface UnservedPorts extends RegistryPorts {
 }
 
 /**
- * The queues of tasks that no worker serves, of which operators were notified. Empty while no queue is served at all: nobody could use the
- * places of their tasks.
+ * The queues of tasks that no worker serves, of which operators were notified. Empty while no queue is served at all: no other
+ * task could use the places of theirs.
  */
 export async function listUnservedQueues(ports: RegistryPorts): Promise<TaskQueue[]> {
   const noted = await ports.redis.hgetall(ports.keys.fleet.unservedQueues);
