@@ -12,6 +12,7 @@ import { postSessionUpload, postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
+import { LoadReader } from './metrics/load-reader.ts';
 import { getNow } from './metrics/now.ts';
 import { getAttention } from './fleet/attention.ts';
 import { getAgentMetrics } from './metrics/agent-metrics.ts';
@@ -46,6 +47,7 @@ import { tenantRoutes } from './tenants/tenants.ts';
 /** Every endpoint of the API. Each resource composes its own; the order is that of the documentation. */
 export function apiRoutes(parts: Parts): Route[] {
   const scheduling = openScheduleParts(parts);
+  const loads = new LoadReader(parts);
   return [
     postTask(parts),
     postTasks(parts),
@@ -83,11 +85,11 @@ export function apiRoutes(parts: Parts): Route[] {
     ...fleetRoutes(parts),
     ...daemonRoutes(parts),
     getProviders(parts),
-    getMetrics(parts),
+    getMetrics(parts, loads),
     getMetricsHistory(parts),
     getAgentMetrics(parts),
     getAttention(parts, scheduling),
-    getNow(parts),
+    getNow(parts, loads),
     ...tenantRoutes(parts),
     postLimitsPreview(parts),
     ...fleetLimitRoutes(parts),

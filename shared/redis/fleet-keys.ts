@@ -120,6 +120,8 @@ function runningKeys(prefix: string) {
     metricCodes: `${prefix}metric-codes`,
     /** String: JSON of what waits in the fleet, as some process read it. Kept: a second or more. Bound: one. */
     load: `${prefix}load`,
+    /** String: the same, where reading takes long. Kept: twice as long. Bound: one. */
+    lastLoad: `${prefix}last-load`,
     /** String: JSON of the fleet's load and its level, as a chore read them. Kept: until the next reading. Bound: one. */
     pressure: `${prefix}fleet-pressure`,
     /** String: JSON of the fleet's limits, when they were changed by API. Kept: until they are reset. Bound: one. */

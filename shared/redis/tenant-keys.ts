@@ -58,6 +58,8 @@ function keysUnder(prefix: string) {
     serviceTimes: `${prefix}service-times`,
     /** String: JSON of what waits of the tenant, as some process read it. Kept: a second or more. Bound: one. */
     load: `${prefix}load`,
+    /** String: the same, where reading takes long. Kept: twice as long. Bound: one. */
+    lastLoad: `${prefix}last-load`,
     /** String: `<task id> <digest of the request>`. Kept: `tasks.idempotencyMs`. Bound: one per request with a key. */
     idempotency: (key: string) => `${prefix}idempotency:${key}`,
     /** Sorted set: task that holds a place in the lane -> since when, ms. Kept: until it leaves. Bound: the lane's limit. */

@@ -5,7 +5,8 @@ import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
 import { daemonGauges } from './daemon-gauges.ts';
-import { readLoad, type Load, type LoadPorts } from './read-load.ts';
+import { LoadReader } from './load-reader.ts';
+import type { Load, LoadPorts } from './read-load.ts';
 
 type Values = [labels: Record<string, string>, value: number][];
 
@@ -21,7 +22,8 @@ const FRESH_MS = 1000;
 
 /** Registers what the fleet is now; one reading serves all gauges of a scrape. */
 export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
-  const load = memoize(() => readLoad(ports, null));
+  const loads = new LoadReader(ports);
+  const load = memoize(() => loads.read(null));
   const shards = memoize(() => readShards(ports.ledger));
   const gauges = [
     ...loadGauges(load),

@@ -6,7 +6,8 @@ import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metri
 import { type ClosedQueuePorts, readClosedQueues } from '#shared/queue/index.ts';
 import { type Gate, priorityBand, type Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { type Load, type LoadPorts, readLoad } from './read-load.ts';
+import type { LoadReader } from './load-reader.ts';
+import type { Load, LoadPorts } from './read-load.ts';
 
 const MAX_SHOWN = 100;
 
@@ -50,7 +51,7 @@ const querySchema = z.strictObject({
 });
 
 /** `GET /v1/now`. */
-export function getNow(ports: LoadPorts & ClosedQueuePorts): Route {
+export function getNow(ports: Pick<LoadPorts, 'ledger'> & ClosedQueuePorts, loads: LoadReader): Route {
   return route({
     method: 'get',
     path: '/v1/now',
@@ -63,7 +64,7 @@ export function getNow(ports: LoadPorts & ClosedQueuePorts): Route {
     handle: async ({ query: { limit } }, { tenant }) => {
       const { ledger } = ports;
       const [load, closed, page, times] = await Promise.all([
-        readLoad(ports, tenant),
+        loads.read(tenant),
         readClosedQueues(ports),
         listTasks(ledger, tenant, { status: 'running' }, { limit }),
         readServiceTimes(ledger, tenant),

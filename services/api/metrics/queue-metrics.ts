@@ -5,9 +5,8 @@ import { readThroughput, type Throughput } from '#shared/metrics/index.ts';
 import { PRIORITY_BANDS } from '#shared/tasks/index.ts';
 import { assertFleetOwner } from '../fleet/fleet-owner.ts';
 import { type Capacity, readCapacity, type CapacityPorts } from './read-capacity.ts';
-import { type Load, readLoad, type LoadPorts } from './read-load.ts';
-
-export interface QueueMetricsPorts extends LoadPorts, CapacityPorts {}
+import type { LoadReader } from './load-reader.ts';
+import type { Load } from './read-load.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -66,7 +65,7 @@ type QueueMetrics = z.infer<typeof queueMetricsSchema>;
 const SCOPES = ['tenant', 'fleet'] as const;
 
 /** `GET /v1/metrics`. */
-export function getMetrics(ports: QueueMetricsPorts): Route {
+export function getMetrics(ports: CapacityPorts, loads: LoadReader): Route {
   return route({
     method: 'get',
     path: '/v1/metrics',
@@ -82,14 +81,14 @@ export function getMetrics(ports: QueueMetricsPorts): Route {
     responses: { 200: queueMetricsSchema },
     handle: async ({ query }, call) => {
       if (query.scope === 'fleet') assertFleetOwner(call);
-      return { status: 200, body: await readQueueMetrics(ports, query.scope === 'fleet' ? null : call.tenant) };
+      return { status: 200, body: await readQueueMetrics(ports, loads, query.scope === 'fleet' ? null : call.tenant) };
     },
   });
 }
 
-async function readQueueMetrics(ports: QueueMetricsPorts, tenant: string | null): Promise<QueueMetrics> {
+async function readQueueMetrics(ports: CapacityPorts, loads: LoadReader, tenant: string | null): Promise<QueueMetrics> {
   const { redis, keys, settings } = ports.ledger;
-  const [load, throughput] = await Promise.all([readLoad(ports, tenant), readThroughput({ redis, keys, settings }, tenant)]);
+  const [load, throughput] = await Promise.all([loads.read(tenant), readThroughput({ redis, keys, settings }, tenant)]);
   return { ...depthOf(load), ...flowOf(throughput), ...capacityOf(await readCapacity(ports, tenant, load)) };
 }
 

@@ -22,7 +22,7 @@ const waitingSchema = z.object({
   /** How long the first task that may run has waited for a slot; null while none may run. */
   oldestMs: z.number().nullable(),
 });
-const loadSchema = z.object({
+export const loadSchema = z.object({
   waiting: z.array(waitingSchema),
   /** Attempts that run, and workers that run one. */
   running: z.int(),
@@ -33,11 +33,6 @@ const loadSchema = z.object({
 export type Load = z.infer<typeof loadSchema>;
 type Waiting = Load['waiting'][number];
 
-/** How long a reading counts for every process. */
-const FRESH_MS = 1000;
-/** A reading counts at least for so many times as long as it took, so that it takes two percent of a core at most. */
-const COST_FACTOR = 50;
-const MAX_FRESH_MS = 60_000;
 /** States that one reading reads; of more waiting tasks the oldest stand for all. */
 const MAX_STATES = 2000;
 const MIN_STATES_PER_TENANT = 20;
@@ -45,20 +40,8 @@ const CONCURRENCY = 10;
 const WAITING_STATUSES = ['pending', 'queued', 'failed', 'timeout'] as const satisfies TaskStatus[];
 const BEHIND_ALL = '\u00ff';
 
-/** Reads what waits and runs, of all tenants where `tenant` is null. Every process answers the same within a second. */
-export async function readLoad(ports: LoadPorts, tenant: string | null): Promise<Load> {
-  const { redis, keys } = ports.ledger;
-  const key = tenant === null ? keys.fleet.load : keys.tenant(tenant).load;
-  const known = await redis.get(key);
-  if (known !== null) return loadSchema.parse(JSON.parse(known));
-  const startedAt = performance.now();
-  const load = await readNow(ports, tenant);
-  const freshMs = Math.min(Math.max(FRESH_MS, (performance.now() - startedAt) * COST_FACTOR), MAX_FRESH_MS);
-  await redis.set(key, JSON.stringify(load), 'PX', Math.round(freshMs));
-  return load;
-}
-
-async function readNow({ ledger, tenants }: LoadPorts, tenant: string | null): Promise<Load> {
+/** Reads what waits and runs, of all tenants where `tenant` is null. Many waiting tasks cost a tenth of a second: `LoadReader` keeps what was read. */
+export async function readLoad({ ledger, tenants }: LoadPorts, tenant: string | null): Promise<Load> {
   const [running, now] = await Promise.all([readRunning(ledger), redisNow(ledger.redis)]);
   const all = tenant === null ? tenants.list() : [{ id: tenant }];
   const busy = [...(await tenantsWithTasks(ledger, all, 'live')).keys()];
@@ -88,25 +71,45 @@ interface TenantReading {
 }
 
 async function readTenant(ledger: Ledger, tenant: string, reading: TenantReading): Promise<Pick<Load, 'waiting' | 'workers'>> {
-  const lookups = lookupsFor(ledger, tenant, { status: WAITING_STATUSES });
-  const waiting = await Promise.all(lookups.map((lookup) => readWaiting(ledger, tenant, lookup, reading)));
+  const lookups = await measureLookups(ledger, lookupsFor(ledger, tenant, { status: WAITING_STATUSES }));
+  const total = lookups.reduce((sum, { size }) => sum + size, 0);
+  const share = Math.min(1, reading.maxStates / Math.max(1, total));
+  const waiting = await Promise.all(lookups.map((lookup) => readWaiting(ledger, tenant, lookup, { ...reading, share })));
   const states = await readStates(ledger, tenant, [...reading.running].slice(0, reading.maxStates));
   // What stands behind it is a process of the worker's, for suspects.
   const workers = states.flatMap((state) => state?.worker?.split('+')[0] ?? []);
   return { waiting: waiting.flat(), workers: [...new Set(workers)] };
 }
 
-/** What waits in one lookup. Where that is more than may be read, the oldest stand for all. */
-async function readWaiting(ledger: Ledger, tenant: string, lookup: Lookup, { running, now, maxStates }: TenantReading): Promise<Waiting[]> {
-  const max = maxStates + running.size;
-  const page = await readLookupAfter(ledger, lookup, '', max);
+interface MeasuredLookup extends Lookup {
+  /** Tasks that it has. */
+  size: number;
+}
+
+async function measureLookups({ redis }: Ledger, lookups: readonly Lookup[]): Promise<MeasuredLookup[]> {
+  const sizes = await Promise.all(lookups.map(({ key, prefix }) => redis.zlexcount(key, `[${prefix}`, `(${prefix}${BEHIND_ALL}`)));
+  return lookups.map((lookup, position) => ({ ...lookup, size: sizes[position] ?? 0 }));
+}
+
+interface WaitingReading extends TenantReading {
+  /** Part of the tasks of each lookup that is read, from 0 to 1: the oldest, which stand for all. */
+  share: number;
+}
+
+/** What waits in one lookup. */
+async function readWaiting(
+  ledger: Ledger,
+  tenant: string,
+  lookup: MeasuredLookup,
+  { running, now, share }: WaitingReading,
+): Promise<Waiting[]> {
+  const max = Math.max(MIN_STATES_PER_TENANT, Math.ceil(lookup.size * share));
+  const page = await readLookupAfter(ledger, lookup, '', max + running.size);
   const ids = page.filter((id) => !running.has(id));
-  const states = await readStates(ledger, tenant, ids.slice(0, maxStates));
+  const states = await readStates(ledger, tenant, ids.slice(0, max));
   const read = states.filter((state) => state !== null && isWaiting(state)).filter((state) => state !== null);
   if (read.length === 0) return [];
-  const { key, prefix } = lookup;
-  const total = page.length < max ? page.length : await ledger.redis.zlexcount(key, `[${prefix}`, `(${prefix}${BEHIND_ALL}`);
-  const unread = Math.max(0, total - (page.length - ids.length) - Math.min(ids.length, maxStates));
+  const unread = Math.max(0, lookup.size - (page.length - ids.length) - Math.min(ids.length, max));
   const weight = 1 + unread / read.length;
   return read.map((state) => waitingOf(state, weight, now));
 }

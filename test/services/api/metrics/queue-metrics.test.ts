@@ -13,8 +13,8 @@ type Figures = Record<string, number> & { queue_depth_by_priority: object; queue
 const keys: Record<string, string> = { default: api.key };
 const metricsOf = async (tenant = 'default', query = ''): Promise<Figures> => {
   // What was read a moment ago would still count.
-  const { fleet } = parts.keys;
-  await parts.redis.del(fleet.load, parts.keys.tenant(tenant).load);
+  const [fleet, own] = [parts.keys.fleet, parts.keys.tenant(tenant)];
+  await parts.redis.del(fleet.load, fleet.lastLoad, own.load, own.lastLoad);
   keys[tenant] ??= await api.keyOf(tenant, ['read']);
   const { status, body } = await api.call('GET', `/v1/metrics${query}`, { key: keys[tenant] });
   expect(status).toBe(200);

@@ -1,0 +1,61 @@
+import { type Load, loadSchema, type LoadPorts, readLoad } from './read-load.ts';
+
+/** How long a reading counts for every process. */
+const FRESH_MS = 1000;
+/** A reading counts at least for so many times as long as it took, so that it takes two percent of a core at most. */
+const COST_FACTOR = 50;
+const MAX_FRESH_MS = 60_000;
+/** Readings that take longer are not waited for while there is an older one. */
+const SLOW_MS = FRESH_MS / COST_FACTOR;
+
+/**
+ * LoadReader is responsible for how often what waits and runs is read: every process answers the same within a second. Where reading
+ * takes long the last reading counts for longer, and once more for as long while a new one is made, so that no caller waits for it.
+ */
+export class LoadReader {
+  readonly #ports: LoadPorts;
+  readonly #read: typeof readLoad;
+  /** Readings on their way, by the key of what they become. */
+  readonly #readings = new Map<string, Promise<Load>>();
+
+  constructor(ports: LoadPorts, read: typeof readLoad = readLoad) {
+    this.#ports = ports;
+    this.#read = read;
+  }
+
+  /** What waits and runs of a tenant, or of all where it is null. */
+  async read(tenant: string | null): Promise<Load> {
+    const { load, lastLoad } = this.#keysOf(tenant);
+    const [fresh, last] = await this.#ports.ledger.redis.mget(load, lastLoad);
+    if (fresh) return loadSchema.parse(JSON.parse(fresh));
+    const reading = this.#readings.get(load) ?? this.#start(tenant, load);
+    if (!last) return await reading;
+    // It fails for whoever waits for it, when the last one is too old.
+    reading.catch(() => null);
+    return loadSchema.parse(JSON.parse(last));
+  }
+
+  #start(tenant: string | null, key: string): Promise<Load> {
+    const reading = this.#readNow(tenant).finally(() => this.#readings.delete(key));
+    this.#readings.set(key, reading);
+    return reading;
+  }
+
+  async #readNow(tenant: string | null): Promise<Load> {
+    const { ledger } = this.#ports;
+    const startedAt = performance.now();
+    const load = await this.#read(this.#ports, tenant);
+    const spentMs = performance.now() - startedAt;
+    const freshMs = Math.round(Math.min(Math.max(FRESH_MS, spentMs * COST_FACTOR), MAX_FRESH_MS));
+    const { load: key, lastLoad } = this.#keysOf(tenant);
+    const text = JSON.stringify(load);
+    const sent = ledger.redis.pipeline().set(key, text, 'PX', freshMs);
+    await (spentMs < SLOW_MS ? sent.del(lastLoad) : sent.set(lastLoad, text, 'PX', 2 * freshMs)).exec();
+    return load;
+  }
+
+  #keysOf(tenant: string | null): { load: string; lastLoad: string } {
+    const { keys } = this.#ports.ledger;
+    return tenant === null ? keys.fleet : keys.tenant(tenant);
+  }
+}

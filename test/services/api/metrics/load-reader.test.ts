@@ -1,0 +1,61 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { LoadReader } from '../../../../services/api/metrics/load-reader.ts';
+import type { Load, readLoad } from '../../../../services/api/metrics/read-load.ts';
+import { wait } from '#shared/time/wait.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { useApi } from '../support/use-api.ts';
+
+const { parts } = await useApi();
+const SLOW_MS = 40;
+
+/** A reader whose readings count themselves in `running`. */
+function readerOf(tookMs: number): { loads: LoadReader; tenant: string; made: () => number; fail: (error: Error) => void } {
+  const tenant = `tenant-${crypto.randomUUID()}`;
+  let [made, failure]: [number, Error | null] = [0, null];
+  const read: typeof readLoad = async (): Promise<Load> => {
+    made += 1;
+    const running = made;
+    await wait(tookMs);
+    if (failure) throw failure;
+    return { waiting: [], running, workers: [] };
+  };
+  const { load, lastLoad } = parts.keys.tenant(tenant);
+  onTestFinished(async () => void (await parts.redis.del(load, lastLoad)));
+  return { loads: new LoadReader(parts, read), tenant, made: () => made, fail: (error) => void (failure = error) };
+}
+
+it('callers at the same time wait for one reading, which counts for other processes too', async () => {
+  const { loads, tenant, made } = readerOf(SLOW_MS);
+  const answers = await Promise.all([loads.read(tenant), loads.read(tenant)]);
+  expect(answers.map(({ running }) => running)).toEqual([1, 1]);
+  const other = new LoadReader(parts, () => Promise.reject(new Error('There is one')));
+  expect((await other.read(tenant)).running).toBe(1);
+  expect(made()).toBe(1);
+});
+
+it('where reading takes long, nobody waits for the next one while the last is not much older', async () => {
+  const { loads, tenant, made } = readerOf(SLOW_MS);
+  await loads.read(tenant);
+  await parts.redis.del(parts.keys.tenant(tenant).load);
+  expect((await loads.read(tenant)).running).toBe(1);
+  await waitFor(async () => (await loads.read(tenant)).running === 2, { deadlineMs: 5000, what: 'the next reading' });
+  expect(made()).toBe(2);
+});
+
+it('a reading that fails behind an older one fails for the caller that has to wait for it', async () => {
+  const { loads, tenant, fail } = readerOf(SLOW_MS);
+  await loads.read(tenant);
+  fail(new Error('Redis is gone'));
+  const { load, lastLoad } = parts.keys.tenant(tenant);
+  await parts.redis.del(load);
+  expect((await loads.read(tenant)).running).toBe(1);
+  await parts.redis.del(lastLoad);
+  await expect(loads.read(tenant)).rejects.toThrow('Redis is gone');
+});
+
+it('where reading is quick the next one is waited for, so that what it says is a second old at most', async () => {
+  const { loads, tenant } = readerOf(0);
+  await loads.read(tenant);
+  await parts.redis.del(parts.keys.tenant(tenant).load);
+  expect((await loads.read(tenant)).running).toBe(2);
+});
