@@ -10,6 +10,7 @@ import { createQueryClient } from './api/call-api.ts';
 import { PAGE_COMPONENTS, preloadPages } from './pages/registry.ts';
 import { findPage } from './routing/find-page.ts';
 import { PageLink, usePath } from './routing/navigation.tsx';
+import { LocationProvider } from './routing/shown-location.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /** The options that components read in scripts; colours and fonts are variables in console.css. */
@@ -65,7 +66,9 @@ createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
       <QueryClientProvider client={createQueryClient()}>
-        <ConsoleApp />
+        <LocationProvider>
+          <ConsoleApp />
+        </LocationProvider>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

@@ -1,5 +1,5 @@
-import { useLayoutEffect, type RefObject } from 'react';
-import { useHistoryState } from 'wouter/use-browser-location';
+import { useLayoutEffect, useRef, type RefObject } from 'react';
+import { useShownLocation } from './shown-location.tsx';
 
 /** A page that was left is longer only once its data are there again, so its place is tried until then. */
 const RESTORE_MS = 15_000;
@@ -10,33 +10,35 @@ const STORE_MS = 200;
 
 /** Keeps the scroll position of each entry of the browser's history, for Back and for reloads. */
 export function useKeptScroll(box: RefObject<HTMLElement | null>): void {
-  const state: unknown = useHistoryState();
-  const key = keyOf(state);
+  const key = keyOf(useShownLocation().state);
+  const last = useRef(0);
   // Before the page is replaced: the box of a shorter page scrolls up, which is no place that a person left.
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const stopRestoring = restoreScroll(element, readScroll(key));
-    const stopStoring = storeScrolling(key, element);
+    const top = readScroll(key);
+    // To read or to set its place would lay the new page out at once, and its rows come later in the same frame.
+    const stopRestoring = top === 0 && last.current === 0 ? undefined : restoreScroll(element, top);
+    last.current = top;
+    const stopStoring = storeScrolling(key, element, last);
     return () => {
-      stopRestoring();
+      stopRestoring?.();
       stopStoring();
     };
   }, [box, key]);
 }
 
-/** Stores where a box is scrolled to. Returns a function that ends it. */
-function storeScrolling(key: string, box: HTMLElement): () => void {
-  let top = 0;
+/** Stores where a box is scrolled to, in `last` too. Returns a function that ends it. */
+function storeScrolling(key: string, box: HTMLElement, last: { current: number }): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const store = (): void => {
     if (timer === undefined) return;
     clearTimeout(timer);
     timer = undefined;
-    storeScroll(key, top);
+    storeScroll(key, last.current);
   };
   const onScroll = (): void => {
-    top = box.scrollTop;
+    last.current = box.scrollTop;
     timer ??= setTimeout(store, STORE_MS);
   };
   box.addEventListener('scroll', onScroll, { passive: true });

@@ -1,5 +1,6 @@
 import type { ComponentPropsWithoutRef, MouseEvent, ReactElement } from 'react';
-import { navigate as changeLocation, usePathname, useSearch } from 'wouter/use-browser-location';
+import { navigate as changeLocation } from 'wouter/use-browser-location';
+import { useShownLocation } from './shown-location.tsx';
 
 interface PageLinkProps extends ComponentPropsWithoutRef<'a'> {
   href: string;
@@ -21,14 +22,14 @@ export function PageLink({ href, onClick, children, ...rest }: PageLinkProps): R
   );
 }
 
-/** The current path; it follows the browser's history. */
+/** The path of the shown page; it follows the browser's history. */
 export function usePath(): string {
-  return usePathname();
+  return useShownLocation().path;
 }
 
 /** A query parameter of the address; null when it is absent. */
 export function useSearchParameter(name: string): string | null {
-  return new URLSearchParams(useSearch()).get(name);
+  return new URLSearchParams(useShownLocation().search).get(name);
 }
 
 /** Shows another page of the console without a request to the server. */

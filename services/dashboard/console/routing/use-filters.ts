@@ -2,8 +2,10 @@ import { useMemo } from 'react';
 import { useSearch } from 'wouter/use-browser-location';
 import { filterQuery, readFilters, type FilterSpec, type FilterValues } from './filter-query.ts';
 import { navigate } from './navigation.tsx';
+import { useShownLocation } from './shown-location.tsx';
 
 export interface Filters<Spec extends FilterSpec> {
+  readonly spec: Spec;
   readonly values: FilterValues<Spec>;
   /** The query of the API, without `?`; empty without filters. */
   readonly search: string;
@@ -16,11 +18,20 @@ export interface Filters<Spec extends FilterSpec> {
 
 /** The filters of a page, which are the query of its address and that of the API. `spec` is a constant. */
 export function useFilters<Spec extends FilterSpec>(spec: Spec): Filters<Spec> {
-  const query = useSearch();
+  return useFiltersIn(spec, useShownLocation().search);
+}
+
+/** The same as the address has them now, for the fields in which a person changes them: they must not wait until the page follows. */
+export function useFieldFilters<Spec extends FilterSpec>(spec: Spec): Filters<Spec> {
+  return useFiltersIn(spec, useSearch());
+}
+
+function useFiltersIn<Spec extends FilterSpec>(spec: Spec, query: string): Filters<Spec> {
   return useMemo(() => {
     const values = readFilters(spec, query);
     const search = filterQuery(spec, values);
     return {
+      spec,
       values,
       search,
       count: [...new URLSearchParams(search).keys()].length,

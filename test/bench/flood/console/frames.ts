@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CDPSession, chromium, type Page } from 'playwright-core';
@@ -64,7 +64,7 @@ export async function measureFrames({ url, minutes, others }: FramesOptions): Pr
   const context = await chromium.launchPersistentContext(profile, { executablePath: findChromium() ?? 'chromium', args, viewport: SIZE });
   try {
     // Once it runs: it would inherit the place of this process.
-    for (const pid of others) setPriority(pid, BEHIND);
+    await Promise.all(others.map(putBehind));
     const page = context.pages()[0] ?? (await context.newPage());
     await page.addInitScript(FRAME_RECORDER);
     await signIn(page, url);
@@ -75,6 +75,12 @@ export async function measureFrames({ url, minutes, others }: FramesOptions): Pr
     await context.close();
     await rm(profile, { recursive: true, force: true });
   }
+}
+
+/** Every thread of a process: on Linux each has a place of its own. */
+async function putBehind(pid: number): Promise<void> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => [`${pid}`]);
+  for (const thread of threads) setPriority(Number(thread), BEHIND);
 }
 
 async function signIn(page: Page, url: string): Promise<void> {
@@ -131,7 +137,7 @@ async function readMemory(session: CDPSession, minute: number): Promise<MemoryRe
 
 const LONG_FRAME_MS = 50;
 
-function printFrames({ steps, calls = {} }: FrameRecord): void {
+function printFrames({ steps, longest, calls = {} }: FrameRecord): void {
   print('\n| step                     | frames |  p50, ms |  p99, ms |  max, ms | over 50 ms | long by the browser | blocked, ms |');
   print('| --- | --- | --- | --- | --- | --- | --- | --- |');
   const all = Object.entries(steps).filter(([name]) => STEPS.some(([step]) => step === name));
@@ -143,10 +149,22 @@ function printFrames({ steps, calls = {} }: FrameRecord): void {
     printStep(name, step);
   }
   printStep('all', sum);
+  printLongFrames(longest);
   print('\n| call                                     |  count |  p50, ms |  p99, ms |  max, ms |\n| --- | --- | --- | --- | --- |');
   for (const [path, times] of Object.entries(calls).toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     const figures = [times.length, percentile(times, 0.5), percentile(times, 0.99), Math.max(...times)];
     print(`| ${path.padEnd(40)} | ${figures.map((figure) => `${figure}`.padStart(8)).join(' | ')} |`);
+  }
+}
+
+/** Where the time of the longest frames went, ms: how much of it scripts took, and when rendering, style and layout began. */
+function printLongFrames(longest: FrameRecord['longest']): void {
+  if (longest.length === 0) return;
+  print('\n| long by the browser      | length, ms | of it scripts | rendering after | style and layout after | longest script |');
+  print('| --- | --- | --- | --- | --- | --- |');
+  for (const { step, script, ...times } of longest) {
+    const figures = [times.durationMs, times.scriptsMs, times.beforeRenderMs, times.beforeLayoutMs];
+    print(`| ${step.padEnd(24)} | ${figures.map((figure) => figure.toFixed(0).padStart(6)).join(' | ')} | ${script} |`);
   }
 }
 

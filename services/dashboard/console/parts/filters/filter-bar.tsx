@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import type { FilterSpec } from '../../routing/filter-query.ts';
-import type { Filters } from '../../routing/use-filters.ts';
+import { useFieldFilters, type Filters } from '../../routing/use-filters.ts';
 import { Icon } from '../icon.tsx';
 import classes from './filters.module.css';
 import { DayField } from './day-field.tsx';
@@ -22,12 +22,14 @@ export type FilterField =
   | { readonly name: string; readonly kind: 'pick' | 'picks'; readonly label: string; readonly choices: readonly Choice[] };
 
 interface FilterBarProps<Spec extends FilterSpec> {
+  /** Of the page. */
   filters: Filters<Spec>;
   fields: readonly FilterField[];
 }
 
 /** The filters of a page in a line, and a button that removes them. */
-export function FilterBar<Spec extends FilterSpec>({ filters, fields }: FilterBarProps<Spec>): ReactElement {
+export function FilterBar<Spec extends FilterSpec>({ filters: { spec }, fields }: FilterBarProps<Spec>): ReactElement {
+  const filters = useFieldFilters(spec);
   const { values, count } = filters;
   // A narrow page shows them on request.
   const [isOpen, setOpen] = useState(false);
