@@ -21,6 +21,8 @@ interface ShellProps {
   children: ReactNode;
 }
 
+const FRAME_MS = 20;
+
 /** Loaded only while the tour is on. */
 const TourBar = lazy(async () => ({ default: (await import('../tour/tour-bar.tsx')).TourBar }));
 
@@ -35,8 +37,12 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
   useEffect(() => {
     // A screen reader announces another page only when it gets the focus. The first page is read from its top.
     const hasFocus = main.current?.contains(document.activeElement) ?? false;
-    if (focused.current !== path && !hasFocus) main.current?.focus({ preventScroll: true });
+    const isOther = focused.current !== path;
     focused.current = path;
+    if (!isOther || hasFocus) return undefined;
+    // After the frame: before, it would lay the page out once more.
+    const timer = setTimeout(() => main.current?.focus({ preventScroll: true }), FRAME_MS);
+    return () => clearTimeout(timer);
   }, [path]);
   useKeptScroll(main);
   return (

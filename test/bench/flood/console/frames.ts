@@ -28,8 +28,8 @@ const STEPS: [name: string, act: (page: Page) => Promise<unknown>, watchMs: numb
   ['tasks: scroll', scroll, 0],
   ['tasks: more rows', (page) => press(page, 'Show more'), 3000],
   ['tasks: scroll more rows', scroll, 0],
-  ['tasks: a filter', (page) => page.getByLabel('Agent', { exact: true }).selectOption('agent-9', { timeout: SHORT_MS }), 3000],
-  ['tasks: two filters', (page) => page.getByLabel('Source', { exact: true }).selectOption('webhook', { timeout: SHORT_MS }), 3000],
+  ['tasks: a filter', (page) => page.locator('select[aria-label="Agent"]').selectOption('agent-9', { timeout: SHORT_MS }), 3000],
+  ['tasks: two filters', (page) => page.locator('select[aria-label="Source"]').selectOption('webhook', { timeout: SHORT_MS }), 3000],
   ['tasks: clear', (page) => press(page, 'Clear'), 2000],
   ['tasks: text', (page) => page.locator('[data-search]').fill('customer 4711'), 5000],
   ['tasks: clear text', (page) => press(page, 'Clear'), 2000],
@@ -110,12 +110,13 @@ async function useConsole(page: Page, minutes: number): Promise<MemoryReading[]>
 }
 
 async function follow(page: Page, text: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: text, exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: text }).waitFor();
+  // By CSS: to find by role computes the role of every element, for longer than a frame.
+  await page.locator(`nav[aria-label="Main"] a:text-is("${text}")`).click();
+  await page.locator(`h1:text-is("${text}")`).waitFor();
 }
 
 async function press(page: Page, text: string): Promise<void> {
-  await page.getByRole('main').getByRole('button', { name: text }).first().click({ timeout: SHORT_MS });
+  await page.locator(`main button:has-text("${text}")`).first().click({ timeout: SHORT_MS });
 }
 
 /** Down by a wheel, as far as it goes, and up again. */

@@ -1,4 +1,4 @@
-import { measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { elementScroll, measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useState, type ReactElement } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { navigate } from '../../routing/navigation.tsx';
@@ -29,12 +29,12 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
   const virtual = useVirtualizer<HTMLElement, HTMLTableRowElement>({
     count: rows.length,
     getScrollElement: () => mainOf(box),
-    // It scrolls to its first offset, so that is where the page was left.
     enabled: box !== null,
     initialOffset: () => mainOf(box)?.scrollTop ?? 0,
     // Rows are there before the box is measured, which would lay the page out once more.
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     observeElementRect: observeSize,
+    scrollToFn: scrollWhereAsked,
     estimateSize: () => rowPx,
     measureElement: heightOf,
     getItemKey: (index) => keyOf(rows[index], index, rowId),
@@ -73,6 +73,13 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
 }
 
 type Rows = Virtualizer<HTMLElement, HTMLTableRowElement>;
+
+/** Not to its first offset, where the box is already: that would lay the page out once more. */
+function scrollWhereAsked(...[offset, options, rows]: Parameters<typeof elementScroll<HTMLElement>>): void {
+  const isAsked = options.adjustments !== undefined || options.behavior !== undefined;
+  if (!isAsked && offset === rows.scrollOffset) return;
+  elementScroll(offset, options, rows);
+}
 
 /** Reports the size of the box whenever it is laid out. */
 function observeSize({ scrollElement }: Rows, report: (size: { width: number; height: number }) => void): (() => void) | undefined {
