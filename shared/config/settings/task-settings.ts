@@ -43,7 +43,7 @@ export const searchSettingsSchema = z.strictObject({
   /** Tasks that one page of tasks, or a count of facets, checks at most. A page says how far it came, and the next one goes on. */
   maxScanned: int(20_000, 100),
   /** Time after which one page of tasks, or a count of facets, checks no more of them. Each page checks some. */
-  maxMs: int(100, 0),
+  maxMs: int(75, 0),
   /** Tasks whose texts one page reads at most, of those that may match. */
   maxRead: int(2000, 100),
   /** Kinds of ended tasks (by status, agent, source and code) that are counted apart; with more, facets are lower bounds. */

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useId, useState, type ReactElement } from 'react';
+import { memo, useId, useState, type ReactElement } from 'react';
 import { type FailureGroup } from '../../api/administration-records.ts';
 import { readFailedTasks, type FailedTask } from '../../api/failures.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
@@ -22,8 +22,11 @@ interface FailureCardProps {
   startsOpen: boolean;
 }
 
-/** One error of one agent, or of one release: how often, since when, an example, and what to do about all of them. */
-export function FailureCard({ group, selected, largest, startsOpen }: FailureCardProps): ReactElement {
+/**
+ * One error of one agent, or of one release: how often, since when, an example, and what to do about all of them. Each reading renders those
+ * alone that changed: all of them take longer than a frame.
+ */
+export const FailureCard = memo(function FailureCard({ group, selected, largest, startsOpen }: FailureCardProps): ReactElement {
   const [isOpen, setOpen] = useState(startsOpen);
   const examples = useId();
   const { agent, count, firstAt, lastAt, example } = group;
@@ -59,7 +62,7 @@ export function FailureCard({ group, selected, largest, startsOpen }: FailureCar
       <div id={examples}>{isOpen && !isUnnamed(group) ? <Examples search={search} /> : null}</div>
     </li>
   );
-}
+});
 
 /** What the tasks of a group have in common, as a filter. */
 function sharedBy({ code, agent, release }: FailureGroup): Record<string, string> {

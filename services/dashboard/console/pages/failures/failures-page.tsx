@@ -33,7 +33,7 @@ export function Page(): ReactElement {
     refetchInterval: usePollInterval(),
   });
   const groups = useMemo(() => mergeGroups((query.data?.pages ?? []).map(({ items }) => items)), [query.data]);
-  const selected = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  const selected = useMemo(() => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)), [values]);
   // Without failures there is nothing to retry; an unread page may have some.
   const hasFailures = query.hasNextPage || query.data?.pages.some(({ items }) => items.length > 0) === true;
   return (
