@@ -57,7 +57,7 @@ export function getNow(ports: Pick<LoadPorts, 'ledger'> & ClosedQueuePorts, load
     path: '/v1/now',
     operationId: 'getNow',
     summary: 'What runs, and how many tasks wait for what',
-    description: 'Counts of many waiting tasks are estimated from the oldest ones, and up to a minute old.',
+    description: 'Counts of many waiting tasks are estimated from the oldest ones, and up to two minutes old.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: nowSchema },
