@@ -192,7 +192,7 @@ test.skipIf(!hasBrowser)('chosen columns and saved views stay in the browser', a
   await page.getByRole('button', { name: 'View: All' }).click();
   await page.getByRole('menuitem', { name: 'Sources' }).click();
   await page.waitForURL('**/tasks?agent=research');
-  await page.getByRole('button', { name: 'View: Sources' }).waitFor();
+  await expect.poll(() => page.getByRole('button', { name: 'View: Sources' }).isVisible(), { timeout: 10_000 }).toBe(true);
 });
 
 test.skipIf(!hasBrowser)('the palette goes to pages and records, and does things', async () => {
