@@ -30,7 +30,7 @@ export class LoadReader {
     if (fresh) return loadSchema.parse(JSON.parse(fresh));
     const reading = this.#readings.get(load) ?? this.#start(tenant, load);
     if (!last) return await reading;
-    // It fails for whoever waits for it, when the last one is too old.
+    // Its failure is that of the caller which waits for it, once the last one is too old.
     reading.catch(() => null);
     return loadSchema.parse(JSON.parse(last));
   }
@@ -49,8 +49,12 @@ export class LoadReader {
     const freshMs = Math.round(Math.min(Math.max(FRESH_MS, spentMs * COST_FACTOR), MAX_FRESH_MS));
     const { load: key, lastLoad } = this.#keysOf(tenant);
     const text = JSON.stringify(load);
-    const sent = ledger.redis.pipeline().set(key, text, 'PX', freshMs);
-    await (spentMs < SLOW_MS ? sent.del(lastLoad) : sent.set(lastLoad, text, 'PX', 2 * freshMs)).exec();
+    const { redis } = ledger;
+    // Where Redis refuses to keep it, every call would make a reading of its own, so that is an error.
+    await Promise.all([
+      redis.set(key, text, 'PX', freshMs),
+      spentMs < SLOW_MS ? redis.del(lastLoad) : redis.set(lastLoad, text, 'PX', 2 * freshMs),
+    ]);
     return load;
   }
 

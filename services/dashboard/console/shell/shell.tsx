@@ -36,12 +36,14 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
   }, [title]);
   useEffect(() => {
     // A screen reader announces another page only when it gets the focus. The first page is read from its top.
-    const hasFocus = main.current?.contains(document.activeElement) ?? false;
-    const isOther = focused.current !== path;
+    if (focused.current === path) return undefined;
     focused.current = path;
-    if (!isOther || hasFocus) return undefined;
+    const focus = (): void => {
+      const hasFocus = main.current?.contains(document.activeElement) ?? false;
+      if (!hasFocus) main.current?.focus({ preventScroll: true });
+    };
     // After the frame: before, it would lay the page out once more.
-    const timer = setTimeout(() => main.current?.focus({ preventScroll: true }), FRAME_MS);
+    const timer = setTimeout(focus, FRAME_MS);
     return () => clearTimeout(timer);
   }, [path]);
   useKeptScroll(main);

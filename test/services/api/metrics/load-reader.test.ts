@@ -33,7 +33,7 @@ it('callers at the same time wait for one reading, which counts for other proces
   expect(made()).toBe(1);
 });
 
-it('where reading takes long, nobody waits for the next one while the last is not much older', async () => {
+it('where reading takes long, no caller waits for the next one while the last is not much older', async () => {
   const { loads, tenant, made } = readerOf(SLOW_MS);
   await loads.read(tenant);
   await parts.redis.del(parts.keys.tenant(tenant).load);
