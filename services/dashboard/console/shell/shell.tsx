@@ -21,8 +21,6 @@ interface ShellProps {
   children: ReactNode;
 }
 
-const FRAME_MS = 20;
-
 /** Loaded only while the tour is on. */
 const TourBar = lazy(async () => ({ default: (await import('../tour/tour-bar.tsx')).TourBar }));
 
@@ -36,15 +34,11 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
   }, [title]);
   useEffect(() => {
     // A screen reader announces another page only when it gets the focus. The first page is read from its top.
-    if (focused.current === path) return undefined;
+    // A field or a dialog that a person has opened meanwhile keeps it: the page follows the address a moment later.
+    const active = document.activeElement;
+    const hasFocus = main.current?.contains(active) === true || Boolean(active?.closest('[aria-modal="true"]'));
+    if (focused.current !== path && !hasFocus) main.current?.focus({ preventScroll: true });
     focused.current = path;
-    const focus = (): void => {
-      const hasFocus = main.current?.contains(document.activeElement) ?? false;
-      if (!hasFocus) main.current?.focus({ preventScroll: true });
-    };
-    // After the frame: before, it would lay the page out once more.
-    const timer = setTimeout(focus, FRAME_MS);
-    return () => clearTimeout(timer);
   }, [path]);
   useKeptScroll(main);
   return (
