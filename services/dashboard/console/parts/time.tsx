@@ -80,30 +80,26 @@ export function Duration({ ms }: { ms: number | null | undefined }): ReactElemen
 /** Ages have no fractions, so a step of some seconds is enough. */
 const STEP_MS = 5000;
 
-let now = Date.now();
-let timer: ReturnType<typeof setInterval> | undefined;
+let now = 0;
 const listeners = new Set<() => void>();
 
 /** The current time in ms since the epoch, in steps of some seconds. All components share one timer. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
+  return useSyncExternalStore(subscribe, readNow);
+}
+
+/** Starts the timer with the first component, for good: a time that changed as a page opens would render all of its times twice. */
+function readNow(): number {
+  if (now === 0) {
+    now = Date.now();
+    setInterval(tick, STEP_MS);
+  }
+  return now;
 }
 
 function subscribe(onChange: () => void): () => void {
   listeners.add(onChange);
-  timer ??= startTicking();
-  return () => {
-    listeners.delete(onChange);
-    if (listeners.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
-}
-
-/** Only the first one: a time that changes with each component would render all the others again. */
-function startTicking(): ReturnType<typeof setInterval> {
-  now = Date.now();
-  return setInterval(tick, STEP_MS);
+  return () => listeners.delete(onChange);
 }
 
 function tick(): void {

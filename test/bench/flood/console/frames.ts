@@ -139,8 +139,8 @@ async function readMemory(session: CDPSession, minute: number): Promise<MemoryRe
 const LONG_FRAME_MS = 50;
 
 function printFrames({ steps, longest, calls = {} }: FrameRecord): void {
-  print('\n| step                     | frames |  p50, ms |  p99, ms |  max, ms | over 50 ms | long by the browser | blocked, ms |');
-  print('| --- | --- | --- | --- | --- | --- | --- | --- |');
+  print('\n| step                     | frames |  p50, ms |  p99, ms | p99.9, ms |  max, ms | over 50 ms | long by the browser | blocked, ms |');
+  print('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
   const all = Object.entries(steps).filter(([name]) => STEPS.some(([step]) => step === name));
   const total = all.reduce<number[]>((sum, [, { frames }]) => frames.map((count, ms) => count + (sum[ms] ?? 0)), []);
   const sum = { frames: total, longFrames: 0, blockedMs: 0 };
@@ -176,6 +176,7 @@ function printStep(name: string, { frames, longFrames, blockedMs }: FrameRecord[
     count,
     lengthAt(frames, 0.5),
     lengthAt(frames, 0.99),
+    lengthAt(frames, 0.999),
     frames.findLastIndex((each) => each > 0),
     long,
     longFrames,

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { memo, type ReactElement } from 'react';
 import type { Attention } from '../../api/now.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { ToneBadge } from '../../parts/status-badge.tsx';
@@ -7,8 +7,8 @@ import { Age } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import classes from './overview.module.css';
 
-/** What a person should look at, worst first. */
-export function AttentionPanel({ items }: { items: readonly Attention[] }): ReactElement {
+/** What a person should look at, worst first. Rendered again only when it changes, not with each reading. */
+export const AttentionPanel = memo(function AttentionPanel({ items }: { items: readonly Attention[] }): ReactElement {
   return (
     <Panel title="Needs attention">
       <ul className={classes['rows']} aria-label="Needs attention">
@@ -34,4 +34,4 @@ export function AttentionPanel({ items }: { items: readonly Attention[] }): Reac
       </ul>
     </Panel>
   );
-}
+});

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { memo, type ReactElement } from 'react';
 import { retryTask, type TaskRecord } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -22,7 +22,8 @@ export function FailedPanel({ tasks }: { tasks: readonly TaskRecord[] }): ReactE
   );
 }
 
-function FailedRow({ task }: { task: TaskRecord }): ReactElement {
+/** Rendered again only when its task changes, not with each reading. */
+const FailedRow = memo(function FailedRow({ task }: { task: TaskRecord }): ReactElement {
   const { id, agent, status, error, completedAt, createdAt } = task;
   return (
     <li className={classes['row']}>
@@ -48,4 +49,4 @@ function FailedRow({ task }: { task: TaskRecord }): ReactElement {
       />
     </li>
   );
-}
+});

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { memo, type ReactElement } from 'react';
 import type { Now, RunningTask } from '../../api/now.ts';
 import { cancelTask } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
@@ -23,7 +23,8 @@ export function RunningPanel({ now: { running, runningTotal } }: { now: Now }): 
   );
 }
 
-function RunningRow({ task }: { task: RunningTask }): ReactElement {
+/** Rendered again only when its task changes, not with each reading. */
+const RunningRow = memo(function RunningRow({ task }: { task: RunningTask }): ReactElement {
   const { id, agent, input, lastLine, progress, attempt } = task;
   const said = [typeof progress?.percent === 'number' ? `${Math.round(progress.percent)} %` : null, progress?.note ?? lastLine];
   const line = said.filter((part) => typeof part === 'string' && part !== '').join(' · ');
@@ -48,7 +49,7 @@ function RunningRow({ task }: { task: RunningTask }): ReactElement {
       />
     </li>
   );
-}
+});
 
 /** How many times longer than the mean of its agent is unusual. */
 const UNUSUAL = 2;

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { memo, type ReactElement } from 'react';
 import type { Now } from '../../api/now.ts';
 import { cancelTask, type TaskRecord } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
@@ -46,26 +46,33 @@ export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: rea
         ))}
       </ul>
       <ul className={classes['rows']} aria-label="Waiting">
-        {tasks.map(({ id, agent, input, createdAt }) => (
-          <li key={id} className={classes['row']}>
-            <span className={classes['name']}>
-              <PageLink href={taskPath({ id, tenant: null })}>{agent}</PageLink>
-            </span>
-            <span className={`${classes['text']} ${classes['excerpt']}`}>{input}</span>
-            <span className={classes['time']}>
-              <Age at={createdAt} of="accepted" />
-            </span>
-            <ActionButton
-              needs="submit"
-              text="Cancel"
-              size="compact-xs"
-              run={() => cancelTask({ id, tenant: null })}
-              done="The task is cancelled"
-              refresh={[['now']]}
-            />
-          </li>
+        {tasks.map((task) => (
+          <WaitingRow key={task.id} task={task} />
         ))}
       </ul>
     </Panel>
   );
 }
+
+/** Rendered again only when its task changes, not with each reading. */
+const WaitingRow = memo(function WaitingRow({ task: { id, agent, input, createdAt } }: { task: TaskRecord }): ReactElement {
+  return (
+    <li className={classes['row']}>
+      <span className={classes['name']}>
+        <PageLink href={taskPath({ id, tenant: null })}>{agent}</PageLink>
+      </span>
+      <span className={`${classes['text']} ${classes['excerpt']}`}>{input}</span>
+      <span className={classes['time']}>
+        <Age at={createdAt} of="accepted" />
+      </span>
+      <ActionButton
+        needs="submit"
+        text="Cancel"
+        size="compact-xs"
+        run={() => cancelTask({ id, tenant: null })}
+        done="The task is cancelled"
+        refresh={[['now']]}
+      />
+    </li>
+  );
+});

@@ -17,7 +17,7 @@ interface TableBodyProps<Row> extends DataTableProps<Row> {
 
 /** The height of a cell in a large window, by the style sheet. */
 const ROW_REM = 1.6875;
-const OVERSCAN = 8;
+const OVERSCAN = 5;
 
 /** The rows near the visible part of the page, between two rows that are as high as the others. */
 export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
