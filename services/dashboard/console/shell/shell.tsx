@@ -33,12 +33,11 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
     document.title = `${title} · Muster`;
   }, [title]);
   useEffect(() => {
-    // A screen reader announces another page only when it gets the focus. The first page is read from its top.
-    // A field or a dialog that a person has opened meanwhile keeps it: the page follows the address a moment later.
-    const active = document.activeElement;
-    const hasFocus = main.current?.contains(active) === true || Boolean(active?.closest('[aria-modal="true"]'));
-    if (focused.current !== path && !hasFocus) main.current?.focus({ preventScroll: true });
+    if (focused.current === path) return undefined;
     focused.current = path;
+    // With the next frame, which lays the page out anyway: to focus an element forces that.
+    const frame = requestAnimationFrame(() => focusPage(main.current));
+    return () => cancelAnimationFrame(frame);
   }, [path]);
   useKeptScroll(main);
   return (
@@ -78,4 +77,14 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
       <NewTaskDialog />
     </div>
   );
+}
+
+/**
+ * A screen reader announces another page only when it gets the focus. A field or a dialog that a person has opened meanwhile keeps it: the
+ * page follows the address a moment later.
+ */
+function focusPage(main: HTMLElement | null): void {
+  const active = document.activeElement;
+  const hasFocus = main?.contains(active) === true || Boolean(active?.closest('[aria-modal="true"]'));
+  if (!hasFocus) main?.focus({ preventScroll: true });
 }

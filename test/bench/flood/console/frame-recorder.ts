@@ -34,7 +34,7 @@ export const FRAME_RECORDER = `(() => {
   new PerformanceObserver((list) => {
     for (const { name, duration } of list.getEntries()) {
       const { pathname } = new URL(name);
-      if (!pathname.startsWith('/v1/') || pathname.endsWith('/stream')) continue;
+      if (!pathname.startsWith('/v1/') || pathname.endsWith('/stream') || record.step === 'between rounds') continue;
       const path = pathname.replace(/[0-9A-Z]{26}/, ':id');
       const times = (record.calls ??= {})[path] ??= [];
       times.push(Math.round(duration));

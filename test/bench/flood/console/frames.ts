@@ -7,6 +7,7 @@ import { progress } from '../../bench-options.ts';
 import { print } from '../../print.ts';
 import { percentile } from '../../statistics.ts';
 import { FRAME_RECORDER, type FrameRecord } from './frame-recorder.ts';
+import { type TracedFrame, traceFrames } from './frame-trace.ts';
 import { ADMIN_KEY } from './start-fleet.ts';
 
 const finder = new URL('../../../../services/local/set-up/provide-chromium.mjs', import.meta.url).href;
@@ -43,6 +44,8 @@ const STEPS: [name: string, act: (page: Page) => Promise<unknown>, watchMs: numb
   ['usage', (page) => follow(page, 'Usage'), 2000],
 ];
 
+const LONG_FRAME_MS = 50;
+
 /** How far behind the browser others are, as `nice` counts. */
 const BEHIND = 15;
 
@@ -68,8 +71,9 @@ export async function measureFrames({ url, minutes, others }: FramesOptions): Pr
     const page = context.pages()[0] ?? (await context.newPage());
     await page.addInitScript(FRAME_RECORDER);
     await signIn(page, url);
-    const readings = await useConsole(page, minutes);
+    const { readings, longFrames } = await useConsole(page, minutes);
     printFrames(await page.evaluate<FrameRecord>('window.__record'));
+    printWork(longFrames);
     printMemory(readings);
   } finally {
     await context.close();
@@ -90,23 +94,31 @@ async function signIn(page: Page, url: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
 }
 
-async function useConsole(page: Page, minutes: number): Promise<MemoryReading[]> {
+interface Used {
+  readings: MemoryReading[];
+  longFrames: TracedFrame[];
+}
+
+async function useConsole(page: Page, minutes: number): Promise<Used> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
   const startedAt = performance.now();
-  const readings: MemoryReading[] = [];
+  const used: Used = { readings: [], longFrames: [] };
   const minute = (): number => (performance.now() - startedAt) / MINUTE_MS;
   while (minute() < minutes) {
+    // Of a round each: what a trace holds stays bounded.
+    const endTrace = await traceFrames(session, LONG_FRAME_MS);
     for (const [name, act, watchMs] of STEPS) {
       await page.evaluate(`window.__record.step = ${JSON.stringify(name)}`);
       await act(page).catch((error: Error) => progress(`${name}: ${error.message.split('\n')[0]}`));
       await wait(watchMs);
     }
-    await page.evaluate("window.__record.step = 'reading memory'");
-    readings.push(await readMemory(session, minute()));
-    progress(`${minute().toFixed(1)} minutes, ${JSON.stringify(readings.at(-1))}`);
+    await page.evaluate("window.__record.step = 'between rounds'");
+    used.longFrames.push(...(await endTrace()));
+    used.readings.push(await readMemory(session, minute()));
+    progress(`${minute().toFixed(1)} minutes, ${JSON.stringify(used.readings.at(-1))}`);
   }
-  return readings;
+  return used;
 }
 
 async function follow(page: Page, text: string): Promise<void> {
@@ -136,10 +148,10 @@ async function readMemory(session: CDPSession, minute: number): Promise<MemoryRe
   return { minute, heapMb: of('JSHeapUsedSize') / 1_000_000, nodes: of('Nodes'), listeners: of('JSEventListeners') };
 }
 
-const LONG_FRAME_MS = 50;
-
 function printFrames({ steps, longest, calls = {} }: FrameRecord): void {
-  print('\n| step                     | frames |  p50, ms |  p99, ms | p99.9, ms |  max, ms | over 50 ms | long by the browser | blocked, ms |');
+  print(
+    '\n| step                     | frames |  p50, ms |  p99, ms | p99.9, ms |  max, ms | over 50 ms | long by the browser | blocked, ms |',
+  );
   print('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
   const all = Object.entries(steps).filter(([name]) => STEPS.some(([step]) => step === name));
   const total = all.reduce<number[]>((sum, [, { frames }]) => frames.map((count, ms) => count + (sum[ms] ?? 0)), []);
@@ -167,6 +179,17 @@ function printLongFrames(longest: FrameRecord['longest']): void {
     const figures = [times.durationMs, times.scriptsMs, times.beforeRenderMs, times.beforeLayoutMs];
     print(`| ${step.padEnd(24)} | ${figures.map((figure) => figure.toFixed(0).padStart(6)).join(' | ')} | ${script} |`);
   }
+}
+
+/** What a page works in a long frame; the rest of it is a wait, mostly for a core. */
+function printWork(frames: readonly TracedFrame[]): void {
+  const longest = Math.max(0, ...frames.map(({ lengthMs }) => lengthMs));
+  const longestCpu = Math.max(0, ...frames.map(({ cpuMs }) => cpuMs));
+  const lengths = frames
+    .toSorted((one, other) => other.cpuMs - one.cpuMs)
+    .map(({ lengthMs, cpuMs }) => `${cpuMs.toFixed(0)} of ${lengthMs.toFixed(0)}`);
+  print(`\n${frames.length} frames of the trace are over ${LONG_FRAME_MS} ms, the longest ${longest.toFixed(0)} ms.`);
+  print(`The page's thread used at most ${longestCpu.toFixed(0)} ms of CPU in one of them: ${lengths.join(', ') || 'none'}.`);
 }
 
 function printStep(name: string, { frames, longFrames, blockedMs }: FrameRecord['steps'][string]): void {
