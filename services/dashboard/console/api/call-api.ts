@@ -27,7 +27,7 @@ const problemSchema = z.object({
 export async function callApi<Answer>(schema: z.ZodType<Answer>, path: string, call: ApiCall = {}): Promise<Answer> {
   const { method = 'GET', body, headers } = call;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  // A page starts several calls as it opens: each in a task of its own, for its first frame would wait for all of them.
+  // A page makes several calls as it opens, and starting them takes milliseconds: not within the task that shows it.
   await new Promise((resolve) => setTimeout(resolve));
   const answer = await fetch(path, {
     method,

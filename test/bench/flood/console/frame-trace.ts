@@ -62,7 +62,7 @@ function framesOf(events: readonly TraceEvent[]): TracedFrame[] {
   return frames;
 }
 
-/** Of the tasks that run in this time; of one that ends after it, the same share as of its length. */
+/** The CPU time of a thread between two times of the trace; a task that is only partly between them counts by its share of wall time. */
 function cpuMs(tasks: readonly TraceEvent[], from: number, to: number): number {
   let micros = 0;
   for (const { ts, dur = 0, tdur = 0 } of tasks) {
