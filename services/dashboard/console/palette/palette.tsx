@@ -1,12 +1,14 @@
 import { Combobox, TextInput, useCombobox } from '@mantine/core';
 import { useEffect, useState, type ReactElement } from 'react';
+import { focusAsShown } from '../parts/keys/focus-as-shown.ts';
 import { usePaletteItems } from './palette-items.ts';
 import classes from './palette.module.css';
 
 /** A field and what fits: pages, actions and records. Arrows choose, Enter goes. */
 export function Palette({ onDone }: { onDone: () => void }): ReactElement {
   const [typed, setTyped] = useState('');
-  const store = useCombobox({ opened: true });
+  // Escape closes the list, which is all that there is: its field keeps the key from the dialog.
+  const store = useCombobox({ opened: true, onDropdownClose: onDone });
   const items = usePaletteItems(typed);
   const { selectFirstOption } = store;
   useEffect(() => {
@@ -24,6 +26,7 @@ export function Palette({ onDone }: { onDone: () => void }): ReactElement {
         <TextInput
           aria-label="Go to, find, do"
           placeholder="A page, a task’s id or text, a session, an agent, a schedule, or what to do"
+          ref={focusAsShown}
           data-autofocus
           value={typed}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -4,6 +4,7 @@ import { useAgentNames } from '../../api/call-api.ts';
 import { createTask } from '../../api/task-list.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
+import { focusAsShown } from '../keys/focus-as-shown.ts';
 import { ProblemNote } from '../notes/problem-note.tsx';
 import classes from './new-task.module.css';
 
@@ -40,6 +41,7 @@ export function NewTaskForm({ onDone }: { onDone: () => void }): ReactElement {
         label="Input"
         autosize={false}
         rows={ROWS}
+        ref={focusAsShown}
         data-autofocus
         value={input}
         onChange={({ currentTarget }) => setInput(currentTarget.value)}

@@ -209,6 +209,11 @@ test.skipIf(!hasBrowser)('the palette goes to pages and records, and does things
   await console.open('/tasks');
   await page.keyboard.press('Control+k');
   await palette.getByRole('option', { name: /Tasks/ }).waitFor();
+  // Also the first time, when what is in the dialog is loaded only then.
+  await page.keyboard.type('typed at once');
+  expect(await palette.getByRole('textbox').inputValue()).toBe('typed at once');
+  await palette.getByRole('textbox').fill('');
+  await palette.getByRole('option', { name: /Tasks/ }).waitFor();
   await console.expectPage('palette');
   await page.keyboard.press('Escape');
   await choose('schedules', /^Page/);
