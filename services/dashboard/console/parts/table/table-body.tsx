@@ -1,5 +1,5 @@
 import { elementScroll, measureElement, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useState, type ReactElement } from 'react';
+import { useEffect, useLayoutEffect, useState, type ReactElement } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import type { Column } from './column.ts';
@@ -18,10 +18,12 @@ interface TableBodyProps<Row> extends DataTableProps<Row> {
 /** The height of a cell in a large window, by the style sheet. */
 const ROW_REM = 1.6875;
 const OVERSCAN = 5;
+/** Rows that a frame adds to a table of other rows than before: all of a page at once would be a long frame. */
+const ROWS_A_FRAME = 12;
 
 /** The rows near the visible part of the page, between two rows that are as high as the others. */
 export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
-  const { table, columns, box, rowId, href, selection, tone } = props;
+  const { table, columns, box, rowId, href, selection, tone, of = '' } = props;
   const rows = table.getRowModel().rows.map(({ original }) => original.row);
   const offset = useOffset(box);
   const [rowPx] = useState(readRowHeight);
@@ -42,7 +44,8 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
     scrollMargin: offset,
   });
   const active = useActiveRow(props, rows, (index) => virtual.scrollToIndex(index));
-  const items = virtual.getVirtualItems();
+  const near = virtual.getVirtualItems();
+  const items = near.slice(0, useGrowth(near.length, of));
   const before = (items[0]?.start ?? offset) - offset;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? offset) - offset);
   const span = columns.length + (selection === undefined ? 0 : 1);
@@ -70,6 +73,18 @@ export function TableBody<Row>(props: TableBodyProps<Row>): ReactElement {
       <Spacer height={after} span={span} />
     </tbody>
   );
+}
+
+/** How many of the rows near the visible part are rendered, frame by frame more until there are `count`. `of`: their filter. */
+function useGrowth(count: number, of: string): number {
+  const [growth, setGrowth] = useState({ of, shown: ROWS_A_FRAME });
+  const { shown } = growth.of === of ? growth : { shown: ROWS_A_FRAME };
+  useEffect(() => {
+    if (shown >= count) return undefined;
+    const frame = requestAnimationFrame(() => setGrowth({ of, shown: shown + ROWS_A_FRAME }));
+    return () => cancelAnimationFrame(frame);
+  }, [shown, count, of]);
+  return shown;
 }
 
 type Rows = Virtualizer<HTMLElement, HTMLTableRowElement>;
