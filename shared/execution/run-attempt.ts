@@ -78,7 +78,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const { ledger, catalog, spending } = parts;
   const { body, state, attempt, models, requests } = execution;
   const entry =
-    catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: attempt.signal }));
+    catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: () => attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   await Promise.all([assertNoRunaway(ledger, execution), execution.isResumed ? undefined : assertStarts(parts, execution)]);
   await execution.spend.open(spending, entry.definition);
@@ -103,7 +103,8 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
 }
 
 /** Whether what begins now may: an attempt that runs already goes on. */
-async function assertStarts({ ledger }: RunAttemptParts, { body, attempt: { signal }, tokens }: Execution): Promise<void> {
+async function assertStarts({ ledger }: RunAttemptParts, { body, attempt, tokens }: Execution): Promise<void> {
+  const signal = (): AbortSignal => attempt.signal;
   await Promise.all([
     retryWhileAway(() => assertAgentStarts(ledger, body), { signal }),
     retryWhileAway(() => tokens.assertSome(), { signal }),
@@ -113,7 +114,7 @@ async function assertStarts({ ledger }: RunAttemptParts, { body, attempt: { sign
 /** Errors: RUNAWAY for a task whose chain of delegations was cut. */
 async function assertNoRunaway(ledger: Ledger, { body: { tenant, rootTaskId: root }, attempt }: Execution): Promise<void> {
   if (root === null) return;
-  const reason = await retryWhileAway(() => readCut(ledger, { tenant, root }), { signal: attempt.signal });
+  const reason = await retryWhileAway(() => readCut(ledger, { tenant, root }), { signal: () => attempt.signal });
   if (reason !== null) throw new TaskFailure('RUNAWAY', reason);
 }
 

@@ -1,3 +1,4 @@
+import { sendInOneWrite } from '../redis/index.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
@@ -27,7 +28,7 @@ interface Call<Item, Answer> {
 }
 
 /**
- * Tasks one script handles at most. Fewer share its cost among too few; more make Redis and this process wait for each other in turn,
+ * Tasks one script handles at most, or twice as many of a script that another one follows. Fewer share its cost among too few; more make Redis and this process wait for each other in turn,
  * and hold everybody else up for longer. Measured by `npm run bench` with 16, 32 and 64.
  */
 export const MAX_ITEMS = 32;
@@ -49,8 +50,13 @@ export class CallBatches implements Batches {
       const calls = this.#callsOf(batch);
       calls.push({ item, resolve, reject });
       if (calls.length === 1) setImmediate(() => this.#flush(batch, calls));
-      if (calls.length >= MAX_ITEMS) this.#flush(batch, calls);
+      if (calls.length >= this.#maxOf(run)) this.#flush(batch, calls);
     });
+  }
+
+  /** Calls that others follow wait for those, within a bound, so that both are sent in one write. */
+  #maxOf(run: unknown): number {
+    return this.#next.has(run) ? 2 * MAX_ITEMS : MAX_ITEMS;
   }
 
   #callsOf<Item, Answer>({ run, group }: Batch<Item, Answer>): Call<Item, Answer>[] {
@@ -62,13 +68,16 @@ export class CallBatches implements Batches {
   }
 
   /** Does nothing for calls that have been run already, because there were as many as one script takes. */
-  #flush<Item, Answer>({ ledger, run, group, after }: Batch<Item, Answer>, calls: Call<Item, Answer>[]): void {
-    const groups = this.#waiting.get(run);
-    if ((groups?.get(group) as unknown) !== calls) return;
+  #flush<Item, Answer>(batch: Batch<Item, Answer>, calls: Call<Item, Answer>[]): void {
+    if ((this.#waiting.get(batch.run)?.get(batch.group) as unknown) !== calls) return;
+    sendInOneWrite(batch.ledger.redis, () => this.#send(batch, calls));
+  }
+
+  #send<Item, Answer>({ ledger, run, group, after }: Batch<Item, Answer>, calls: Call<Item, Answer>[]): void {
     for (const [name, before] of this.#waiting.get(after) ?? []) {
       this.#flush({ ledger, run: after as BatchRun<unknown, never>, group: name }, before);
     }
-    groups?.delete(group);
+    this.#waiting.get(run)?.delete(group);
     run(
       ledger,
       calls.map(({ item }) => item),

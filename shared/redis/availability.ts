@@ -21,8 +21,8 @@ export function isRedisUnavailable(error: unknown): boolean {
 const RETRY_MS = 200;
 
 interface RetryOptions {
-  /** Ends the retries; the call then rejects with its reason. */
-  signal?: AbortSignal;
+  /** Ends the retries; the call then rejects with its reason. A function that returns it, which is called only for a retry. */
+  signal?: AbortSignal | (() => AbortSignal);
   /** Asked before each retry. Defaults to always. */
   mayRetry?: () => boolean;
 }
@@ -31,13 +31,14 @@ interface RetryOptions {
  * Repeats a call while Redis is away. Rejects at once with any other error, and with that of the last call when it may not retry. Without
  * options it never gives up.
  */
-export async function retryWhileAway<T>(call: () => Promise<T>, { signal, mayRetry = () => true }: RetryOptions = {}): Promise<T> {
-  signal?.throwIfAborted();
+export async function retryWhileAway<T>(call: () => Promise<T>, { signal: given, mayRetry = () => true }: RetryOptions = {}): Promise<T> {
+  if (typeof given === 'object') given.throwIfAborted();
   try {
     return await call();
   } catch (error) {
     if (!isRedisUnavailable(error) || !mayRetry()) throw error;
   }
+  const signal = typeof given === 'function' ? given() : given;
   await wait(RETRY_MS, signal);
   return await pRetry(call, {
     retries: Infinity,

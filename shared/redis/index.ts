@@ -19,6 +19,6 @@ export {
 } from './read-records.ts';
 export { clockSkew, describeSkew, isEntryId, pairs, redisNow, scanHash, scanKeys, scanSortedSet } from './replies.ts';
 export { runTogether } from './run-together.ts';
-export { type Script, type ScriptCall, loadScripts, runScript, scriptJson, sendCommand } from './script.ts';
+export { type Script, type ScriptCall, loadScripts, runScript, scriptJson, sendCommand, sendInOneWrite } from './script.ts';
 export { Subscription } from './subscription.ts';
 export type { TenantKeys } from './tenant-keys.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Command } from 'ioredis';
+import { Command, type Redis } from 'ioredis';
 import type { RedisClient } from './connect-redis.ts';
 
 /** A Lua script as the server knows it. */
@@ -116,4 +116,20 @@ export async function sendCommand(redis: RedisClient, name: string, args: (strin
   const command = new Command(name, args, { replyEncoding: 'utf8' });
   void redis.sendCommand(command);
   return await command.promise;
+}
+
+/**
+ * Sends what `send` sends at once in one write. Redis reads it together and answers it before it reads what comes next, and so works on that
+ * while this process reads the answers; commands that arrive one by one would wait there, and be answered together with all behind them. A
+ * cluster's client has a connection for each node and writes each command by itself.
+ */
+export function sendInOneWrite(redis: RedisClient, send: () => void): void {
+  // Not there before the first connection.
+  const stream: Redis['stream'] | undefined = 'stream' in redis ? redis.stream : undefined;
+  stream?.cork();
+  try {
+    send();
+  } finally {
+    stream?.uncork();
+  }
 }

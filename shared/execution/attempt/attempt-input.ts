@@ -35,7 +35,7 @@ export async function gatherInput(ledger: Ledger, { body, state, attempt, isResu
     const brought = [filesOf(body), ...inputs.map(filesOf)];
     return { text: composeInput(body.input, inputs, leftOut), given: parts.map(({ id }) => id), brought };
   };
-  return await retryWhileAway(gather, { signal: attempt.signal });
+  return await retryWhileAway(gather, { signal: () => attempt.signal });
 }
 
 function filesOf({ id, attachments }: Pick<TakenInput, 'id' | 'attachments'>): BroughtFiles {
@@ -95,7 +95,7 @@ export class InputChannel {
     const { attempt, files } = this.#options;
     attempt.throwIfStopped();
     if (!attempt.takeInputNotice()) return [];
-    const inputs = await retryWhileAway(() => this.#takeNew(), { signal: attempt.signal });
+    const inputs = await retryWhileAway(() => this.#takeNew(), { signal: () => attempt.signal });
     // After a stop the agent is to end, and the next attempt gets the messages again.
     attempt.throwIfStopped();
     return await Promise.all(
