@@ -127,7 +127,7 @@ async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promis
     const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
     const classified = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
     const end = { ...classified, ...used, ...execution.models.substituted };
-    await countCost(execution, end);
+    if (execution.spend.isCounted || execution.tokens.isCounted) await countCost(execution, end);
     const settling = settleAndReport(parts, execution, await cutRunaway(parts, execution, end));
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should

@@ -100,6 +100,7 @@ export class AttemptCalls {
   /** Settles the calls that are still open, and waits for those that ended. */
   async close(): Promise<void> {
     this.#sendReports();
+    if (this.#open.size === 0 && this.#ending.size === 0) return;
     await Promise.all([...this.#open].map((call) => call.fail(undefined, null)));
     await Promise.all(this.#ending);
   }

@@ -68,6 +68,11 @@ export class AttemptSpend {
     this.#options.attempt.stop({ kind: 'failed', failure: budgetFailure(reached) });
   }
 
+  /** Whether any budget counts what the attempt costs. */
+  get isCounted(): boolean {
+    return (this.#opened?.call.windows.length ?? 0) > 0;
+  }
+
   /** Counts what the attempt has cost besides its model calls, as far as that is known. */
   async settle(usage: TaskUsage | null | undefined): Promise<void> {
     if (!this.#opened) return;

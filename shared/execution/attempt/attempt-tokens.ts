@@ -27,9 +27,14 @@ export class AttemptTokens {
     return this.#options.ledger.settings.runaways.maxTokens;
   }
 
+  /** Whether the tokens of a task and of what it leads to are bounded. */
+  get isCounted(): boolean {
+    return this.#max > 0;
+  }
+
   /** Errors: RUNAWAY when the root and all that it led to have used what they may. */
   async assertSome(): Promise<void> {
-    if (this.#max === 0) return;
+    if (!this.isCounted) return;
     const used = await readTokens(this.#options.ledger, this.#place);
     if (used >= this.#max) throw this.#failure(used);
   }
@@ -37,12 +42,12 @@ export class AttemptTokens {
   /** Counts what the attempt has used so far, and stops it when that was the last. */
   async report(usage: TaskUsage): Promise<void> {
     const used = await this.settle(usage);
-    if (this.#max > 0 && used >= this.#max) this.#options.attempt.stop({ kind: 'failed', failure: this.#failure(used) });
+    if (this.isCounted && used >= this.#max) this.#options.attempt.stop({ kind: 'failed', failure: this.#failure(used) });
   }
 
   /** Counts what the attempt has used in all. Returns the tokens of all attempts under its root; 0 where they are not counted. */
   async settle(usage: TaskUsage | null | undefined): Promise<number> {
-    if (this.#max === 0 || !usage) return 0;
+    if (!this.isCounted || !usage) return 0;
     const { ledger, attempt } = this.#options;
     return await countTokens(ledger, this.#place, attempt.ref, usage.inputTokens + usage.outputTokens);
   }

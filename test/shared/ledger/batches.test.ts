@@ -6,7 +6,6 @@ function open() {
   const sent: string[] = [];
   const writes = { corked: 0, ended: 0 };
   const stream = { cork: () => (writes.corked += 1), uncork: () => (writes.ended += 1) };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- batches only pass it on
   const ledger = { redis: { stream } } as unknown as Ledger;
   const batches = new CallBatches();
   const runOf = (name: string) => (_: Ledger, items: readonly number[], next: readonly unknown[]) => {
