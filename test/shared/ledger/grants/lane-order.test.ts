@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DONE, retry, TENANT, type Held } from './support/test-ledger.ts';
-import { useCheckedLedger } from './support/use-ledger.ts';
+import { DONE, retry, TENANT, type Held } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 
