@@ -129,7 +129,8 @@ describe.skipIf(!hasBrowser)('the page Deliveries', () => {
 });
 
 describe.skipIf(!hasBrowser)('the page Agents', () => {
-  test('shows what the newest tasks of an agent show of it, and sends it one', async () => {
+  // Its figures alone may take 20 seconds on a busy machine.
+  test('shows what the newest tasks of an agent show of it, and sends it one', { timeout: 40_000 }, async () => {
     await acceptTask(dashboard.parts, { tenant: 'default', agent: 'breaks', input: 'x', source: 'api' });
     // Workers write their counts once a second.
     const isCounted = async (): Promise<boolean> => {
