@@ -28,6 +28,8 @@ export async function gatherInput(ledger: Ledger, { body, state, attempt, isResu
   }
   const hasOnlyItsOwn = state.collect === undefined && state.inputs === undefined && state.leftOut === undefined;
   if (hasOnlyItsOwn) return { text: body.input, given: [], brought: [filesOf(body)] };
+  // Before any message is taken for a run that will not be.
+  attempt.throwIfStopped();
   const gather = async (): Promise<GatheredInput> => {
     if (state.collect) await collect(ledger, attempt);
     const { inputs: parts = [], leftOut } = parseState(attempt.stored, attempt.first);

@@ -31,4 +31,17 @@ describe('a call that is repeated while Redis is away', () => {
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
   });
+
+  it('asks for its signal only for a retry, and rejects with its reason', async () => {
+    const reason = new Error('stopped');
+    let asked = 0;
+    const signal = (): AbortSignal => {
+      asked += 1;
+      return AbortSignal.abort(reason);
+    };
+    expect(await retryWhileAway(failing(), { signal })).toBe('answer');
+    expect(asked).toBe(0);
+    await expect(retryWhileAway(failing(AWAY), { signal })).rejects.toBe(reason);
+    expect(asked).toBe(1);
+  });
 });

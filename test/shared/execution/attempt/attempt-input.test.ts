@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { leaseMember } from '#shared/ledger/claim/leases.ts';
-import { InputChannel } from '#shared/execution/attempt/attempt-input.ts';
+import { gatherInput, InputChannel } from '#shared/execution/attempt/attempt-input.ts';
 import { pollInput } from '#shared/execution/leases/signal-listener.ts';
 import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
 import { TENANT, type Held } from '../../ledger/support/test-ledger.ts';
@@ -117,5 +117,18 @@ describe('a poll for input', () => {
     await test.redis.zadd(test.keys.tenant(TENANT).laneWait(`task:${single.ref.id}`), 1, 'message');
     await pollInput(test.ledger, [idle, single]);
     expect([idle, single].map((attempt) => attempt.takeInputNotice())).toEqual([false, true]);
+  });
+});
+
+describe('the prompt of a turn of collected messages', () => {
+  it('takes no message once its attempt is stopped', async () => {
+    const { attempt, held } = await running();
+    const { ledger, scripts } = counting();
+    attempt.stop({ kind: 'drain' });
+    const state = { ...held.state, collect: { debounceMs: 0, longestWaitMs: 0 } };
+    await expect(gatherInput(ledger, { attempt, state, body: { tenant: TENANT, input: 'x' } } as never)).rejects.toMatchObject({
+      stop: { kind: 'drain' },
+    });
+    expect(scripts).toEqual([]);
   });
 });
