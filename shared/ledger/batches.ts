@@ -28,8 +28,8 @@ interface Call<Item, Answer> {
 }
 
 /**
- * Tasks one script handles at most, or twice as many of a script that another one follows. Fewer share its cost among too few; more make Redis and this process wait for each other in turn,
- * and hold everybody else up for longer. Measured by `npm run bench` with 16, 32 and 64.
+ * Tasks one script handles at most, or twice as many of a script that another one follows. Fewer share its cost among too few; more make
+ * Redis and this process wait for each other in turn, and hold everybody else up for longer. Measured by `npm run bench` with 16, 32 and 64.
  */
 export const MAX_ITEMS = 32;
 

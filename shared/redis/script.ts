@@ -120,8 +120,8 @@ export async function sendCommand(redis: RedisClient, name: string, args: (strin
 
 /**
  * Sends what `send` sends at once in one write. Redis reads it together and answers it before it reads what comes next, and so works on that
- * while this process reads the answers; commands that arrive one by one would wait there, and be answered together with all behind them. A
- * cluster's client has a connection for each node and writes each command by itself.
+ * while this process reads the answers; commands that arrive one by one would wait there, and be answered together with all behind them. The
+ * client of a cluster has a connection for each node and still writes each command separately.
  */
 export function sendInOneWrite(redis: RedisClient, send: () => void): void {
   // Not there before the first connection.

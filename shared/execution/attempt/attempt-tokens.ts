@@ -34,7 +34,6 @@ export class AttemptTokens {
 
   /** Errors: RUNAWAY when the root and all that it led to have used what they may. */
   async assertSome(): Promise<void> {
-    if (!this.isCounted) return;
     const used = await readTokens(this.#options.ledger, this.#place);
     if (used >= this.#max) throw this.#failure(used);
   }
