@@ -6,7 +6,7 @@ import { assertAgentStarts, type Ledger, readCut } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import { isDeeper } from '../tasks/index.ts';
 import { runAsAttempt } from './attempt/current-attempt.ts';
-import { agentContext, agentTask, type ContextParts } from './attempt/agent-context.ts';
+import { agentTask, AttemptContext, type ContextParts } from './attempt/agent-context.ts';
 import { gatherInput } from './attempt/attempt-input.ts';
 import type { Execution } from './execution.ts';
 import type { StopReason } from './attempt/running-attempt.ts';
@@ -89,7 +89,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     task: agentTask(body, state, text),
     definition: entry.definition,
     isOperators: entry.origin === 'config',
-    context: agentContext(parts, execution, given),
+    context: new AttemptContext(parts, execution, given),
     models,
     requests,
     inputArrived: () => attempt.inputArrived,

@@ -78,13 +78,15 @@ export class CallBatches implements Batches {
       this.#flush({ ledger, run: after as BatchRun<unknown, never>, group: name }, before);
     }
     this.#waiting.get(run)?.delete(group);
+    // The map's outgrown tables still refer to the array, until the old generation is collected.
+    const taken = calls.splice(0);
     run(
       ledger,
-      calls.map(({ item }) => item),
+      taken.map(({ item }) => item),
       this.#itemsAfter(run),
     ).then(
-      (answers) => calls.forEach((call, position) => answerCall(call, answers[position])),
-      (error: unknown) => calls.forEach((call) => call.reject(error)),
+      (answers) => taken.forEach((call, position) => answerCall(call, answers[position])),
+      (error: unknown) => taken.forEach((call) => call.reject(error)),
     );
   }
 

@@ -48,7 +48,7 @@ export {
   renewLeases,
 } from './claim/leases.ts';
 export { type RunningUsage, reportUsage } from './claim/report-usage.ts';
-export { type FreeSlot, type PoolFigures, takeReady } from './claim/take-ready.ts';
+export { type FreeSlot, type PoolFigures, type SharedSlots, takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';

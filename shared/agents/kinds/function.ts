@@ -75,10 +75,10 @@ function stackOf(error: unknown): string {
 }
 
 /** Settles like the run, or rejects with the first error that it leaves unhandled. */
-async function catchStray<T>({ log }: AgentContext, run: () => Promise<T>): Promise<T> {
+async function catchStray<T>(context: AgentContext, run: () => Promise<T>): Promise<T> {
   const stray = Promise.withResolvers<never>();
   const onStray = (error: unknown): void => {
-    log.error({ event: 'agent.stray-error', err: error }, 'the agent left an error unhandled');
+    context.log.error({ event: 'agent.stray-error', err: error }, 'the agent left an error unhandled');
     stray.reject(error);
   };
   return await Promise.race([runWithStrayHandler(onStray, run), stray.promise]);

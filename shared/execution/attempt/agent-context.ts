@@ -1,5 +1,5 @@
 import type { FleetModels } from '../../agents/index.ts';
-import type { AgentContext, AgentTask, AgentTurn } from '../../config/index.ts';
+import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { readTranscript } from '../../sessions/index.ts';
@@ -14,33 +14,63 @@ export interface ContextParts {
   fleetModels: FleetModels;
 }
 
-/** What an agent gets besides its task. `given`: the messages that are part of its prompt, by id. */
-export function agentContext({ ledger, fleetModels }: ContextParts, execution: Execution, given: readonly string[]): AgentContext {
-  const { body, attempt, output, taskLog, usage, models, files } = execution;
-  // Made when an agent asks for them; most do not.
-  let turns: Promise<readonly AgentTurn[]> | undefined;
-  let channel: InputChannel | undefined;
-  return {
-    get signal() {
-      return attempt.signal;
-    },
-    write: (text) => output.write(text),
-    input: () => (channel ??= new InputChannel({ ledger, attempt, files, given })).take(),
-    history: () => (turns ??= readHistory(ledger, execution)),
-    get attachments() {
-      return files.attachments;
-    },
-    attach: (name, data, mediaType) => files.attach(name, data, mediaType),
-    progress: (note, percent) => taskLog.progress(note, percent),
-    reportUsage: (used) => usage.report(used),
-    get log() {
-      return taskLog.agentLog;
-    },
-    model: (name) => fleetModels(models, { name, traceparent: childTraceparent(body.traceparent) }),
-    get trace() {
-      return { traceparent: childTraceparent(body.traceparent) };
-    },
+/**
+ * AttemptContext is responsible for what an agent gets besides its task. What an agent asks for is made then; many ask for little. Functions
+ * are fields, so that agents may take them out of the context. Getters belong to the class: for each object with getters of its own V8 makes a
+ * hidden class, which keeps them, and with them the whole attempt, until the old generation is collected.
+ */
+export class AttemptContext implements AgentContext {
+  readonly #parts: ContextParts;
+  readonly #execution: Execution;
+  /** The messages that are part of its prompt, by id. */
+  readonly #given: readonly string[];
+  #turns: Promise<readonly AgentTurn[]> | undefined;
+  #channel: InputChannel | undefined;
+
+  constructor(parts: ContextParts, execution: Execution, given: readonly string[]) {
+    this.#parts = parts;
+    this.#execution = execution;
+    this.#given = given;
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.attempt.signal;
+  }
+
+  get attachments(): readonly AgentAttachment[] {
+    return this.#execution.files.attachments;
+  }
+
+  get log(): AgentLog {
+    return this.#execution.taskLog.agentLog;
+  }
+
+  get trace(): AgentContext['trace'] {
+    return { traceparent: childTraceparent(this.#execution.body.traceparent) };
+  }
+
+  readonly write: AgentContext['write'] = (text) => this.#execution.output.write(text);
+
+  readonly progress: AgentContext['progress'] = (note, percent) => this.#execution.taskLog.progress(note, percent);
+
+  readonly reportUsage: AgentContext['reportUsage'] = (usage) => this.#execution.usage.report(usage);
+
+  readonly input: AgentContext['input'] = () => this.#inputs.take();
+
+  readonly history: AgentContext['history'] = () => (this.#turns ??= readHistory(this.#parts.ledger, this.#execution));
+
+  readonly attach: AgentContext['attach'] = (name, data, mediaType) => this.#execution.files.attach(name, data, mediaType);
+
+  readonly model: AgentContext['model'] = (name) => {
+    const { models, body } = this.#execution;
+    return this.#parts.fleetModels(models, { name, traceparent: childTraceparent(body.traceparent) });
   };
+
+  get #inputs(): InputChannel {
+    const { attempt, files } = this.#execution;
+    this.#channel ??= new InputChannel({ ledger: this.#parts.ledger, attempt, files, given: this.#given });
+    return this.#channel;
+  }
 }
 
 async function readHistory(ledger: Ledger, { body, attempt }: Execution): Promise<readonly AgentTurn[]> {

@@ -3,6 +3,7 @@ import type { Log } from '../../log/index.ts';
 import type { Clock } from '../../time/index.ts';
 import { pollInput } from './signal-listener.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
+import { RunningAttempts } from './running-attempts.ts';
 
 export interface LeaseKeeperOptions {
   ledger: Ledger;
@@ -22,7 +23,7 @@ const FREEZE_MS = 100;
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
-  readonly #attempts = new Map<string, RunningAttempt>();
+  readonly #attempts = new RunningAttempts();
   #timer: NodeJS.Timeout | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   /** Of the last wake-up, monotonic. */
@@ -36,7 +37,7 @@ export class LeaseKeeper {
   }
 
   get running(): RunningAttempt[] {
-    return [...this.#attempts.values()];
+    return this.#attempts.all;
   }
 
   start(): void {
@@ -53,18 +54,18 @@ export class LeaseKeeper {
   add(attempt: RunningAttempt): void {
     if (!this.#wakeTimer) this.#wokeAt = this.#options.clock.monotonic();
     this.#wakeTimer ??= setInterval(() => this.#onWake(), WAKE_MS);
-    this.#attempts.set(attempt.member, attempt);
+    this.#attempts.add(attempt);
     if (this.#isDraining) attempt.stop({ kind: 'drain' });
   }
 
   /** Stops every attempt, also one whose claim is still under way, so that no agent outlives its worker's drain. */
   drain(): void {
     this.#isDraining = true;
-    for (const attempt of this.#attempts.values()) attempt.stop({ kind: 'drain' });
+    for (const attempt of this.#attempts.all) attempt.stop({ kind: 'drain' });
   }
 
   release(attempt: RunningAttempt): void {
-    this.#attempts.delete(attempt.member);
+    this.#attempts.delete(attempt);
     if (this.#attempts.size > 0) return;
     clearInterval(this.#wakeTimer);
     this.#wakeTimer = undefined;
@@ -73,7 +74,7 @@ export class LeaseKeeper {
 
   /** Whether this worker runs or settles the attempt of this lease member. */
   has(member: string): boolean {
-    return this.#attempts.has(member);
+    return this.#attempts.get(member) !== undefined;
   }
 
   /** Resolves when this worker runs and settles nothing. */
@@ -118,7 +119,7 @@ export class LeaseKeeper {
 
   /** An attempt whose lease ran out is aborted before any other step. */
   #abortExpired(now: number): void {
-    for (const attempt of this.#attempts.values()) {
+    for (const attempt of this.#attempts.all) {
       if (!attempt.isHeld(now)) attempt.stop({ kind: 'lease-lost' });
     }
   }

@@ -36,14 +36,22 @@ export interface PoolFigures {
   lowAgeMs: number;
 }
 
+/** Slots that several queues share. */
+export interface SharedSlots {
+  /** Of the slots' permits. */
+  readonly kind: PoolFigures['kind'];
+  /** Read when the call is sent. */
+  readonly figures: () => PoolFigures;
+}
+
 /** A slot that is free now. */
 export interface FreeSlot {
   shard: number;
-  /** The queues that may have it, each with the key that has BullMQ's pause of it; one without `figures`. Tasks of one with
+  /** The queues that may have it, each with the key that has BullMQ's pause of it; one without `pool`. Tasks of one with
    * `isClaimed: false` are not claimed.
    */
   queues: readonly { queue: TaskQueue; pauses: string; isClaimed?: boolean }[];
-  figures?: PoolFigures | undefined;
+  pool?: SharedSlots | undefined;
   /** The worker that is to have the task at once; without it only the ticket is taken. */
   worker?: string | undefined;
   /** The member of the lease that the slot's last attempt had. */
@@ -55,7 +63,7 @@ export interface FreeSlot {
  * any other task the entry stays in the outbox until the claim, so that the ticket goes to BullMQ should this process die.
  */
 export async function takeReady(ledger: Ledger, slot: FreeSlot): Promise<ReadyAnswer> {
-  const group = [slot.figures?.kind, slot.worker, ...slot.queues.map(({ pauses }) => pauses)].join(' ');
+  const group = [slot.pool?.kind, slot.worker, ...slot.queues.map(({ pauses }) => pauses)].join(' ');
   const answer = await ledger.batches.add({ ledger, run: takeTickets, group, after: settleAttempts }, slot);
   if (answer.kind === 'taken' && answer.claimed) ledger.pace.note(answer.ticket.queue);
   return answer;
@@ -74,7 +82,7 @@ async function takeTickets(ledger: Ledger, slots: readonly FreeSlot[]): Promise<
         ...windowOptions(ledger),
         ...claimOptions(ledger, shard),
         // All of these slots are free for it.
-        pool: slots.at(-1)?.figures,
+        pool: slots[0]?.pool?.figures(),
         unclaimed: Object.fromEntries(queues.flatMap(({ queue, isClaimed }) => (isClaimed === false ? [[queue, 1]] : []))),
       }),
       queues.map(({ queue }) => queue).join(','),

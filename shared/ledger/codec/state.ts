@@ -68,23 +68,19 @@ function wordOf(usage: TaskUsage): string {
 /** A short state in full; `first` is what the task began with. */
 function expandState(short: ShortState, first: FirstState): TaskState {
   const { createdAt, queuedAt, run, end } = short;
-  const accepted = {
-    ...(first.notBefore === undefined ? first : withoutTime(first)),
-    createdAt,
-    // Written when it is read, which a worker does not.
-    get log(): string {
-      return timelineOf(short);
-    },
-  };
+  const began = first.notBefore === undefined ? first : withoutTime(first);
+  // No getter, although a worker does not read it: see AttemptContext.
+  const log = timelineOf(short);
   if (queuedAt === undefined)
-    return Object.assign(accepted, { status: 'pending', gate: 'lane', ticket: 0, token: 0, spent: 0, attempt: 0 } as const);
-  const begun = Object.assign(accepted, { queuedAt, ticket: 1 });
-  if (!run) return Object.assign(begun, { status: 'queued', granted: true, token: 0, spent: 0, attempt: 0 } as const);
+    return { ...began, createdAt, log, status: 'pending', gate: 'lane', ticket: 0, token: 0, spent: 0, attempt: 0 };
+  const granted = { queuedAt, ticket: 1 };
+  if (!run) return { ...began, createdAt, log, ...granted, status: 'queued', granted: true, token: 0, spent: 0, attempt: 0 };
   const { startedAt, worker } = run;
-  const ran = Object.assign(begun, { token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt });
-  if (!end) return Object.assign(ran, { status: 'running', granted: true } as const);
+  const ran = { ...granted, token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt };
+  if (!end) return { ...began, createdAt, log, ...ran, status: 'running', granted: true };
   const { completedAt, usage } = end;
-  return Object.assign(ran, { status: 'completed', completedAt, outcome: { kind: 'ran' }, ...(usage === null ? {} : { usage }) } as const);
+  const ended = { completedAt, outcome: { kind: 'ran' } as const, ...(usage === null ? {} : { usage }) };
+  return { ...began, createdAt, log, ...ran, status: 'completed', ...ended };
 }
 
 function withoutTime({ notBefore: _notBefore, ...rest }: FirstState): FirstState {

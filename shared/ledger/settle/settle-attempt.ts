@@ -2,7 +2,7 @@ import type { TaskQueue } from '../../config/index.ts';
 import { type TaskStatus, usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
-import type { FreeSlot } from '../claim/take-ready.ts';
+import type { FreeSlot, PoolFigures } from '../claim/take-ready.ts';
 import { parseBody } from '../codec/body.ts';
 import { parseState } from '../codec/state.ts';
 import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall, usageBounds } from '../context.ts';
@@ -100,11 +100,16 @@ export async function settleAttempts(
 /** Queues whose ready tickets these slots leave: those of other permits, and those that a hub takes. */
 const PARTICULAR = new Set<TaskQueue>(['critical', 'remote']);
 
+function mayRunLowIn({ bands, maxLow }: PoolFigures): boolean {
+  return (bands.low?.running ?? 0) < maxLow;
+}
+
 /** How many slots of a shard take a ticket of each queue; undefined for none. */
 function slotsFor(shard: number, next: readonly FreeSlot[]): Record<string, number> | undefined {
-  const queues = next.flatMap((slot) => (slot.shard === shard && slot.figures?.kind !== 'critical' ? slot.queues : []));
+  const queues = next.flatMap((slot) => (slot.shard === shard && slot.pool?.kind !== 'critical' ? slot.queues : []));
   const counts = Map.groupBy(queues, ({ queue }) => queue);
-  const mayRunLow = next.every(({ figures }) => !figures || (figures.bands.low?.running ?? 0) < figures.maxLow);
+  const pools = new Set(next.flatMap(({ pool }) => pool ?? []));
+  const mayRunLow = [...pools].every((pool) => mayRunLowIn(pool.figures()));
   const isLeft = (queue: TaskQueue): boolean => PARTICULAR.has(queue) || (queue === 'background' && !mayRunLow);
   const slots = [...counts].flatMap(([queue, own]) => (isLeft(queue) ? [] : [[queue, own.length] as const]));
   return slots.length > 0 ? { ...Object.fromEntries(slots), all: next.length } : undefined;

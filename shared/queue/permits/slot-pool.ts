@@ -1,5 +1,5 @@
 import type { TaskQueue } from '../../config/index.ts';
-import type { DispatchLimit, PoolFigures } from '../../ledger/index.ts';
+import type { DispatchLimit, SharedSlots } from '../../ledger/index.ts';
 import { PRIORITY_NAMES } from '../../tasks/index.ts';
 import type { WaitingTicket } from './choose-next.ts';
 import { kindOf, type PermitKind } from './lease-permits.ts';
@@ -34,6 +34,7 @@ export class SlotPool {
   /** Permits that go on to the next ticket of their takers: what is known of that is outdated then. */
   readonly #continuing = new Set<Permit>();
   readonly #loop: RoundLoop;
+  readonly #shared = new Map<PermitKind, SharedSlots>();
   #readyUntil = 0;
 
   constructor(options: SlotPoolOptions) {
@@ -139,13 +140,19 @@ export class SlotPool {
   }
 
   /** What else runs in the slots, for the ledger to choose a next ticket by. */
-  figuresFor(queue: TaskQueue): PoolFigures {
-    return { ...this.#options.slots.figuresFor(kindOf(queue)), idle: this.#startable(queue) };
+  sharedSlots(queue: TaskQueue): SharedSlots {
+    const lease = leaseFor(this.#options.leases, queue);
+    const kind = kindOf(queue);
+    let shared = this.#shared.get(kind);
+    if (!shared) {
+      shared = { kind, figures: () => ({ ...this.#options.slots.figuresFor(kind), idle: this.#startable(lease) }) };
+      this.#shared.set(kind, shared);
+    }
+    return shared;
   }
 
   /** Idle slots whose tickets could start at once: no taker waits, and the fleet has granted the permits. */
-  #startable(queue: TaskQueue): number {
-    const lease = leaseFor(this.#options.leases, queue);
+  #startable(lease: PermitLease): number {
     if (this.#loop.isClosed || lease.isContended || this.#line.length > 0) return 0;
     return Math.max(0, Math.min(this.#options.slots.roomFor(lease.kind), lease.spare));
   }

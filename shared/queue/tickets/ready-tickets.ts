@@ -5,7 +5,7 @@ import {
   type FreeSlot,
   type IssuedTicket,
   type Ledger,
-  type PoolFigures,
+  type SharedSlots,
   takeReady,
   type TicketClaim,
 } from '../../ledger/index.ts';
@@ -37,8 +37,8 @@ export interface TakenTicket {
 interface TakingSlot {
   /** Whether the ticket alone is taken, and its task claimed later. */
   isTicketOnly: boolean;
-  /** What else runs in the worker's slots. */
-  figures: PoolFigures | undefined;
+  /** The worker's slots, where the ledger chooses among their queues. */
+  slots: SharedSlots | undefined;
   /** The lease that the slot's last attempt had. */
   ended: string | undefined;
 }
@@ -83,14 +83,14 @@ export class ReadyTickets {
   }
 
   /** The ticket whose turn it is; the queue of one that goes first and is in BullMQ, null when none is ready. Never rejects. */
-  async take({ isTicketOnly, figures, ended }: TakingSlot): Promise<TakenTicket | TaskQueue | null> {
+  async take({ isTicketOnly, slots, ended }: TakingSlot): Promise<TakenTicket | TaskQueue | null> {
     const { ledger, shard, name, pool, log } = this.#options;
-    const queues = figures && pool ? [...pool.values()] : [this];
+    const queues = slots && pool ? [...pool.values()] : [this];
     try {
       const answer = await takeReady(ledger, {
         shard,
         queues: queues.map((each) => each.source),
-        figures: pool ? figures : undefined,
+        pool: pool ? slots : undefined,
         worker: isTicketOnly ? undefined : this.#claimer,
         ended,
       });

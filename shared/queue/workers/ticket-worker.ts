@@ -131,8 +131,8 @@ export class TicketWorker {
   #readySource(ready: ReadyTickets): ReadySource {
     const { isPooled } = ready;
     const take: ReadySource['take'] = async (slotQueue, ended) => {
-      const figures = isPooled && slotQueue ? this.#options.permits?.pool.figuresFor(slotQueue) : undefined;
-      const taken = await ready.take({ isTicketOnly: this.#fillsWindows, figures, ended });
+      const slots = isPooled && slotQueue ? this.#options.permits?.pool.sharedSlots(slotQueue) : undefined;
+      const taken = await ready.take({ isTicketOnly: this.#fillsWindows, slots, ended });
       if (taken === null) return null;
       this.#noteQueue(typeof taken === 'string' ? taken : taken.ticket.queue);
       if (typeof taken === 'string') return taken;

@@ -4,7 +4,7 @@ import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import { type FreeSlot, type PoolFigures, takeReady } from '#shared/ledger/claim/take-ready.ts';
+import { type FreeSlot, type PoolFigures, type SharedSlots, takeReady } from '#shared/ledger/claim/take-ready.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
@@ -273,6 +273,11 @@ function figures(running: { chat?: number; high?: number; low?: number } = {}): 
   };
 }
 
+/** Slots of which so much is used. */
+function sharedBy(pool: PoolFigures): SharedSlots {
+  return { kind: pool.kind, figures: () => pool };
+}
+
 /** Accepts a task of each wish, in their order; the first ticket of each queue is claimed, so that none of these is out. */
 async function acceptReady(...wishes: TaskWish[]): Promise<string[]> {
   test.window = 1;
@@ -327,7 +332,7 @@ describe('a free slot of several queues', () => {
   const POOL = (['critical', 'chat', 'tasks'] as const).map((queue) => ({ queue, pauses: pausesOf(queue) }));
 
   async function takePooled(count: number, pool: PoolFigures = figures()): Promise<string[]> {
-    const slots = Array.from({ length: count }, () => takeReady(test.ledger, { shard: 0, queues: POOL, figures: pool }));
+    const slots = Array.from({ length: count }, () => takeReady(test.ledger, { shard: 0, queues: POOL, pool: sharedBy(pool) }));
     return (await Promise.all(slots)).map((answer) => {
       if (answer.kind === 'taken') return answer.ticket.task;
       return answer.kind === 'outranked' ? `${answer.by} in BullMQ` : answer.kind;
@@ -396,7 +401,7 @@ describe('a free slot of several queues', () => {
     const [first, second] = await acceptReady({ queue: 'chat', priority: 9 }, { priority: 5 });
     const ledger: Ledger = { ...test.ledger, boundedTenants: () => [] };
     const queues = POOL.map(({ queue, pauses }) => ({ queue, pauses, isClaimed: queue !== 'chat' }));
-    const slot = { shard: 0, queues, figures: figures(), worker: 'w1' };
+    const slot = { shard: 0, queues, pool: sharedBy(figures()), worker: 'w1' };
     expect(claimsOf(await Promise.all([takeReady(ledger, slot), takeReady(ledger, slot)]))).toEqual([
       [first, false],
       [second, true],

@@ -79,6 +79,11 @@ describe('a short state', () => {
     expect(JSON.parse(JSON.stringify(parseState(text, first)))).toEqual(JSON.parse(json));
   });
 
+  it('has no getters of its own, which would keep it in memory', () => {
+    const own = Object.values(Object.getOwnPropertyDescriptors(parseState('r 1 2 3 w', FIRST)));
+    expect(own.filter((each) => 'get' in each)).toEqual([]);
+  });
+
   it('is refused when it is none', () => {
     expect(() => parseShort('x 1 2')).toThrow('no state of a task');
     expect(() => parseShort('c 1 2 3 w')).toThrow('no state of a task');
