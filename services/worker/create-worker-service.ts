@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agents/index.ts';
 import { releaseName } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
-import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
+import { executeTicket, type ExecuteTicketParts, type LeaseKeeper } from '#shared/execution/index.ts';
 import {
   type Parts,
   type Service,
@@ -30,12 +30,13 @@ import { openPool } from './isolation/open-pool.ts';
 import { CancelSweep } from './upkeep/cancel-sweep.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
 import { FleetSharer } from './upkeep/fleet-sharer.ts';
+import { LostClaims } from './upkeep/lost-claims.ts';
 import { openFollowUps } from './upkeep/follow-ups.ts';
 import { ProviderPump } from './upkeep/provider-pump.ts';
 import { Reclaimer } from './upkeep/reclaimer.ts';
 import { openRemote } from './remote/open-remote.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
-import { WorkerService } from './worker-service.ts';
+import { WorkerService, type WorkerServiceOptions } from './worker-service.ts';
 
 /** How long a start waits for the orphans of killed workers to be ended. */
 const ORPHANS_MS = 3000;
@@ -88,7 +89,7 @@ export function createWorkerService(parts: Parts): DrainableService {
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, isHeld: (queue) => isHeldForWorker(parts, queue), onNotice, log }),
     reclaimer: new Reclaimer({ ...parts, onLost, idle: idleOf(parts, permits, policy) }),
-    upkeep: [new FleetSharer(parts), new ProviderPump({ ledger, worker: name, throttle: parts.throttle, log }), new CancelSweep(parts)],
+    upkeep: openUpkeep(parts, name, keeper),
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
@@ -103,6 +104,17 @@ export function createWorkerService(parts: Parts): DrainableService {
     clock: systemClock,
     log,
   });
+}
+
+/** Its timers that need nothing else of it. */
+function openUpkeep(parts: Parts, worker: string, keeper: LeaseKeeper): WorkerServiceOptions['upkeep'] {
+  const { ledger, log, throttle } = parts;
+  return [
+    new FleetSharer(parts),
+    new ProviderPump({ ledger, worker, throttle, log }),
+    new CancelSweep(parts),
+    new LostClaims({ ledger, keeper, worker, log }),
+  ];
 }
 
 /** Ends what commands of a worker that was killed on this system may have left; waits while Redis is away. Never rejects. */

@@ -12,7 +12,7 @@ import {
   type TicketClaim,
 } from '../ledger/index.ts';
 import { describeChain, type TicketData, type TicketResult } from '../queue/index.ts';
-import { isRedisUnavailable, redisNow } from '../redis/index.ts';
+import { isRedisUnavailable, redisNow, retryWhileAway } from '../redis/index.ts';
 import { wait } from '../time/index.ts';
 import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
 import { classifyAnswer } from './classify-answer.ts';
@@ -73,6 +73,8 @@ async function claimAndExecute(
     case 'overtaken':
       return { kind: 'overtaken' };
     case 'suspect':
+      // Others that were claimed with it have taken the room: this claim parks it.
+      if (parts.isolation() === 'full') return await claimAndExecute(parts, place, { ticket, how });
       return await parts.runIsolated(ticket, how, claim.losses);
     case 'busy':
       // The connection may have sent the claim twice because its first answer was lost: then this worker itself has the task.
@@ -98,9 +100,17 @@ export async function resumeAttempt(
   const claimed = { ...adopted, kind: 'claimed', redisTime: await redisNow(parts.ledger.redis) } as const;
   const opened = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
   const execution = { ...opened, isResumed: true } as const;
-  parts.keeper.add(execution.attempt);
-  if (execution.attempt.takesInput) execution.attempt.notifyInput();
-  execution.output.resume(await readAttemptOutput(parts.ledger, { ...place, startedAt: state.startedAt ?? 0 }));
+  const { attempt } = execution;
+  parts.keeper.add(attempt);
+  if (attempt.takesInput) attempt.notifyInput();
+  try {
+    const read = (): ReturnType<typeof readAttemptOutput> => readAttemptOutput(parts.ledger, { ...place, startedAt: state.startedAt ?? 0 });
+    execution.output.resume(await retryWhileAway(read, { signal: () => attempt.signal }));
+  } catch (error) {
+    // Its lease would be renewed for as long as this process lives.
+    parts.keeper.abandon(attempt);
+    throw error;
+  }
   return await runToEnd(parts, execution);
 }
 
@@ -135,8 +145,8 @@ async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promis
     settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
     return { kind: 'done', note: 'completed', ended: leaseMember(attempt.ref) };
   } catch (error) {
-    // A defect of this program. The keeper would go on renewing the lease; once released, the task continues elsewhere.
-    keeper.release(attempt);
+    // A defect of this program. The keeper would go on renewing the lease; once it has run out, the task continues elsewhere.
+    keeper.abandon(attempt);
     log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
     throw error;
   }

@@ -9,3 +9,4 @@ export { type ExecuteTicketParts, executeTicket, resumeAttempt } from './execute
 export type { Execution } from './execution.ts';
 export { LeaseKeeper } from './leases/lease-keeper.ts';
 export { type SignalListener, listenForSignals } from './leases/signal-listener.ts';
+export { tryToReleaseClaim } from './release-lost-claim.ts';

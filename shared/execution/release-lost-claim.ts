@@ -27,7 +27,7 @@ const LOST_ANSWER = 'the answer to its claim was lost';
 export async function releaseLostClaim(parts: ReleaseLostClaimParts, place: TaskPlace, reason = LOST_ANSWER): Promise<boolean> {
   const giveUpAt = parts.clock.monotonic() + GIVE_UP_MS;
   try {
-    return await retryWhileAway(() => tryToRelease(parts, place, reason), {
+    return await retryWhileAway(() => tryToReleaseClaim(parts, place, reason), {
       mayRetry: () => !parts.isDraining() && parts.clock.monotonic() <= giveUpAt,
     });
   } catch (error) {
@@ -36,15 +36,16 @@ export async function releaseLostClaim(parts: ReleaseLostClaimParts, place: Task
   }
 }
 
-async function tryToRelease(
-  { ledger, keeper, worker }: ReleaseLostClaimParts,
-  { tenant, id }: TaskPlace,
-  reason: string,
+/** Tries that once. */
+export async function tryToReleaseClaim(
+  { ledger, keeper, worker }: Pick<ReleaseLostClaimParts, 'ledger' | 'keeper' | 'worker'>,
+  { tenant, id }: Pick<TaskPlace, 'tenant' | 'id'>,
+  reason = LOST_ANSWER,
 ): Promise<boolean> {
   const state = await readState(ledger, tenant, id);
   if (state?.status !== 'running' || state.worker !== worker) return false;
   const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
-  if (keeper.has(leaseMember(attempt))) return false;
+  if (!keeper.isUnknown(leaseMember(attempt))) return false;
   const end = { kind: 'interrupted', reason, delayMs: 0 } as const;
   const settled = await settleAttempt(ledger, attempt, end);
   if (settled.kind === 'lost') return false;

@@ -38,9 +38,11 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
-    return result;
-  } finally {
     keeper.release(attempt);
+    return result;
+  } catch (error) {
+    keeper.abandon(attempt);
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { type DueTask, type Ledger, readDue, promoteDue } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import { isRedisUnavailable } from '#shared/redis/index.ts';
 
 export interface DuePromoterOptions {
   ledger: Ledger;
@@ -57,34 +58,40 @@ export class DuePromoter {
   /** Returns when to poll again, ms from now. */
   async #promote(): Promise<number> {
     const { ledger, log } = this.#options;
-    const { duePollMs } = ledger.settings.worker;
-    let next = duePollMs;
-    try {
-      for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-        const { tasks, nextInMs } = await readDue(ledger, shard, PAGE);
-        const isAllDone = await this.#promoteTasks(tasks);
-        if (nextInMs !== null) next = Math.min(next, isAllDone ? Math.max(nextInMs, 1) : AFTER_FAILURE_MS);
+    let next = ledger.settings.worker.duePollMs;
+    for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+      try {
+        next = Math.min(next, await this.#promoteShard(shard));
+      } catch (error) {
+        // A node of a cluster that is away keeps no task of another node waiting.
+        log.debug({ err: error, shard }, 'due tasks of a shard could not be read');
       }
-    } catch (error) {
-      log.debug({ err: error }, 'due tasks could not be read');
     }
     return next;
   }
 
-  async #promoteTasks(tasks: readonly DueTask[]): Promise<boolean> {
+  async #promoteShard(shard: number): Promise<number> {
+    const { tasks, nextInMs } = await readDue(this.#options.ledger, shard, PAGE);
     let isAllDone = true;
     for (const [tenant, own] of Map.groupBy(tasks, (task) => task.tenant)) {
-      const answers = await promoteDue(
-        this.#options.ledger,
-        tenant,
-        own.map(({ id }) => id),
-      );
-      for (const [position, answer] of answers.entries()) {
-        if (answer.kind !== 'failed') continue;
-        isAllDone = false;
-        this.#options.log.error({ task: own[position]?.id, tenant, why: answer.why }, 'a task whose time has come could not be started');
-      }
+      isAllDone = (await this.#promoteTenant(tenant, own)) && isAllDone;
     }
-    return isAllDone;
+    if (nextInMs === null) return Infinity;
+    return isAllDone ? Math.max(nextInMs, 1) : AFTER_FAILURE_MS;
+  }
+
+  /** Returns whether each of the tasks goes on. What fails for one tenant keeps no other's waiting. */
+  async #promoteTenant(tenant: string, tasks: readonly DueTask[]): Promise<boolean> {
+    const { ledger, log } = this.#options;
+    const ids = tasks.map(({ id }) => id);
+    const answers = await promoteDue(ledger, tenant, ids).catch((error: unknown) => {
+      if (isRedisUnavailable(error)) throw error;
+      return ids.map(() => ({ kind: 'failed', why: String(error) }) as const);
+    });
+    const failed = [...answers.entries()].flatMap(([position, answer]) =>
+      answer.kind === 'failed' ? [{ task: ids[position], why: answer.why }] : [],
+    );
+    for (const each of failed) log.error({ ...each, tenant }, 'a task whose time has come could not be started');
+    return failed.length === 0;
   }
 }

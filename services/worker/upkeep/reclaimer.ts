@@ -43,11 +43,12 @@ const MAX_PER_ROUND = 5000;
 export class Reclaimer {
   readonly #options: ReclaimerOptions;
   readonly #ticker: Ticker;
-  #wasAway = false;
+  /** Shards whose last round failed. */
+  readonly #wereAway = new Set<number>();
   /** Whether this round announced that suspects return. */
   #hasAnnounced = false;
-  /** By Redis's clock, ms since the epoch. */
-  #expireFrom = 0;
+  /** From when on leases of a shard expire, by Redis's clock, ms since the epoch. */
+  readonly #expireFrom = new Map<number, number>();
 
   constructor(options: ReclaimerOptions) {
     this.#options = options;
@@ -55,7 +56,7 @@ export class Reclaimer {
       everyMs: options.ledger.settings.worker.orphanCheckIntervalMs,
       run: () => this.#reclaim(),
       onError: (error) => {
-        this.#wasAway = true;
+        for (let shard = 0; shard < options.ledger.keys.shards; shard += 1) this.#wereAway.add(shard);
         options.log.debug({ err: error }, 'nothing could be reclaimed now');
       },
     });
@@ -71,19 +72,29 @@ export class Reclaimer {
   }
 
   async #reclaim(): Promise<void> {
-    const { keys, redis, settings } = this.#options.ledger;
-    const now = await redisNow(redis);
-    if (this.#wasAway) this.#expireFrom = now + AFTER_OUTAGE_MS;
-    this.#wasAway = false;
+    const { ledger, log } = this.#options;
+    const now = await redisNow(ledger.redis);
     this.#hasAnnounced = false;
-    for (let shard = 0; shard < keys.shards; shard += 1) {
-      const { leases, outbox } = keys.shard(shard);
-      if (now >= this.#expireFrom) await this.#eachDue(leases, now, (member) => this.#expire(member));
-      await this.#eachDue(outbox, now - settings.worker.outboxSweepMs, (entry) => this.#reissue(shard, entry));
-      // Windows that grew while nothing was claimed, and windows that a dead process left half full.
-      const idle = this.#options.idle?.();
-      if (idle !== null) await dispatchReady(this.#options.ledger, shard, idle);
+    for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+      if (this.#wereAway.delete(shard)) this.#expireFrom.set(shard, now + AFTER_OUTAGE_MS);
+      try {
+        await this.#reclaimShard(shard, now);
+      } catch (error) {
+        // A node of a cluster that is away keeps nothing of another node from being reclaimed.
+        this.#wereAway.add(shard);
+        log.debug({ err: error, shard }, 'nothing of a shard could be reclaimed now');
+      }
     }
+  }
+
+  async #reclaimShard(shard: number, now: number): Promise<void> {
+    const { ledger, idle: readIdle } = this.#options;
+    const { leases, outbox } = ledger.keys.shard(shard);
+    if (now >= (this.#expireFrom.get(shard) ?? 0)) await this.#eachDue(leases, now, (member) => this.#expire(member));
+    await this.#eachDue(outbox, now - ledger.settings.worker.outboxSweepMs, (entry) => this.#reissue(shard, entry));
+    // Windows that grew while nothing was claimed, and windows that a dead process left half full.
+    const idle = readIdle?.();
+    if (idle !== null) await dispatchReady(ledger, shard, idle);
   }
 
   async #eachDue(key: string, until: number, handle: (member: string) => Promise<void>): Promise<void> {

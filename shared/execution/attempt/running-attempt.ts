@@ -152,8 +152,9 @@ export class RunningAttempt {
     return this.#stopped?.stop ?? null;
   }
 
-  /** Throws the signal's reason, once it was stopped. */
+  /** Throws the signal's reason, once it was stopped or its lease has run out: this process may have been frozen since it last knew. */
   throwIfStopped(): void {
+    if (!this.isHeld(this.#clock.monotonic())) this.stop({ kind: 'lease-lost' });
     if (this.#stopped) throw this.#stopped;
   }
 

@@ -1,6 +1,6 @@
 import { type Ledger, type Renewal, renewLeases } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import type { Clock } from '../../time/index.ts';
+import { type Clock, Recent } from '../../time/index.ts';
 import { pollInput } from './signal-listener.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { RunningAttempts } from './running-attempts.ts';
@@ -16,6 +16,8 @@ const CHECKS_PER_LEASE = 10;
 /** While attempts run, this process checks so often whether it was frozen, which shows as a gap. */
 const WAKE_MS = 10;
 const FREEZE_MS = 100;
+/** Attempts remembered that defects of this program kept from their end. */
+const MAX_ABANDONED = 1000;
 
 /**
  * LeaseKeeper is responsible for renewing the leases of all attempts of this worker, and for aborting an attempt by the time its lease
@@ -24,6 +26,7 @@ const FREEZE_MS = 100;
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #attempts = new RunningAttempts();
+  readonly #abandoned = new Recent<string, true>({ maxEntries: MAX_ABANDONED });
   #timer: NodeJS.Timeout | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   /** Of the last wake-up, monotonic. */
@@ -55,6 +58,8 @@ export class LeaseKeeper {
     if (!this.#wakeTimer) this.#wokeAt = this.#options.clock.monotonic();
     this.#wakeTimer ??= setInterval(() => this.#onWake(), WAKE_MS);
     this.#attempts.add(attempt);
+    // A frozen process reads the answer to a claim after the lease that the claim began.
+    if (!attempt.isHeld(this.#options.clock.monotonic())) attempt.stop({ kind: 'lease-lost' });
     if (this.#isDraining) attempt.stop({ kind: 'drain' });
   }
 
@@ -70,6 +75,17 @@ export class LeaseKeeper {
     clearInterval(this.#wakeTimer);
     this.#wakeTimer = undefined;
     this.#empty?.resolve();
+  }
+
+  /** Releases an attempt that this worker cannot settle, so that its lease runs out. */
+  abandon(attempt: RunningAttempt): void {
+    this.#abandoned.set(attempt.member, true);
+    this.release(attempt);
+  }
+
+  /** Whether this worker neither runs the attempt of this lease member nor has left it to its lease. */
+  isUnknown(member: string): boolean {
+    return !this.has(member) && this.#abandoned.get(member) === undefined;
   }
 
   /** Whether this worker runs or settles the attempt of this lease member. */
@@ -125,18 +141,23 @@ export class LeaseKeeper {
   }
 
   async #renew(attempts: RunningAttempt[]): Promise<void> {
-    const { ledger, clock } = this.#options;
+    const { ledger } = this.#options;
     const byShard = Map.groupBy(attempts, ({ ref }) => ledger.keys.shardOf(ref.tenant));
-    for (const [shard, group] of byShard) {
-      // From before the call: the lease may have been written any time after it.
-      const heldUntil = clock.monotonic() + ledger.settings.worker.leaseMs;
-      const answers = await renewLeases(
-        ledger,
-        shard,
-        group.map(({ member }) => member),
-      );
-      for (const [position, attempt] of group.entries()) this.#apply(attempt, answers[position] ?? 'lost', heldUntil);
-    }
+    // A node of a cluster that is away keeps no lease of another node from its renewal.
+    const renewals = await Promise.allSettled([...byShard].map(async ([shard, group]) => await this.#renewShard(shard, group)));
+    for (const renewal of renewals) if (renewal.status === 'rejected') throw renewal.reason;
+  }
+
+  async #renewShard(shard: number, group: readonly RunningAttempt[]): Promise<void> {
+    const { ledger, clock } = this.#options;
+    // From before the call: the lease may have been written any time after it.
+    const heldUntil = clock.monotonic() + ledger.settings.worker.leaseMs;
+    const answers = await renewLeases(
+      ledger,
+      shard,
+      group.map(({ member }) => member),
+    );
+    for (const [position, attempt] of group.entries()) this.#apply(attempt, answers[position] ?? 'lost', heldUntil);
   }
 
   /** Its lease goes on, because the worker's own grace bounds how long its agent takes to end. */

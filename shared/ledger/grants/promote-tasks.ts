@@ -89,9 +89,14 @@ async function promote(
   })) as string[];
 }
 
-/** A task that waits for a time, or is held, never has a short state. */
+/** A task that waits for a time, or is held, never has a short state. The script answers for one whose state cannot be read. */
 function laneIn(state: string | null): string | null {
-  return state === null || isShort(state) ? null : (parseFullState(state).lane ?? null);
+  if (state === null || isShort(state)) return null;
+  try {
+    return parseFullState(state).lane ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function promoteAnswer(kind: string, why: string): PromoteAnswer {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAgentRunners, runAgent } from '#shared/agents/agent-kinds.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -82,6 +82,24 @@ describe('executing a ticket', () => {
   });
 });
 
+describe('a claim that is answered after its lease', () => {
+  it('starts no agent: another worker may have the task', async () => {
+    let [started, ahead] = [0, 0];
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
+    const executor = { ...createExecutor(), clock, keeper: new LeaseKeeper({ ledger: parts.ledger, clock, log: parts.log }) };
+    executor.runAgent = () => {
+      started += 1;
+      return Promise.resolve({});
+    };
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'worker', input: 'work' });
+    const executing = executeTicket(executor, { tenant: 'default', task: id });
+    // The process is frozen between its call and the answer.
+    ahead = parts.config.settings.worker.leaseMs + 1;
+    await executing;
+    expect(started).toBe(0);
+  });
+});
+
 describe('an attempt that its daemon takes to another hub', () => {
   it('goes on with its output after the last entry, and ends under its token', async () => {
     const { ledger } = parts;
@@ -112,6 +130,20 @@ describe('an attempt that its daemon takes to another hub', () => {
       output: 'one two three',
     });
     expect(await readAttemptOutput(ledger, { ...place, startedAt: 0 })).toEqual({ text: 'one two three', seq: 3 });
+  });
+
+  it('is left to its lease when its output cannot be read', async () => {
+    const { ledger } = parts;
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'worker', input: 'work' });
+    const claim = await claimTask(ledger, { tenant: 'default', id, lane: null }, 'first-hub', { daemon: 'dmn_1' });
+    if (claim.kind !== 'claimed') throw new Error(claim.kind);
+    const place = { tenant: 'default', id };
+    const adopted = await adoptAttempt(ledger, { ...place, token: claim.state.token }, { worker: 'tested', daemon: 'dmn_1' });
+    if (adopted.kind === 'gone') throw new Error('it runs');
+    vi.spyOn(ledger.redis, 'xrange').mockRejectedValueOnce(new Error('broken'));
+    const executor = createExecutor();
+    await expect(resumeAttempt(executor, place, adopted)).rejects.toThrow('broken');
+    expect(executor.keeper.running).toEqual([]);
   });
 
   it('is left to that hub by the one that held it before', async () => {

@@ -40,3 +40,20 @@ it('shows the end of its lease as soon as its signal is read, before any timer r
   expect([signal.aborted, aborts, attempt.stopped]).toEqual([true, 1, { kind: 'lease-lost' }]);
   expect(() => signal.throwIfAborted()).toThrow('lease-lost');
 });
+
+it('begins no step after the end of its lease, whatever timers ran', () => {
+  let now = 0;
+  const attempt = new RunningAttempt({
+    ref: { tenant: 'default', id: 'a', lane: null, token: 1 },
+    stored: '',
+    first: { agent: 'echo', source: 'api', queue: 'tasks', priority: 5, class: 'u1', timeoutMs: 1000, maxAttempts: 1 },
+    takesInput: false,
+    claimedAt: { redis: 0, monotonic: 0 },
+    heldUntil: 1000,
+    clock: { monotonic: () => now },
+  });
+  attempt.throwIfStopped();
+  now = 1000;
+  expect(() => attempt.throwIfStopped()).toThrow('lease-lost');
+  expect(attempt.stopped).toEqual({ kind: 'lease-lost' });
+});

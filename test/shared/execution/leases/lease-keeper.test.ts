@@ -30,6 +30,24 @@ it('stops an attempt that is claimed while it drains', () => {
   keeper.release(attempt);
 });
 
+it('stops an attempt whose claim is answered after the lease that it began', () => {
+  const now = LEASE_MS + 1;
+  const keeper = new LeaseKeeper({ ...parts, clock: { now: () => Date.now(), monotonic: () => now } });
+  const attempt = attemptUntil(LEASE_MS);
+  keeper.add(attempt);
+  expect(attempt.stopped).toEqual({ kind: 'lease-lost' });
+  keeper.release(attempt);
+});
+
+it('knows an attempt that it left to its lease', () => {
+  const keeper = new LeaseKeeper({ ...parts, clock: systemClock });
+  const attempt = attemptUntil(systemClock.monotonic() + LEASE_MS);
+  keeper.add(attempt);
+  expect(keeper.isUnknown(attempt.member)).toBe(false);
+  keeper.abandon(attempt);
+  expect([keeper.running, keeper.isUnknown(attempt.member)]).toEqual([[], false]);
+});
+
 it('aborts an attempt that a frozen process held too long before the next timers of its agent', async () => {
   let now = 0;
   const keeper = new LeaseKeeper({ ...parts, clock: { now: () => Date.now(), monotonic: () => now } });

@@ -101,6 +101,17 @@ describe('a task whose time has come', () => {
     expect(await test.redis.zcard(test.keys.shard(0).due)).toBe(0);
   });
 
+  it('is not kept waiting by one whose record cannot be read', async () => {
+    const [broken, id] = [await test.accepted({ scheduledFor: inAnHour() }), await test.accepted({ scheduledFor: inAnHour() })];
+    await setPast(id);
+    const { states } = test.keys.tenant(TENANT);
+    const kept = (await test.redis.hget(states, broken)) ?? '';
+    await test.redis.hset(states, broken, '{');
+    const [failed, promoted] = await promoteDue(test.ledger, TENANT, [broken, id]);
+    expect([failed?.kind, promoted]).toEqual(['failed', { kind: 'promoted' }]);
+    await test.redis.hset(states, broken, kept);
+  });
+
   it('that is gone is taken out of the list', async () => {
     await test.redis.zadd(test.keys.shard(0).due, 1, `${TENANT}/nobody`);
     expect(await promoteDue(test.ledger, TENANT, ['nobody'])).toEqual([{ kind: 'gone' }]);

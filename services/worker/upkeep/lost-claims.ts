@@ -1,0 +1,62 @@
+import { type LeaseKeeper, tryToReleaseClaim } from '#shared/execution/index.ts';
+import { type Ledger, parseLease } from '#shared/ledger/index.ts';
+import type { Log } from '#shared/log/index.ts';
+import { redisNow } from '#shared/redis/index.ts';
+import { Ticker } from '#shared/time/index.ts';
+
+interface LostClaimsOptions {
+  ledger: Ledger;
+  keeper: LeaseKeeper;
+  /** This worker's name, as records show it. */
+  worker: string;
+  log: Log;
+}
+
+/** Leases end so soon, of their whole length, only when they were not renewed at their half: nobody knows their attempts, or their worker is gone. */
+const UNRENEWED = 0.4;
+/** Leases looked at in one round of a shard. */
+const MAX_LEASES = 1000;
+
+/**
+ * LostClaims is responsible for tasks that Redis claimed for this worker without the worker knowing: the answer was lost, or came after the
+ * call's deadline, or the client sent the call again and got other tasks. Each goes back to its place and spends no attempt. A slot that takes
+ * what is ready knows the task by that answer only, so that nobody else could look for it.
+ */
+export class LostClaims {
+  readonly #options: LostClaimsOptions;
+  readonly #ticker: Ticker;
+
+  constructor(options: LostClaimsOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker({
+      everyMs: options.ledger.settings.worker.orphanCheckIntervalMs,
+      run: () => this.#look(),
+      onError: (error) => options.log.debug({ err: error }, 'lost claims cannot be looked for now'),
+    });
+  }
+
+  start(): void {
+    this.#ticker.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#ticker.stop();
+  }
+
+  async #look(): Promise<void> {
+    const { ledger, keeper } = this.#options;
+    const now = await redisNow(ledger.redis);
+    const until = now + UNRENEWED * ledger.settings.worker.leaseMs;
+    for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
+      const members = await ledger.redis.zrangebyscore(ledger.keys.shard(shard).leases, now, until, 'LIMIT', 0, MAX_LEASES);
+      for (const member of members) if (keeper.isUnknown(member)) await this.#release(member);
+    }
+  }
+
+  async #release(member: string): Promise<void> {
+    const { log } = this.#options;
+    const { tenant, id } = parseLease(member);
+    if (!(await tryToReleaseClaim(this.#options, { tenant, id }))) return;
+    log.warn({ event: 'task.claim-lost', task: id, tenant }, 'released a task whose claim was not answered; that costs no attempt');
+  }
+}
