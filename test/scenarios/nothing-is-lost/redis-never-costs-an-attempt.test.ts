@@ -65,7 +65,10 @@ describe('a Redis that fails never costs an attempt', () => {
     expect(attempts.map((list) => list.map(({ status }) => status))).toEqual(ids.map(() => ['interrupted', 'success']));
   });
 
-  it('when a worker is killed after it claimed a ready task and before its agent started', async () => {
+  it.each([
+    ['is killed', 'WORKER_LOST'],
+    ['goes on without the answer', undefined],
+  ])('when a worker that claimed a ready task %s before its agent started', async (end, code) => {
     const proxy = await startRedisProxy(fleet.redis.port);
     try {
       const runAll = async (count: number, workMs = 0): Promise<string[]> =>
@@ -84,12 +87,17 @@ describe('a Redis that fails never costs an attempt', () => {
         deadlineMs: 20_000,
         what: 'a task to be claimed whose agent has not started',
       });
-      await worker.kill('SIGKILL');
-      await fleet.start('worker', { MUSTER_QUEUES: 'tasks=1,maintenance=1' });
+      if (end === 'is killed') {
+        await worker.kill('SIGKILL');
+        await fleet.start('worker', { MUSTER_QUEUES: 'tasks=1,maintenance=1' });
+      } else {
+        proxy.reset();
+        proxy.repair();
+      }
       const tasks = await fleet.client.ended(ids, 20_000);
       expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual(ids.map(() => ['completed', 1]));
       expect((await fleet.client.attempts(claimed)).map(({ status, error }) => [status, error?.code])).toEqual([
-        ['interrupted', 'WORKER_LOST'],
+        ['interrupted', code],
         ['success', undefined],
       ]);
       expect(startsOf(ids)).toEqual(ids.toSorted());
