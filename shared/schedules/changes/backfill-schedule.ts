@@ -2,8 +2,8 @@ import { MusterError } from '../../errors/index.ts';
 import { listTasks } from '../../ledger/index.ts';
 import { acceptTask } from '../../queue/index.ts';
 import { newTaskId } from '../../tasks/index.ts';
-import { runRequest } from '../firing/accept-runs.ts';
-import { pastOccurrences } from '../firing/occurrences.ts';
+import { keyOfRun, runRequest } from '../firing/accept-runs.ts';
+import { firstDecided, pastOccurrences } from '../firing/occurrences.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Schedule } from '../store/schedule.ts';
 import { changeSchedule } from './change-schedule.ts';
@@ -46,14 +46,14 @@ export async function backfillSchedule(
       else backfilled.push(await acceptRun(parts, schedule, occurrence, options.traceparent));
     }
   } finally {
-    if (!options.isDryRun) await countRuns(parts, schedule, backfilled.filter(({ isNew }) => isNew).length);
+    if (!options.isDryRun) await recordRuns(parts, schedule, backfilled);
   }
   return backfilled;
 }
 
 function occurrencesIn(schedule: Schedule, { since, until }: BackfillOptions, { now, max }: { now: number; max: number }): number[] {
-  // A due occurrence that has not fired yet is the scheduler's.
-  const last = Math.min(until, now, (schedule.nextFireAt ?? Infinity) - 1);
+  // A due occurrence that has not fired yet is the scheduler's, and so is one whose run is decided and not yet accepted.
+  const last = Math.min(until, now, (schedule.nextFireAt ?? Infinity) - 1, firstDecided(schedule) - 1);
   const found = pastOccurrences(schedule, { since, until: last, count: max + 1 });
   if (found.length > max) {
     throw new MusterError('schedule.range-too-large', `The range has more than ${max} occurrences; name a shorter one`, {
@@ -89,10 +89,9 @@ async function acceptRun(
   occurrence: number,
   traceparent: string | undefined,
 ): Promise<BackfilledOccurrence> {
-  // Differs from the key of a regular run, which a skipped occurrence may have used up.
-  const key = `${schedule.id}:backfill:${occurrence}`;
   // Backfilled runs follow each other; none interrupts the one before it.
   const request = runRequest({ ...schedule, overlap: schedule.overlap === 'allow' ? 'allow' : 'queue' }, { id: newTaskId(), occurrence });
+  const key = isUndecidedOneShot(schedule) ? keyOfRun(schedule, occurrence) : `${schedule.id}:backfill:${occurrence}`;
   const { id, isDuplicate } = await acceptTask(parts, {
     ...request,
     idempotencyKey: key,
@@ -103,8 +102,38 @@ async function acceptRun(
   return { occurrence, id, isNew: !isDuplicate };
 }
 
-async function countRuns(parts: ScheduleParts, { tenant, id }: Schedule, count: number): Promise<void> {
-  if (count === 0) return;
-  await changeSchedule(parts, tenant, id, { change: (current) => ({ ...current, runCount: current.runCount + count }) });
-  parts.log.info({ event: 'schedule.backfilled', schedule: id, tenant, runs: count }, 'occurrences of a schedule were backfilled');
+/**
+ * Its run has the key of a regular one, so that it does not run again when the schedule is resumed after a crash that left the run
+ * unrecorded. Any other occurrence of the past may have used up that key by being skipped.
+ */
+function isUndecidedOneShot({ rule, lastOccurrence }: Schedule): boolean {
+  return rule.kind === 'once' && rule.at !== lastOccurrence;
+}
+
+async function recordRuns(parts: ScheduleParts, schedule: Schedule, backfilled: readonly BackfilledOccurrence[]): Promise<void> {
+  const { tenant, id } = schedule;
+  const count = backfilled.filter(({ isNew }) => isNew).length;
+  const [run] = isUndecidedOneShot(schedule) ? backfilled : [];
+  if (count === 0 && !run) return;
+  const now = await parts.now();
+  await changeSchedule(parts, tenant, id, {
+    change: (current) => {
+      // Resumed meanwhile, the scheduler found the run and counted it.
+      if (run && run.id === current.lastRunId) return null;
+      const counted = { ...current, runCount: current.runCount + count };
+      return run ? withOneRun(counted, run, now) : counted;
+    },
+  });
+  if (count > 0) {
+    parts.log.info({ event: 'schedule.backfilled', schedule: id, tenant, runs: count }, 'occurrences of a schedule were backfilled');
+  }
+}
+
+/** The run of a one-shot ends it, as if it had fired at its time. */
+function withOneRun(current: Schedule, { occurrence, id }: BackfilledOccurrence, now: number): Schedule {
+  // It got another time meanwhile.
+  if (current.rule.kind !== 'once' || current.rule.at !== occurrence) return current;
+  // Where it was resumed meanwhile, the time is not to be decided any more.
+  const times = current.nextFireAt === occurrence ? { nextFireAt: null, wakeAt: null } : {};
+  return { ...current, ...times, lastOccurrence: occurrence, lastRunAt: now, lastRunId: id };
 }

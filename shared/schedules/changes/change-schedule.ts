@@ -1,7 +1,7 @@
 import { MusterError } from '../../errors/index.ts';
 import { wait } from '../../time/index.ts';
-import { acceptRuns, runRequest } from '../firing/accept-runs.ts';
-import { settleFiring, withoutRuns } from '../firing/decide-firing.ts';
+import { runRequest } from '../firing/accept-runs.ts';
+import { settleRuns, withoutRuns } from '../firing/settle-firing.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Schedule } from '../store/schedule.ts';
 import type { ScheduleEvent } from '../store/schedule-store.ts';
@@ -20,7 +20,8 @@ interface Change {
 
 /**
  * Changes a schedule, whatever other writers do at the same time. Afterwards nothing fires by the old record: runs that were decided
- * before are accepted first, or undone when they cannot be. Returns the new record; null when there is none.
+ * before are accepted first, or undone when they cannot be; those of a paused schedule are undone. Returns the new record; null when there
+ * is none.
  */
 export async function changeSchedule(
   parts: ScheduleParts,
@@ -31,9 +32,10 @@ export async function changeSchedule(
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const schedule = await parts.store.find(tenant, id);
     if (!schedule) return null;
-    const settled = await settleRuns(parts, schedule);
-    const changed = change(settled);
-    if (!changed) return settled;
+    const settled = await settleFirst(parts, schedule);
+    const asked = change(settled);
+    if (!asked) return settled;
+    const changed = { ...asked, wakeAt: wakeOf(asked, settled) };
     const now = await parts.now();
     const [isWritten] = await parts.store.save(tenant, [{ schedule: { ...changed, version: schedule.version, updatedAt: now }, event }]);
     if (isWritten) return { ...changed, version: schedule.version + 1, updatedAt: now };
@@ -47,7 +49,7 @@ export async function removeSchedule(parts: ScheduleParts, tenant: string, id: s
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const schedule = await parts.store.find(tenant, id);
     if (!schedule) return false;
-    await settleRuns(parts, schedule);
+    await settleFirst(parts, schedule);
     if (await parts.store.remove(schedule)) {
       parts.log.info({ event: 'schedule.canceled', tenant, schedule: schedule.id }, 'a schedule was removed');
       return true;
@@ -58,11 +60,17 @@ export async function removeSchedule(parts: ScheduleParts, tenant: string, id: s
 }
 
 /** Accepts the decided runs. Returns the settled record, not saved yet. */
-async function settleRuns(parts: ScheduleParts, schedule: Schedule): Promise<Schedule> {
+async function settleFirst(parts: ScheduleParts, schedule: Schedule): Promise<Schedule> {
   if (schedule.firing.length === 0) return schedule;
-  const answer = await acceptRuns(parts, schedule);
-  if (answer.kind === 'later') return { ...withoutRuns(schedule), wakeAt: (await parts.now()) + answer.afterMs };
-  return settleFiring(schedule, answer, await parts.now(), parts.settings.scheduler).schedule;
+  const now = await parts.now();
+  const { answer, change } = await settleRuns(parts, schedule, now);
+  return answer.kind === 'later' ? { ...withoutRuns(change.schedule), wakeAt: now + answer.afterMs } : change.schedule;
+}
+
+/** A decided skip that could not be recorded yet is recorded soon, whatever the change makes of the schedule's times. */
+function wakeOf(changed: Schedule, settled: Schedule): number | null {
+  if (settled.firing.length === 0 || settled.wakeAt === null) return changed.wakeAt;
+  return Math.min(changed.wakeAt ?? Infinity, settled.wakeAt);
 }
 
 /** A random pause, so that the same writers do not collide again. */

@@ -26,7 +26,7 @@ export async function skipOccurrence(parts: ScheduleParts, tenant: string, id: s
         ...wakeFor(schedule, next, parts.settings.scheduler),
         ...(next === null ? { status: 'completed', pausedReason: 'its last occurrence was skipped' } : {}),
         // The scheduler records the skipped run as it accepts every decided run.
-        firing: [{ id: newTaskId(), occurrence, skip: 'skipped by request' }],
+        firing: [...schedule.firing, { id: newTaskId(), occurrence, skip: 'skipped by request' }],
         wakeAt: now,
         lastOccurrence: occurrence,
         spreadFor: null,

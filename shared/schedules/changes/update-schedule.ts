@@ -1,5 +1,5 @@
 import { MusterError } from '../../errors/index.ts';
-import { upcomingTimes, wakeFor } from '../firing/occurrences.ts';
+import { undecidedAfter, wakeFor } from '../firing/occurrences.ts';
 import { type ReadRule, readRule } from '../rules/read-rule.ts';
 import { describeRule } from '../rules/rule.ts';
 import { readZone } from '../rules/wall-time.ts';
@@ -26,7 +26,9 @@ export async function updateSchedule(parts: ScheduleParts, tenant: string, id: s
       const zone = tz ?? schedule.tz;
       const rule = newRule(patch, zone, now, schedule.id);
       // The sentence has wall times of the zone, also for the same rule.
-      const timed = rule ? ruleFields(rule, now) : { sentence: describeRule(schedule.rule, zone, schedule.id) };
+      const timed = rule
+        ? { ...ruleFields(rule, now), lastOccurrence: null }
+        : { sentence: describeRule(schedule.rule, zone, schedule.id) };
       const changed = { ...schedule, ...fields, tz: zone, ...timed };
       assertPlace(changed);
       return withStatus(changed, { patch, hasNewRule: rule !== null, now }, parts);
@@ -114,7 +116,7 @@ function keepDueTime(schedule: Schedule, now: number, { settings }: SchedulePart
 function withNextTime(schedule: Schedule, now: number, parts: ScheduleParts): Schedule {
   // A one-shot whose run is at work has no next time.
   if (schedule.rule.kind === 'once' && schedule.rule.at <= now) return schedule;
-  const [nextFireAt] = upcomingTimes(schedule, now, 1);
-  if (nextFireAt === undefined) throw new MusterError('request.invalid', 'until: this schedule would never fire');
+  const nextFireAt = undecidedAfter(schedule, now);
+  if (nextFireAt === null) throw new MusterError('request.invalid', 'until: this schedule would never fire');
   return { ...schedule, ...wakeFor(schedule, nextFireAt, parts.settings.scheduler) };
 }

@@ -1,43 +1,71 @@
 import { MusterError } from '../../errors/index.ts';
+import { readStates } from '../../ledger/index.ts';
 import { type AcceptRequest, acceptTask } from '../../queue/index.ts';
 import { traceIdOf, traceparentFor } from '../../tasks/index.ts';
 import { sessionOf, WEB_CHAT } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Firing, Schedule } from '../store/schedule.ts';
 
-export type AcceptRunsAnswer =
-  /** `earlier`: the tasks of runs that had been accepted under another id, by the id that was decided now. */
-  | { kind: 'accepted'; earlier: ReadonlyMap<string, string> }
+/** The task of a decided run. */
+export interface AcceptedRun {
+  /** Another id than the decided one when the occurrence had been accepted under that. */
+  task: string;
+  /** What its task says, whatever was decided: an earlier acceptance whose reply was lost is the one that counts. */
+  isSkipped: boolean;
+}
+
+type Refusal =
   /** A limit, or Redis is unavailable. */
   | { kind: 'later'; afterMs: number; reason: string }
   | { kind: 'no-agent' }
+  /** Until the tenant is enabled again. */
+  | { kind: 'tenant-disabled' }
   /** Refused for as long as the schedule stays as it is. */
   | { kind: 'refused'; reason: string };
 
+/** `accepted`: the first of the decided runs, in their order; all of them unless one was refused. */
+export type AcceptRunsAnswer = { accepted: AcceptedRun[] } & ({ kind: 'accepted' } | Refusal);
+
 /** Accepts the decided runs of a schedule, in their order. It is idempotent, so another process may repeat it from the record. */
 export async function acceptRuns(parts: ScheduleParts, schedule: Schedule): Promise<AcceptRunsAnswer> {
-  const earlier = new Map<string, string>();
+  const accepted: AcceptedRun[] = [];
   for (const firing of schedule.firing) {
     try {
       const request = runRequest(schedule, firing);
-      const { id, isDuplicate } = await acceptTask(parts, request);
-      if (id !== firing.id) earlier.set(firing.id, id);
-      logRun(parts, schedule, firing, { task: id, trace: traceIdOf(request.traceparent ?? ''), isDuplicate });
+      const { id, isDuplicate, status, outcome } = await acceptTask(parts, request);
+      // The record of an earlier task may not be kept any more.
+      const isSkipped = status === null ? firing.skip !== undefined : outcome?.kind === 'skipped';
+      accepted.push({ task: id, isSkipped });
+      logRun(parts, schedule, firing, { task: id, trace: traceIdOf(request.traceparent ?? ''), isDuplicate, isSkipped });
     } catch (error) {
-      return refusalOf(error, parts.settings.scheduler.retryMs);
+      return { accepted, ...refusalOf(error, parts.settings.scheduler.retryMs) };
     }
   }
-  return { kind: 'accepted', earlier };
+  return { accepted, kind: 'accepted' };
+}
+
+/** The decided runs that have a task already, in their order up to the first that has none: a process died before it settled them. */
+export async function findAccepted({ ledger }: Pick<ScheduleParts, 'ledger'>, { tenant, firing }: Schedule): Promise<AcceptedRun[]> {
+  const ids = firing.map(({ id }) => id);
+  const states = await readStates(ledger, tenant, ids);
+  const missing = states.indexOf(null);
+  const found = missing === -1 ? states : states.slice(0, missing);
+  return found.map((state, position) => ({ task: ids[position] ?? '', isSkipped: state?.outcome?.kind === 'skipped' }));
+}
+
+/** The key under which an occurrence is accepted once. */
+export function keyOfRun({ id }: Pick<Schedule, 'id'>, occurrence: number): string {
+  return `${id}:${occurrence}`;
 }
 
 /**
- * The task of a run. `scheduledFor` is the occurrence, and `<schedule>:<occurrence>` the key under which it is accepted once. Its trace
- * follows from its id, so that every attempt to accept it has the same one.
+ * The task of a run. `scheduledFor` is the occurrence, under whose key it is accepted once. Its trace follows from its id, so that every
+ * attempt to accept it has the same one.
  */
 export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
   const { tenant, agent, message, priority, channel, user } = schedule;
   const { id, occurrence, skip, missed } = firing;
-  const key = `${schedule.id}:${occurrence}`;
+  const key = keyOfRun(schedule, occurrence);
   return {
     id,
     tenant,
@@ -92,21 +120,23 @@ function logRun(
   { log }: ScheduleParts,
   { id, tenant, traceparent }: Schedule,
   { occurrence, skip }: Firing,
-  run: { task: string; trace: string; isDuplicate: boolean },
+  { isSkipped, ...run }: AcceptedRun & { trace: string; isDuplicate: boolean },
 ): void {
   // The trace of the request that created the schedule.
   const madeIn = traceparent === null ? undefined : traceIdOf(traceparent);
   log.info(
     { event: 'schedule.fired', schedule: id, tenant, ...run, occurrence, skip, madeIn },
-    skip === undefined ? 'a schedule fired' : 'an occurrence was skipped',
+    isSkipped ? 'an occurrence was skipped' : 'a schedule fired',
   );
 }
 
-function refusalOf(error: unknown, retryMs: number): AcceptRunsAnswer {
+function refusalOf(error: unknown, retryMs: number): Refusal {
   const reason = error instanceof Error ? error.message : String(error);
   // Any other error comes from Redis or the network.
   const code = error instanceof MusterError ? error.code : 'unavailable.redis';
   if (code === 'agent.unknown') return { kind: 'no-agent' };
+  // A deleted tenant (`tenant.ended`) never comes back, and its records are about to be removed: that refusal is final.
+  if (code === 'tenant.disabled') return { kind: 'tenant-disabled' };
   if (!code.startsWith('limit.') && !code.startsWith('unavailable.')) return { kind: 'refused', reason };
   // Only the acceptance is retried here; the retries of an accepted run follow `retryDelay` of its agent.
   return { kind: 'later', afterMs: Math.max(retryMs, (error instanceof MusterError && error.retryAfterMs) || 0), reason };

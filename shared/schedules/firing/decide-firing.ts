@@ -3,8 +3,7 @@ import type { PressureLevel } from '../../ledger/index.ts';
 import { newTaskId } from '../../tasks/index.ts';
 import { type Firing, haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
-import type { AcceptRunsAnswer } from './accept-runs.ts';
-import { dueOccurrences, type DueOccurrences, fireDelay, shareOf, upcomingTimes, wakeFor } from './occurrences.ts';
+import { dueOccurrences, type DueOccurrences, fireDelay, shareOf, undecidedAfter, upcomingTimes, wakeFor } from './occurrences.ts';
 import { planRuns } from './plan-runs.ts';
 
 interface FiringFacts {
@@ -50,13 +49,13 @@ export function decideFiring(schedule: Schedule, facts: FiringFacts): ScheduleCh
 }
 
 /** A recurring schedule wakes again an hour later; a one-shot is paused until its tenant is enabled. */
-function holdForTenant(schedule: Schedule, { now, settings }: FiringFacts): ScheduleChange {
+export function holdForTenant(schedule: Schedule, { now, settings }: Pick<FiringFacts, 'now' | 'settings'>): ScheduleChange {
   if (schedule.rule.kind === 'once') {
     const paused = haltSchedule(schedule, 'paused', 'the tenant is disabled');
     return { schedule: { ...paused, heldBy: 'tenant' }, event: 'paused' };
   }
-  const [later] = upcomingTimes(schedule, now + settings.disabledTenantMs - 1, 1);
-  const [nextFireAt = null] = later === undefined ? upcomingTimes(schedule, now, 1) : [later];
+  const later = undecidedAfter(schedule, now + settings.disabledTenantMs - 1);
+  const nextFireAt = later ?? undecidedAfter(schedule, now);
   const held = { ...schedule, ...wakeFor(schedule, nextFireAt, settings) };
   return nextFireAt === null
     ? { schedule: { ...held, status: 'completed' }, event: 'completed' }
@@ -64,7 +63,7 @@ function holdForTenant(schedule: Schedule, { now, settings }: FiringFacts): Sche
 }
 
 /** A run for a missing agent would be refused; a person adds the agent first. */
-function pauseForAgent(schedule: Schedule): ScheduleChange {
+export function pauseForAgent(schedule: Schedule): ScheduleChange {
   return { schedule: haltSchedule(schedule, 'paused', `there is no agent "${schedule.agent}"`), event: 'paused' };
 }
 
@@ -126,43 +125,4 @@ type Ended = { status: 'completed' | 'failed' } & Pick<Schedule, 'pausedReason'>
 function endOf({ rule, pausedReason }: Schedule, hasRun: boolean, firing: readonly Firing[]): Ended | null {
   if (rule.kind !== 'once') return { status: 'completed', pausedReason };
   return hasRun ? null : { status: 'failed', pausedReason: firing.at(-1)?.skip ?? 'its time has passed' };
-}
-
-/** Decides what happens to a schedule once its runs were accepted or refused. */
-export function settleFiring(schedule: Schedule, answer: AcceptRunsAnswer, now: number, settings: SchedulerSettings): ScheduleChange {
-  switch (answer.kind) {
-    case 'accepted': {
-      const { wakeAt } = wakeFor(schedule, schedule.status === 'active' ? schedule.nextFireAt : null, settings);
-      // A decision that was undone may have been accepted all the same: its reply was lost.
-      const lastRunId = answer.earlier.get(schedule.lastRunId ?? '') ?? schedule.lastRunId;
-      return { schedule: { ...schedule, lastRunId, firing: [], wakeAt } };
-    }
-    case 'later':
-      return { schedule: { ...schedule, wakeAt: now + answer.afterMs } };
-    case 'no-agent':
-      return pauseForAgent(withoutRuns(schedule));
-    case 'refused':
-      return { schedule: haltSchedule(withoutRuns(schedule), 'failed', answer.reason), event: 'failed' };
-  }
-}
-
-/** Undoes a decision whose runs were not accepted: their occurrences are due again. */
-export function withoutRuns(schedule: Schedule): Schedule {
-  const { firing } = schedule;
-  if (firing.length === 0) return schedule;
-  const runs = firing.filter(({ skip }) => skip === undefined);
-  const hasLastRun = runs.some(({ id }) => id === schedule.lastRunId);
-  const nextFireAt = Math.min(...firing.map(({ occurrence, missed }) => missed?.from ?? occurrence));
-  return {
-    ...schedule,
-    // The decision may have ended the schedule.
-    status: 'active',
-    pausedReason: null,
-    firing: [],
-    nextFireAt,
-    wakeAt: nextFireAt,
-    lastOccurrence: null,
-    runCount: schedule.runCount - runs.length,
-    ...(hasLastRun ? { lastRunId: null, lastRunAt: null } : {}),
-  };
 }

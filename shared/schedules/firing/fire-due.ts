@@ -6,8 +6,9 @@ import type { ScheduleParts } from '../schedule-parts.ts';
 import type { DueSchedule } from '../store/due-times.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
-import { acceptRuns, scheduleLane } from './accept-runs.ts';
-import { decideFiring, settleFiring } from './decide-firing.ts';
+import { scheduleLane } from './accept-runs.ts';
+import { decideFiring } from './decide-firing.ts';
+import { settleRuns } from './settle-firing.ts';
 
 /** Batches of one call; the next call continues. */
 const BATCHES = 100;
@@ -115,11 +116,11 @@ function decideIsolated(
 async function acceptAndSettle(parts: ScheduleParts, tenant: string, schedules: readonly Schedule[], now: number): Promise<void> {
   const changes = await Promise.all(
     schedules.map(async (schedule) => {
-      const answer = await acceptRuns(parts, schedule);
+      const { answer, change } = await settleRuns(parts, schedule, now);
       if (answer.kind !== 'accepted') {
         parts.log.warn({ event: 'schedule.not-fired', tenant, schedule: schedule.id, answer }, 'a run could not be accepted');
       }
-      return settleFiring(schedule, answer, now, parts.settings.scheduler);
+      return change;
     }),
   );
   await parts.store.saveAndLog(tenant, changes);

@@ -6,6 +6,7 @@ import { dollars } from '../../budgets/index.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
+import { undoIfPaused } from './settle-firing.ts';
 
 /** Ends read in one batch. */
 const BATCH = 500;
@@ -44,15 +45,21 @@ async function followTenant(parts: ScheduleParts, tenant: string, ended: readonl
   });
   const bySchedule = Map.groupBy(runs, ({ task }) => task.body.scheduleId ?? '');
   const schedules = await parts.store.read(tenant, [...bySchedule.keys()]);
-  const changes = schedules
+  const followed = schedules
     .filter((schedule) => schedule !== null)
-    .map((schedule) => followRuns(schedule, bySchedule.get(schedule.id) ?? [], parts.settings.scheduler))
-    .filter((change) => change !== null);
+    .map((schedule) => followSchedule(parts, schedule, bySchedule.get(schedule.id) ?? []));
+  const changes = (await Promise.all(followed)).filter((change) => change !== null);
   const saved = new Set(await parts.store.saveAndLog(tenant, changes));
   // The next batch reads again what another writer changed meanwhile.
   const conflicts = changes.filter((change) => !saved.has(change)).flatMap(({ schedule }) => bySchedule.get(schedule.id) ?? []);
   const unhandled = new Set(conflicts.map(({ member }) => member));
   return ended.map(({ member }) => member).filter((member) => !unhandled.has(member));
+}
+
+async function followSchedule(parts: ScheduleParts, schedule: Schedule, runs: readonly EndedRun[]): Promise<ScheduleChange | null> {
+  const change = followRuns(schedule, runs, parts.settings.scheduler);
+  // A run that was decided before a pause would start at any time later, when somebody resumes or removes the schedule.
+  return change && { ...change, schedule: await undoIfPaused(parts, change.schedule) };
 }
 
 /** Applies ends of runs, oldest first; null when they change nothing. */
@@ -109,7 +116,9 @@ function countFailures(change: ScheduleChange, task: Task, settings: SchedulerSe
   const schedule = { ...change.schedule, failures, failedCost };
   const why = hasFailed && schedule.status === 'active' ? reasonToPause(schedule, settings) : null;
   if (why === null) return { ...change, schedule };
-  return { schedule: haltSchedule(schedule, 'paused', `${why}; the last one: ${reasonOf(task)}`), event: 'paused' };
+  const paused = haltSchedule(schedule, 'paused', `${why}; the last one: ${reasonOf(task)}`);
+  // Skips that were decided are still recorded.
+  return { schedule: { ...paused, wakeAt: schedule.firing.length > 0 ? schedule.wakeAt : null }, event: 'paused' };
 }
 
 function reasonToPause({ failures, failedCost }: Schedule, { maxFailures, maxFailedMicroUsd }: SchedulerSettings): string | null {

@@ -8,6 +8,17 @@ export function upcomingTimes(schedule: Schedule, after: number, count: number):
   return nextTimes(schedule.rule, { ...optionsOf(schedule), after, count });
 }
 
+/** The first occurrence after an instant that was not decided before its time, as a skipped one is; null when there is none. */
+export function undecidedAfter(schedule: Schedule, after: number): number | null {
+  const [next = null] = upcomingTimes(schedule, Math.max(after, schedule.lastOccurrence ?? after), 1);
+  return next;
+}
+
+/** The first occurrence that the unsettled decision stands for; infinite without one. */
+export function firstDecided({ firing }: Pick<Schedule, 'firing'>): number {
+  return Math.min(...firing.map(({ occurrence, missed }) => missed?.from ?? occurrence));
+}
+
 /** The next occurrence, and when the schedule wakes for it. */
 export function wakeFor(
   schedule: Pick<Schedule, 'id' | 'rule' | 'jitterMs' | 'isExact'>,
@@ -32,6 +43,12 @@ export function fireDelay(
   const jitter = jitterMs === 0 ? 0 : Math.floor(shareOf(`${id}:${occurrence}`) * jitterMs);
   const isSpread = settings.topOfHourSpreadMs > 0 && rule.kind === 'cron' && !isExact && isFullHour(occurrence);
   return jitter + (isSpread ? Math.floor(shareOf(id) * settings.topOfHourSpreadMs) : 0);
+}
+
+/** The first instant at which `maxLateness` does not allow an occurrence to run any more; infinite without one. */
+export function tooLateFrom(schedule: Schedule, occurrence: number, settings: SchedulerSettings): number {
+  const { maxLatenessMs } = schedule;
+  return maxLatenessMs === null ? Infinity : occurrence + fireDelay(schedule, occurrence, settings) + maxLatenessMs + 1;
 }
 
 /** By UTC: the few zones with half hours lose only the spread. */

@@ -60,9 +60,12 @@ function describeMissed(count: number, from: number, isMinimum: boolean): string
   return `${isMinimum ? 'at least ' : ''}${count} occurrences since ${timeText(from)} were missed`;
 }
 
+/** Why an occurrence does not run that could have run earlier. */
+export const TOO_LATE = 'later than maxLateness allows';
+
 function whyDropped({ missed, maxLatenessMs }: Schedule, usable: number): string {
   const isCaughtUp = missed.policy === 'all' ? usable <= missed.most : usable === 0;
-  if (maxLatenessMs !== null && missed.policy !== 'skip' && isCaughtUp) return 'later than maxLateness allows';
+  if (maxLatenessMs !== null && missed.policy !== 'skip' && isCaughtUp) return TOO_LATE;
   if (missed.policy === 'skip') return 'the schedule skips what it missed';
   return missed.policy === 'once' ? 'the schedule catches up once' : 'the schedule catches up only the newest';
 }

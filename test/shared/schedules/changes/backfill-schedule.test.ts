@@ -3,6 +3,10 @@ import { type BackfilledOccurrence, backfillSchedule } from '#shared/schedules/c
 import { skipOccurrence } from '#shared/schedules/changes/skip-occurrence.ts';
 import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
+import { fireDue } from '#shared/schedules/firing/fire-due.ts';
+import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';
+import { ScheduleStore } from '#shared/schedules/store/schedule-store.ts';
+import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 
@@ -81,4 +85,64 @@ it('leaves what is still to fire to the scheduler, and bounds the range', async 
     [3, true],
   ]);
   expect(await backfillSchedule(t.parts, 'acme', gap.id, { since: 0, until: 1, isDryRun: true })).toBeNull();
+});
+
+it('leaves an occurrence whose run is decided and not accepted yet to the scheduler', async () => {
+  const schedule = await t.make({ every: '1m', overlap: 'allow' });
+  t.clock.now += 3.5 * MINUTE;
+  const full: typeof t.parts.ledger.batches = { add: () => Promise.reject(new Error('Connection is closed.')) };
+  await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batches: full } }, 0);
+  const { firing, nextFireAt } = await t.read(schedule);
+  expect([firing.length, nextFireAt]).toEqual([2, schedule.createdAt + 4 * MINUTE]);
+  expect(await backfill(schedule)).toEqual([]);
+  t.clock.now += MINUTE / 10;
+  await t.fire();
+  const minutes = (await t.runs(schedule)).map(({ body, state }) => [
+    (Number(body.scheduledFor) - schedule.createdAt) / MINUTE,
+    state.status,
+  ]);
+  expect(minutes).toEqual([
+    [2, 'skipped'],
+    [3, 'queued'],
+  ]);
+});
+
+/** The process dies when the runs are accepted. */
+class DeadStore extends ScheduleStore {
+  override async save(): Promise<boolean[]> {
+    return await Promise.reject(new Error('the process died'));
+  }
+}
+
+/** A one-shot that was paused at its time. */
+async function makePausedOneShot(): Promise<Schedule> {
+  const schedule = await t.make({ every: undefined, at: new Date(t.clock.now + MINUTE).toISOString() });
+  await updateSchedule(t.parts, TENANT, schedule.id, { status: 'paused' });
+  t.clock.now += 2 * MINUTE;
+  return schedule;
+}
+
+it('runs a paused one-shot, which does not fire again when it is resumed, and ends with that run', async () => {
+  const schedule = await makePausedOneShot();
+  const [run] = (await backfill(schedule)) ?? [];
+  expect(await t.read(schedule)).toMatchObject({ status: 'paused', runCount: 1, lastRunId: run?.id });
+  await updateSchedule(t.parts, TENANT, schedule.id, { status: 'active' });
+  await t.fire();
+  expect((await t.runs(schedule)).map(({ body }) => body.id)).toEqual([run?.id]);
+  expect(minutesOf(schedule, await backfill(schedule))).toEqual([[1, false]]);
+  await driveTasks(t.fleet).complete(run?.id ?? '', 'done');
+  await followEndedRuns(t.parts, 0);
+  expect(await t.read(schedule)).toMatchObject({ status: 'completed', runCount: 1, lastRunId: run?.id });
+});
+
+it('runs a paused one-shot once also when the process dies before it is recorded', async () => {
+  const schedule = await makePausedOneShot();
+  const dying = { ...t.parts, store: new DeadStore(t.parts) };
+  const options = { since: schedule.createdAt, until: Infinity, isDryRun: false };
+  await expect(backfillSchedule(dying, TENANT, schedule.id, options)).rejects.toThrow('the process died');
+  await updateSchedule(t.parts, TENANT, schedule.id, { status: 'active' });
+  await t.fire();
+  const runs = await t.runs(schedule);
+  expect(runs).toHaveLength(1);
+  expect(await t.read(schedule)).toMatchObject({ runCount: 1, lastRunId: runs[0]?.body.id });
 });

@@ -49,6 +49,19 @@ describe('pausing', () => {
     expect(await t.read(schedule)).toMatchObject({ status: 'paused', firing: [], runCount: 1 });
   });
 
+  it('by an older release, which left a decided run in the record, starts that run neither when it is resumed nor when it is removed', async () => {
+    const [resumed, removed] = [await makeBegun(), await makeBegun()];
+    for (const schedule of [resumed, removed]) {
+      const left = { ...(await t.read(schedule)), status: 'paused', nextFireAt: null, wakeAt: null } as const;
+      await t.parts.store.save(TENANT, [{ schedule: left }]);
+    }
+    t.clock.now += 10.5 * MINUTE;
+    expect(await patch(resumed, { status: 'active' })).toMatchObject({ firing: [], runCount: 0, lastRunId: null });
+    await removeSchedule(t.parts, TENANT, removed.id);
+    await t.fire();
+    expect([await t.runs(resumed), await t.runs(removed)]).toEqual([[], []]);
+  });
+
   it('prevents the save of an earlier decision', async () => {
     const schedule = await t.make();
     t.clock.now += MINUTE;

@@ -5,6 +5,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
+import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';
 import { schedulePatchSchema } from '#shared/schedules/changes/schedule-request.ts';
 import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
@@ -164,6 +165,45 @@ describe('runs that fail in a row', () => {
     expect((await t.read(schedule)).failures).toBe(0);
     await followEndedRuns(t.parts, 0);
     expect((await t.read(schedule)).failures).toBe(1);
+  });
+
+  it('undo a run that is decided and not accepted yet, so that it does not start later', async () => {
+    t.set({ maxFailures: 1 });
+    const schedule = await t.make({ overlap: 'allow' });
+    const first = await fireNext(schedule);
+    t.clock.now += MINUTE;
+    const full: typeof t.parts.ledger.batches = { add: () => Promise.reject(new Error('Connection is closed.')) };
+    await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batches: full } }, 0);
+    await driveTasks(t.fleet).fail(first, null);
+    await followEndedRuns(t.parts, 0);
+    expect(await t.read(schedule)).toMatchObject({
+      status: 'paused',
+      firing: [],
+      runCount: 1,
+      lastRunId: null,
+      nextFireAt: null,
+      wakeAt: null,
+    });
+    t.clock.now += 10.5 * MINUTE;
+    await updateSchedule(t.parts, TENANT, schedule.id, { status: 'active' });
+    await t.fire();
+    expect((await t.runs(schedule)).map(({ body }) => body.id)).toEqual([first]);
+  });
+
+  it('count a run that was accepted by a process that died before it said so', async () => {
+    t.set({ maxFailures: 1 });
+    const schedule = await t.make({ overlap: 'allow' });
+    const first = await fireNext(schedule);
+    t.clock.now += MINUTE;
+    const lost: typeof t.parts.ledger.batches.add = async (...call) => {
+      await t.parts.ledger.batches.add(...call);
+      throw new Error('Connection is closed.');
+    };
+    await fireDue({ ...t.parts, ledger: { ...t.parts.ledger, batches: { add: lost } } }, 0);
+    await driveTasks(t.fleet).fail(first, null);
+    await followEndedRuns(t.parts, 0);
+    const [, second] = await t.runs(schedule);
+    expect(await t.read(schedule)).toMatchObject({ status: 'paused', firing: [], runCount: 2, lastRunId: second?.body.id });
   });
 
   it('leave the reason of a schedule that a person has paused', async () => {
