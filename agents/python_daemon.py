@@ -81,8 +81,9 @@ class Daemon:
                 async with connect(self.url, self.token) as opened:
                     await self.serve(opened)
             except websockets.exceptions.InvalidHandshake as error:
-                if getattr(error, "status_code", getattr(getattr(error, "response", None), "status_code", 0)) in (401, 403, 404):
+                if getattr(error, "status_code", getattr(getattr(error, "response", None), "status_code", 0)) == 401:
                     sys.exit(f"The hub refused this daemon: {error}")
+                print(f"no hub now: {error}", file=sys.stderr, flush=True)
             except (OSError, asyncio.TimeoutError, websockets.exceptions.ConnectionClosed) as error:
                 if getattr(error, "code", None) in (TOKEN_GONE, TAKEN_OVER):
                     sys.exit(f"The hub ended the connection for good: {error}")
@@ -124,7 +125,7 @@ class Daemon:
         """Stops what the hub drops, and sends of the others what it does not have."""
         last = {key(entry): entry["seq"] for entry in welcome.get("resume", [])}
         for name, task in list(self.tasks.items()):
-            if task.name["taskId"] in welcome["drop"]:
+            if task.name["taskId"] in welcome["drop"] and name not in last:
                 self.drop(task)
                 continue
             for message in task.messages(last.get(name, 0)):

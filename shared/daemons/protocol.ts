@@ -73,6 +73,8 @@ const DAEMON_MESSAGES = {
     note: text,
     percent: z.number().min(0).max(100).nullish(),
   }),
+  /** All that the attempt has used so far. Hubs of an older version do not know it. */
+  'task.usage': z.object({ type: z.literal('task.usage'), ...attempt, usage }),
   'task.output': z.object({ type: z.literal('task.output'), ...attempt, seq: z.int().min(1), text }),
   'task.completed': z.object({
     type: z.literal('task.completed'),
@@ -97,6 +99,8 @@ const HUB_MESSAGES = {
     drop: z.array(taskId),
     /** Of those that go on, the last output stored: the daemon sends what comes after it again. */
     resume: z.array(z.object({ ...attempt, seq: count })).default([]),
+    /** Bytes of one message of the daemon; a hub of an older version does not say. */
+    maxMessageBytes: z.int().min(1).nullish(),
   }),
   'task.execute': z.object({
     type: z.literal('task.execute'),

@@ -28,7 +28,7 @@ const FAILURE = 'failure';
 const COMPLETION = 'completion';
 
 /**
- * Makes SIGTERM and SIGINT end this process: the first drains and exits with 0, the second exits at once with 130.
+ * Makes SIGTERM, SIGINT and SIGHUP (its terminal is closed) end this process: the first drains and exits with 0, the second exits at once with 130.
  * A failure that its parts report drains, too, and exits with 1. An uncaught exception or rejection is logged and exits with 1:
  * after it nothing here can be trusted. One of an agent's own code fails its attempt instead.
  */
@@ -37,16 +37,36 @@ export function endOnSignals(options: EndOptions): void {
   const end = createEnd(options, host);
   host.on('SIGTERM', () => end('SIGTERM'));
   host.on('SIGINT', () => end('SIGINT'));
+  let hasTerminal = true;
+  // Without a listener it would end this process at once, and leave behind what it started.
+  host.on('SIGHUP', () => {
+    hasTerminal = false;
+    end('SIGHUP');
+  });
   if (options.failure) void endOnFailure(options.failure, options.log, end);
   void options.completion?.then(() => end(COMPLETION));
   const fail = (error: unknown): void => {
-    if (handleStray(error)) return;
+    if (handleStray(error) || (!hasTerminal && isLostTerminal(error))) return;
     options.log.fatal({ event: 'process.failed', err: error }, 'An uncaught error ends this process');
     options.abandon?.();
     host.exit(1);
   };
   host.on('uncaughtException', fail);
   host.on('unhandledRejection', fail);
+}
+
+/** A write to a terminal that is closed. */
+function isLostTerminal(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EIO' || error.code === 'EPIPE');
+}
+
+/** Writes to the log; a process whose terminal is closed ends without. */
+function say(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!isLostTerminal(error)) throw error;
+  }
 }
 
 async function endOnFailure(failure: Promise<Error>, log: Log, end: (signal: string) => void): Promise<void> {
@@ -60,25 +80,25 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
   return (signal) => {
     if (firstAt !== null) {
       if (performance.now() - firstAt < SAME_PRESS_MS) return;
-      log.warn({ event: 'process.interrupted', signal }, 'Ended at once; unfinished work is taken up by the next start');
+      say(() => log.warn({ event: 'process.interrupted', signal }, 'Ended at once; unfinished work is taken up by the next start'));
       abandon?.();
       host.exit(INTERRUPTED);
       return;
     }
     firstAt = performance.now();
-    log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once');
+    say(() => log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once'));
     void drain().then((code) => host.exit(signal === FAILURE ? 1 : code));
   };
 
   async function drain(): Promise<number> {
     try {
       if ((await within(stop(), deadlineMs)) !== LATE) {
-        log.info({ event: 'process.stopped' }, 'Stopped');
+        say(() => log.info({ event: 'process.stopped' }, 'Stopped'));
         return 0;
       }
-      log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up');
+      say(() => log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up'));
     } catch (error) {
-      log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed');
+      say(() => log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed'));
     }
     abandon?.();
     return 1;

@@ -73,9 +73,10 @@ export class ConnectionProtocol {
     const [outcome] = await writeDaemonStates(this.#options, [{ ...registered, state: daemon.state, isFirst: true }]);
     if (outcome !== undefined && watch.endByOutcome(connection, outcome)) return;
     if (outcome === 'connected') notify('daemon.connected', registered);
+    const { heartbeatMs, maxMessageBytes } = settings;
     const { keep, drop, resume } = await daemon.attempts.reattach(hello);
     if (daemon.connection !== connection) return;
-    connection.welcome({ type: 'hub.welcome', daemonId: id, heartbeatMs: settings.heartbeatMs, keep, drop, resume });
+    connection.welcome({ type: 'hub.welcome', daemonId: id, heartbeatMs, maxMessageBytes, keep, drop, resume });
     log.info({ event: 'daemon.connected', daemon: id, tenant, name, kept: keep.length, dropped: drop.length }, 'a daemon is connected');
     for (const message of this.#early.splice(0)) this.#receiveFrom(connection, message);
     daemon.resume(hello);

@@ -1,9 +1,10 @@
-import { type AgentRun, readUsage } from '#shared/agents/index.ts';
+import type { AgentRun } from '#shared/agents/index.ts';
 import type { AgentInput, AgentResult } from '#shared/config/index.ts';
 import type { DaemonMessage, HubMessageToSend } from '#shared/daemons/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import type { Execution, StopReason } from '#shared/execution/index.ts';
 import { executeMessage } from './execute-message.ts';
+import { resultOf, usageOf } from './read-report.ts';
 
 export interface RemoteAttemptOptions {
   run: AgentRun;
@@ -17,7 +18,7 @@ export interface RemoteAttemptOptions {
 }
 
 /** What a daemon reports of an attempt. */
-export type Report = DaemonMessage<'task.accepted' | 'task.progress' | 'task.output' | 'task.completed' | 'task.failed'>;
+export type Report = DaemonMessage<'task.accepted' | 'task.progress' | 'task.usage' | 'task.output' | 'task.completed' | 'task.failed'>;
 
 /**
  * RemoteAttempt is responsible for one attempt on a daemon, from `task.execute` to its result: it sends again what the daemon did not
@@ -114,12 +115,14 @@ export class RemoteAttempt {
   }
 
   #apply(report: Report): void {
-    const { run } = this.#options;
+    const { run, execution } = this.#options;
     switch (report.type) {
       case 'task.accepted':
         return;
       case 'task.progress':
         return run.context.progress(report.note, report.percent ?? undefined);
+      case 'task.usage':
+        return execution.usage.reportTotal(usageOf(report.usage));
       case 'task.output':
         return this.#write(report);
       case 'task.completed':
@@ -139,7 +142,7 @@ export class RemoteAttempt {
 
   #fail({ error, usage }: DaemonMessage<'task.failed'>): void {
     const { code, message, details, retryable } = error;
-    if (usage) this.#options.run.context.reportUsage(readUsage(withoutNulls(usage)));
+    if (usage) this.#options.execution.usage.reportTotal(usageOf(usage));
     this.#ended.reject(new TaskFailure(code, message, { ...(details ? { details } : {}), isFinal: retryable === false }));
   }
 
@@ -181,18 +184,6 @@ export class RemoteAttempt {
     const { id: taskId, token } = this.#options.execution.attempt.ref;
     this.#options.send({ type: 'task.input', taskId, token, id, text });
   }
-}
-
-function resultOf({ output, result, usage }: DaemonMessage<'task.completed'>): AgentResult {
-  return {
-    ...(output === null || output === undefined ? {} : { output }),
-    ...(result === undefined ? {} : { result }),
-    ...(usage ? { usage: readUsage(withoutNulls(usage)) } : {}),
-  };
-}
-
-function withoutNulls(usage: object): object {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** In words, for the daemon. */

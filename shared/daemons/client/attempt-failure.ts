@@ -34,7 +34,7 @@ const MAX_MESSAGE = 4000;
 
 /** The failure that the handler's error stands for. */
 export function failureOfError(error: unknown): Failure {
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE);
+  const message = String(error instanceof Error ? error.message : error).slice(0, MAX_MESSAGE);
   // By its shape, because a handler may bring another copy of the class.
   if (
     error instanceof Error &&

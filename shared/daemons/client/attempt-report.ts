@@ -1,7 +1,9 @@
+import { ellipsize } from '../../text/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
 import type { DaemonMessageToSend } from '../protocol.ts';
 import type { FinalMessage } from './final-message.ts';
 import { OutputBuffer, type OutputEntry } from './output-buffer.ts';
+import type { Usage } from './usage.ts';
 
 /** What is on disk of an attempt that ended, until the hub has acknowledged it. */
 export interface FinishedAttempt {
@@ -12,12 +14,15 @@ export interface FinishedAttempt {
 /** Heartbeats that the hub has for acknowledging an end. */
 const BEATS_TO_ACKNOWLEDGE = 2;
 
+/** Characters of a note: a larger message than the hub takes ends the connection. */
+const MAX_NOTE = 2000;
+
 interface Progress {
   readonly note: string;
   readonly percent?: number;
 }
 
-/** AttemptReport is responsible for what the hub has to receive of one attempt: its progress, its output, and its end after all output. */
+/** AttemptReport is responsible for what the hub has to receive of one attempt: its progress, its usage, its output, and its end after all output. */
 export class AttemptReport {
   readonly name: AttemptName;
   readonly #output: OutputBuffer;
@@ -27,6 +32,8 @@ export class AttemptReport {
   #beatsSinceFinal = 0;
   #progress: Progress | null = null;
   #isProgressSent = true;
+  #usage: Usage | null = null;
+  #isUsageSent = true;
 
   constructor(name: AttemptName, maxCharacters: number, finished?: FinishedAttempt) {
     this.name = { taskId: name.taskId, token: name.token };
@@ -39,8 +46,24 @@ export class AttemptReport {
   }
 
   setProgress(progress: Progress): void {
-    this.#progress = progress;
+    this.#progress = { ...progress, note: ellipsize(progress.note, MAX_NOTE) };
     this.#isProgressSent = false;
+  }
+
+  /** Replaces what it has used so far. */
+  setUsage(total: Usage): void {
+    this.#usage = total;
+    this.#isUsageSent = false;
+  }
+
+  /** The hub does not take it; another one may. */
+  skipUsage(): void {
+    this.#isUsageSent = true;
+  }
+
+  /** Its end; null while it runs. */
+  get final(): FinalMessage | null {
+    return this.#final;
   }
 
   /** All output that is kept. */
@@ -71,6 +94,7 @@ export class AttemptReport {
     this.#sentSeq = seq;
     this.repeatEnd();
     this.#isProgressSent = this.#progress === null;
+    this.#isUsageSent = this.#usage === null;
   }
 
   /** The next message for the hub, which counts as sent from now on; null when there is none. */
@@ -85,8 +109,16 @@ export class AttemptReport {
       this.#isFinalSent = true;
       return this.#final;
     }
-    if (this.#progress === null || this.#isProgressSent) return null;
-    this.#isProgressSent = true;
-    return { type: 'task.progress', ...this.name, ...this.#progress };
+    return this.#nextState();
+  }
+
+  #nextState(): DaemonMessageToSend | null {
+    if (this.#progress !== null && !this.#isProgressSent) {
+      this.#isProgressSent = true;
+      return { type: 'task.progress', ...this.name, ...this.#progress };
+    }
+    if (this.#usage === null || this.#isUsageSent) return null;
+    this.#isUsageSent = true;
+    return { type: 'task.usage', ...this.name, usage: this.#usage };
   }
 }

@@ -6,8 +6,9 @@ import type { HubMessage } from '../protocol.ts';
 import { failureOfError, failureOfStop, type StopReason } from './attempt-failure.ts';
 import type { AttemptReport } from './attempt-report.ts';
 import { type DaemonContext, type DaemonHandler, readTask } from './daemon-task.ts';
-import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions, readUsage, type Usage } from './final-message.ts';
+import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from './final-message.ts';
 import { downloadAttachment, uploadArtifact } from './task-files.ts';
+import { addUsage, readUsage, type Usage } from './usage.ts';
 
 type Execute = HubMessage<'task.execute'>;
 
@@ -16,12 +17,13 @@ export interface AttemptRunOptions {
   readonly report: AttemptReport;
   /** There is something to send. */
   readonly onChange: () => void;
-  /** Bytes of the last message: more than the hub takes at once is a failure of its own. */
-  readonly maxMessageBytes: number;
 }
 
 /** Longer timers would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
+
+/** What is reported within such a time goes out together: the hub counts it against budgets each time. */
+const USAGE_MS = 1000;
 
 /** AttemptRun is responsible for one attempt while its handler runs: its input, its stop, its usage and its end. */
 export class AttemptRun {
@@ -29,11 +31,13 @@ export class AttemptRun {
   readonly #execute: Execute;
   readonly #options: AttemptRunOptions;
   readonly #controller = new AbortController();
-  readonly #usage: Usage[] = [];
   readonly #inputs: AgentInput[] = [];
   readonly #inputIds = new Set<string>();
   #arrived = Promise.withResolvers<void>();
   #stopReason: StopReason | null = null;
+  /** What the handler reported that it used. */
+  #total: Usage | null = null;
+  #usageTimer: NodeJS.Timeout | undefined;
 
   constructor(execute: Execute, options: AttemptRunOptions) {
     this.name = { taskId: execute.taskId, token: execute.token };
@@ -67,16 +71,26 @@ export class AttemptRun {
     try {
       const answer = await this.#options.handler(readTask(this.#execute), this.#context());
       if (this.#stopReason !== null) return failedMessage(failureOfStop(this.#stopReason), this.#reported);
-      return completedMessage(answer, { ...this.#reported, maxMessageBytes: this.#options.maxMessageBytes });
+      return completedMessage(answer, this.#reported);
     } catch (error) {
       return failedMessage(this.#stopReason === null ? failureOfError(error) : failureOfStop(this.#stopReason), this.#reported);
     } finally {
       clearTimeout(timer);
+      clearTimeout(this.#usageTimer);
     }
   }
 
   get #reported(): FinalMessageOptions {
-    return { name: this.name, usage: this.#usage };
+    return { name: this.name, usage: this.#total };
+  }
+
+  #reportUsage(used: Usage): void {
+    this.#total = addUsage(this.#total, used);
+    this.#usageTimer ??= setTimeout(() => {
+      this.#usageTimer = undefined;
+      if (this.#total !== null) this.#options.report.setUsage(this.#total);
+      this.#options.onChange();
+    }, USAGE_MS);
   }
 
   #context(): DaemonContext {
@@ -92,7 +106,7 @@ export class AttemptRun {
         report.setProgress({ note, ...(percent === undefined ? {} : { percent: Math.min(100, Math.max(0, percent)) }) });
         onChange();
       },
-      reportUsage: (usage) => void this.#usage.push(readUsage(usage)),
+      reportUsage: (usage) => this.#reportUsage(readUsage(usage)),
       input: () => {
         this.#arrived = Promise.withResolvers();
         return Promise.resolve(this.#inputs.splice(0));

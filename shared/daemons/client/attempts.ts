@@ -3,9 +3,9 @@ import type { DaemonMessageToSend, HubMessage } from '../protocol.ts';
 import type { StopReason } from './attempt-failure.ts';
 import { AttemptReport } from './attempt-report.ts';
 import { AttemptRun } from './attempt-run.ts';
-import type { AttemptOutcome, DaemonEvent } from './daemon-event.ts';
+import { type DaemonEvent, endOf } from './daemon-event.ts';
 import type { DaemonHandler } from './daemon-task.ts';
-import type { FinalMessage } from './final-message.ts';
+import { deliverable, type FinalMessage, isFinal, messageBytes, shrunk } from './final-message.ts';
 import type { FinishedResults } from './finished-results.ts';
 
 export interface AttemptsOptions {
@@ -13,6 +13,7 @@ export interface AttemptsOptions {
   readonly results: FinishedResults;
   /** Characters of output that are kept for each attempt while it runs. */
   readonly maxOutput: number;
+  /** Bytes of a message, as long as the hub does not say that it takes less. */
   readonly maxMessageBytes: number;
   readonly onEvent: (event: DaemonEvent) => void;
   /** Something may be sent, or something has ended. */
@@ -27,9 +28,11 @@ export class Attempts {
   readonly #running = new Map<string, AttemptRun>();
   /** Of those that run, and of those whose end is not acknowledged. */
   readonly #reports = new Map<string, AttemptReport>();
+  #maxMessageBytes: number;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
+    this.#maxMessageBytes = options.maxMessageBytes;
   }
 
   get running(): number {
@@ -63,12 +66,24 @@ export class Attempts {
   }
 
   /** Applies what the hub decided about the attempts of the hello. */
-  async welcome({ drop, resume }: HubMessage<'hub.welcome'>): Promise<void> {
+  async welcome({ drop, resume, maxMessageBytes }: HubMessage<'hub.welcome'>): Promise<void> {
+    this.#maxMessageBytes = Math.min(this.#options.maxMessageBytes, maxMessageBytes ?? Infinity);
     const lastSeqs = new Map(resume.map((each) => [attemptKey(each), each.seq]));
     for (const [key, report] of this.#reports) {
-      if (drop.includes(report.name.taskId)) await this.#drop(key, report.name);
+      const run = this.#running.get(key);
+      // `drop` names tasks, and another attempt of one may go on. What has ended is sent in any case: its acknowledgement has the outcome.
+      if (run !== undefined && drop.includes(report.name.taskId) && !lastSeqs.has(key)) run.stop({ kind: 'dropped' });
       else report.resume(lastSeqs.get(key) ?? 0);
+      if (report.final !== null && messageBytes(report.final) > this.#maxMessageBytes) await this.#shrink(report, report.final);
     }
+  }
+
+  /** Makes a failure of an end that was larger than the hub takes. Returns false when the message is no end that waits for the hub. */
+  async shrink(message: DaemonMessageToSend): Promise<boolean> {
+    const report = isFinal(message) ? this.#reports.get(attemptKey(message)) : undefined;
+    if (!report?.final) return false;
+    await this.#shrink(report, report.final);
+    return true;
   }
 
   async handle(message: HubMessage, send: Send): Promise<void> {
@@ -82,9 +97,15 @@ export class Attempts {
       case 'task.acknowledged':
         return this.#acknowledge(message);
       case 'error':
-        return this.#options.onEvent({ type: 'problem', message: `The hub refused a message: ${message.message} [${message.code}]` });
+        return this.#onRefusal(message);
       case 'hub.welcome':
     }
+  }
+
+  /** Of all that a daemon sends, hubs of an older version do not know `task.usage`: they count it with the end. */
+  #onRefusal({ code, message }: HubMessage<'error'>): void {
+    if (code === 'message.unknown-type') for (const report of this.#reports.values()) report.skipUsage();
+    else this.#options.onEvent({ type: 'problem', message: `The hub refused a message: ${message} [${code}]` });
   }
 
   /** Stops all that run. Resolves never: see `running`. */
@@ -109,20 +130,20 @@ export class Attempts {
   }
 
   async #run(key: string, execute: HubMessage<'task.execute'>): Promise<void> {
-    const { handler, maxOutput, maxMessageBytes, onChange, onEvent } = this.#options;
+    const { handler, maxOutput, onChange, onEvent } = this.#options;
     const { taskId, agent, attempt } = execute;
     const report = new AttemptReport(execute, maxOutput);
-    const run = new AttemptRun(execute, { handler, report, onChange, maxMessageBytes });
+    const run = new AttemptRun(execute, { handler, report, onChange });
     this.#reports.set(key, report);
     this.#running.set(key, run);
     const startedAt = performance.now();
     onEvent({ type: 'started', taskId, agent, attempt });
-    const final = await run.run();
-    const outcome = outcomeOf(final, run.stopReason);
-    if (outcome === 'dropped') this.#reports.delete(key);
+    const final = deliverable(await run.run(), this.#maxMessageBytes);
+    const end = endOf(final, run.stopReason);
+    if (end.outcome === 'dropped') this.#reports.delete(key);
     else await this.#keep(report, final);
     this.#running.delete(key);
-    onEvent({ type: 'ended', taskId, outcome, ms: performance.now() - startedAt, ...messageOf(final) });
+    onEvent({ type: 'ended', taskId, ms: performance.now() - startedAt, ...end });
     onChange();
   }
 
@@ -136,6 +157,12 @@ export class Attempts {
       });
     });
     report.end(final);
+  }
+
+  async #shrink(report: AttemptReport, final: FinalMessage): Promise<void> {
+    const message = `The end of task ${final.taskId} has ${messageBytes(final)} bytes, more than the hub takes; a short failure stands for it`;
+    this.#options.onEvent({ type: 'problem', message });
+    await this.#keep(report, shrunk(final));
   }
 
   #cancel({ taskId, token, reason }: HubMessage<'task.cancel'>, send: Send): void {
@@ -167,28 +194,10 @@ export class Attempts {
     this.#options.onChange();
   }
 
-  async #drop(key: string, name: AttemptName): Promise<void> {
-    const run = this.#running.get(key);
-    // One that runs leaves when its handler has ended.
-    if (run !== undefined) return run.stop({ kind: 'dropped' });
-    this.#reports.delete(key);
-    await this.#forget(name);
-  }
-
   async #forget(name: AttemptName): Promise<void> {
     const { results, onEvent } = this.#options;
     await results.remove(name).catch((error: unknown) => {
       onEvent({ type: 'problem', message: `A result could not be removed: ${error instanceof Error ? error.message : String(error)}` });
     });
   }
-}
-
-function outcomeOf({ type }: FinalMessage, stop: StopReason | null): AttemptOutcome {
-  if (stop?.kind === 'dropped') return 'dropped';
-  if (stop?.kind === 'cancelled' || stop?.kind === 'stopped') return 'stopped';
-  return type === 'task.completed' ? 'completed' : 'failed';
-}
-
-function messageOf(final: FinalMessage): { message?: string } {
-  return final.type === 'task.failed' ? { message: `${final.error.message ?? ''} [${final.error.code}]` } : {};
 }

@@ -1,3 +1,6 @@
+import type { StopReason } from './attempt-failure.ts';
+import type { FinalMessage } from './final-message.ts';
+
 /** What happens to a daemon, for its log. */
 export type DaemonEvent =
   | { readonly type: 'connected'; readonly daemonId: string; readonly hub: string; readonly kept: number; readonly dropped: number }
@@ -12,3 +15,14 @@ export type DaemonEvent =
 
 /** `dropped`: nobody waits for its result any more. */
 export type AttemptOutcome = 'completed' | 'failed' | 'stopped' | 'dropped';
+
+/** How an attempt ended, for the person who started the daemon. */
+export function endOf(final: FinalMessage, stop: StopReason | null): { readonly outcome: AttemptOutcome; readonly message?: string } {
+  if (final.type === 'task.failed') return { outcome: failedOutcome(stop), message: `${final.error.message ?? ''} [${final.error.code}]` };
+  return { outcome: 'completed' };
+}
+
+function failedOutcome(stop: StopReason | null): AttemptOutcome {
+  if (stop?.kind === 'dropped') return 'dropped';
+  return stop?.kind === 'cancelled' || stop?.kind === 'stopped' ? 'stopped' : 'failed';
+}

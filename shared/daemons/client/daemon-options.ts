@@ -27,7 +27,7 @@ export interface DaemonOptions {
   readonly measure?: () => MachineLoad;
   /** Characters of output kept for each attempt while the hub is away. Defaults to 4,194,304. */
   readonly maxOutput?: number;
-  /** Bytes of a result. Defaults to 1,000,000; the hub's own bound is `hub.maxMessageBytes`. */
+  /** Bytes of a result; fewer where the hub says so, whose bound is `hub.maxMessageBytes`. Defaults to 1,000,000. */
   readonly maxMessageBytes?: number;
   /** The pause before it connects again doubles from `minMs` (250) to `maxMs` (15,000), with jitter. */
   readonly reconnect?: { readonly minMs: number; readonly maxMs: number };

@@ -4,6 +4,7 @@ import type { DaemonEvent } from './daemon-event.ts';
 import { DEFAULTS, describeDaemon, type DaemonOptions } from './daemon-options.ts';
 import { keepOnDisk, KEEP_IN_MEMORY } from './finished-results.ts';
 import { HubConnection } from './hub-connection.ts';
+import { CLOSE_CODES } from '../protocol.ts';
 import { HubRefusal, refusalOfClose } from './hub-refusal.ts';
 import { hubAddress } from './hub-address.ts';
 import { measureMachine } from './measure-machine.ts';
@@ -121,7 +122,14 @@ export class Daemon {
     this.#outbox.detach();
     this.#connection = null;
     this.#onChange();
-    throw refusalOfClose(code) ?? new HubRefusal('unreachable', describeEnd(code, reason));
+    const retryAfterMs = code === CLOSE_CODES.tooLarge ? await this.#shrinkLargest(connection) : undefined;
+    throw refusalOfClose(code) ?? new HubRefusal('unreachable', describeEnd(code, reason), { retryAfterMs });
+  }
+
+  /** After a message that was too large for the hub. Returns how long to wait when it would be sent again as it is. */
+  async #shrinkLargest({ largest }: HubConnection): Promise<number | undefined> {
+    if (largest !== undefined && (await this.#attempts.shrink(largest))) return undefined;
+    return (this.#options.reconnect ?? DEFAULTS.reconnect).maxMs;
   }
 
   #beat(): void {

@@ -1,40 +1,34 @@
-import type { AgentResult, AgentUsage } from '../../config/index.ts';
+import type { AgentResult } from '../../config/index.ts';
 import { classifyFailure } from '../../errors/index.ts';
+import { ellipsize } from '../../text/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
-import type { DaemonMessageToSend } from '../protocol.ts';
+import { type DaemonMessageToSend, parseDaemonMessage } from '../protocol.ts';
 import type { Failure } from './attempt-failure.ts';
+import { readUsage, type Usage } from './usage.ts';
 
 /** The message that reports the end of an attempt. */
 export type FinalMessage = Extract<DaemonMessageToSend, { type: 'task.completed' | 'task.failed' }>;
 
-export type Usage = NonNullable<FinalMessage['usage']>;
-
 export interface FinalMessageOptions {
   readonly name: AttemptName;
   /** What the handler reported while it ran. */
-  readonly usage: readonly Usage[];
+  readonly usage: Usage | null | undefined;
 }
 
-interface CompletedOptions extends FinalMessageOptions {
-  /** A larger message is a failure of its own: the hub would refuse it. */
-  readonly maxMessageBytes: number;
-}
-
-/** The handler's answer as a message. */
-export function completedMessage(answer: AgentResult | string | undefined | void, options: CompletedOptions): FinalMessage {
+/** The handler's answer as a message. Throws AGENT_ERROR when its usage is none. */
+export function completedMessage(
+  answer: AgentResult | string | undefined | void,
+  { name, usage: reported }: FinalMessageOptions,
+): FinalMessage {
   const { output, result, usage: total } = typeof answer === 'string' ? { output: answer } : { ...answer };
-  const { name, usage, maxMessageBytes } = options;
-  const final: FinalMessage = {
+  return {
     type: 'task.completed',
     ...name,
     ...(output === undefined ? {} : { output }),
     ...(result === undefined ? {} : { result }),
     // The answer's own usage stands for all reports.
-    ...usageField(total === undefined ? usage : [readUsage(total)]),
+    ...usageField(total === undefined ? reported : readUsage(total)),
   };
-  if (Buffer.byteLength(JSON.stringify(final)) <= maxMessageBytes) return final;
-  const message = `The result has more than ${maxMessageBytes} bytes; what is written meanwhile may be longer`;
-  return failedMessage({ code: 'OUTPUT_TOO_LARGE', message }, options);
 }
 
 export function failedMessage({ code, message, details }: Failure, { name, usage }: FinalMessageOptions): FinalMessage {
@@ -42,24 +36,59 @@ export function failedMessage({ code, message, details }: Failure, { name, usage
   return { type: 'task.failed', ...name, error, ...usageField(usage) };
 }
 
-function usageField(usage: readonly Usage[]): { usage?: Usage } {
-  return usage.length === 0 ? {} : { usage: usage.reduce(addUsage) };
+function usageField(usage: Usage | null | undefined): { usage?: Usage } {
+  return usage === null || usage === undefined ? {} : { usage };
 }
 
-/** The fields of a usage that a message may have. */
-export function readUsage({ inputTokens, outputTokens, costMicroUsd, model }: AgentUsage): Usage {
-  return {
-    inputTokens,
-    outputTokens,
-    ...(costMicroUsd === undefined ? {} : { costMicroUsd }),
-    ...(model === undefined ? {} : { model }),
-  };
+/** The message as a hub takes it: one that does not fit its schema, or has more than `maxBytes`, becomes a failure that does. */
+export function deliverable(final: FinalMessage, maxBytes: number): FinalMessage {
+  const json = toJson(final);
+  if (json === undefined) return invalidMessage(final, 'it is no JSON');
+  if (Buffer.byteLength(json) > maxBytes) return shrunk(final);
+  const parsed = parseDaemonMessage(json);
+  if (!parsed.ok) return invalidMessage(final, parsed.message);
+  return isFinal(parsed.message) ? parsed.message : final;
 }
 
-function addUsage(sum: Usage, each: Usage): Usage {
-  const total: Usage = { ...sum, ...each };
-  for (const field of ['inputTokens', 'outputTokens', 'costMicroUsd'] as const) {
-    if (sum[field] !== undefined || each[field] !== undefined) total[field] = (sum[field] ?? 0) + (each[field] ?? 0);
+/** A failure instead of a message that is larger than the hub takes. */
+export function shrunk(final: FinalMessage): FinalMessage {
+  const { taskId, token, usage } = final;
+  const options = { name: { taskId, token }, usage };
+  const bytes = messageBytes(final);
+  if (final.type === 'task.failed') return failedMessage(withoutDetails(final, 'its details are too large', bytes), options);
+  const message = `The result has ${bytes} bytes, more than the hub takes; what is written meanwhile may be longer`;
+  return failedMessage({ code: 'OUTPUT_TOO_LARGE', message }, options);
+}
+
+/** Bytes of a message as the hub receives it. */
+export function messageBytes(message: DaemonMessageToSend): number {
+  return Buffer.byteLength(JSON.stringify(message));
+}
+
+export function isFinal(message: DaemonMessageToSend): message is FinalMessage {
+  return message.type === 'task.completed' || message.type === 'task.failed';
+}
+
+/** Without its usage, which may be what is wrong. */
+function invalidMessage(final: FinalMessage, problem: string): FinalMessage {
+  const { taskId, token } = final;
+  const options = { name: { taskId, token }, usage: null };
+  if (final.type === 'task.failed') return failedMessage(withoutDetails(final, 'its details cannot be sent', Infinity), options);
+  return failedMessage({ code: 'AGENT_ERROR', message: `The answer is not { output?, result?, usage? }: ${problem}` }, options);
+}
+
+const MAX_MESSAGE = 4000;
+
+/** A character is at most six bytes of JSON, so that its message takes at most half of `bytes`. */
+function withoutDetails({ error }: Extract<FinalMessage, { type: 'task.failed' }>, why: string, bytes: number): Failure {
+  const message = ellipsize(error.message ?? '', Math.min(MAX_MESSAGE, Math.floor(bytes / 12)));
+  return { code: error.code, message: error.details ? `${message} (${why})` : message };
+}
+
+function toJson(message: FinalMessage): string | undefined {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return undefined;
   }
-  return total;
 }

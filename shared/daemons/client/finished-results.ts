@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AttemptName } from '../attempt-name.ts';
 import { parseDaemonMessage } from '../protocol.ts';
 import type { FinishedAttempt } from './attempt-report.ts';
-import type { FinalMessage } from './final-message.ts';
+import { isFinal } from './final-message.ts';
 
 /** Keeps what an attempt came to until the hub has acknowledged it. */
 export interface FinishedResults {
@@ -71,10 +71,6 @@ function parseRecord(text: string): FinishedAttempt | null {
   } catch {
     return null;
   }
-}
-
-function isFinal(message: { type: string }): message is FinalMessage {
-  return message.type === 'task.completed' || message.type === 'task.failed';
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {

@@ -31,6 +31,7 @@ export class HubConnection {
   readonly ended: Promise<ConnectionEnd>;
   readonly #socket: WebSocket;
   readonly #inbox: Inbox;
+  #largest: { readonly message: DaemonMessageToSend; readonly bytes: number } | undefined;
   #silentBeats = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -76,6 +77,11 @@ export class HubConnection {
     return this.#socket.readyState === WebSocket.OPEN && this.#socket.bufferedAmount < MAX_BUFFERED;
   }
 
+  /** The largest message that was sent after the hello: the one to blame when the hub says that one was too large. */
+  get largest(): DaemonMessageToSend | undefined {
+    return this.#largest?.message;
+  }
+
   /** Passes messages to `listener`, beginning with those that came right after the welcome. */
   listen(listener: (message: HubMessage) => void): void {
     this.#inbox.listen(listener);
@@ -84,7 +90,10 @@ export class HubConnection {
   /** Sends a message; `onSent` is called once the socket has taken it. What is sent while the connection ends is lost. */
   send(message: DaemonMessageToSend, onSent?: () => void): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#socket.send(JSON.stringify(message), (error) => error ?? onSent?.());
+    const json = JSON.stringify(message);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > (this.#largest?.bytes ?? 0)) this.#largest = { message, bytes };
+    this.#socket.send(json, (error) => error ?? onSent?.());
   }
 
   /** Calls `sendHeartbeat` now and at every interval. A hub that is silent for two intervals counts as gone. */

@@ -20,7 +20,8 @@ export class HubRefusal extends Error {
 
 /** An HTTP answer instead of a WebSocket. */
 export function refusalOfAnswer({ statusCode = 0, headers }: IncomingMessage, url: string): HubRefusal {
-  if (statusCode === 401 || statusCode === 403) {
+  // What stands before the hub, such as a proxy or a firewall, may answer 403 for reasons of its own.
+  if (statusCode === 401) {
     return new HubRefusal(
       'token',
       `The hub at ${url} does not know this token. It may have been rotated, or the daemon disabled or removed`,

@@ -43,6 +43,12 @@ export class AttemptUsage {
     this.#changed();
   }
 
+  /** Replaces what the agent reported by all that it has used, as a daemon says it. Throws AGENT_ERROR when that is no usage. */
+  reportTotal(used: AgentUsage): void {
+    this.#reported = this.#price(readUsage(used));
+    this.#changed();
+  }
+
   /** Adds a model call that ended. With such calls nothing else that the agent says counts: it would be the same tokens again. */
   addCall(used: AgentUsage): void {
     const model = used.model ?? '';

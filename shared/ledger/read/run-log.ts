@@ -147,8 +147,8 @@ export async function readLastLine({ redis, keys }: LogPlace, tenant: string, id
 const OUTPUT_PAGE = 1000;
 
 /**
- * What is kept of the output of an attempt that began at `startedAt`: its text, and the number of its last entry, 0 for none. The oldest
- * entries of a long output are gone.
+ * The output of an attempt that began at `startedAt`, as far as it is without a gap from its first entry: its text, and the number of the
+ * last entry of that, 0 for none. The oldest entries of a long output are gone, and one may have been lost: the daemon has the rest.
  */
 export async function readAttemptOutput(
   { redis, keys }: LogPlace,
@@ -160,8 +160,10 @@ export async function readAttemptOutput(
     const page = await redis.xrange(keys.tenant(tenant).output(id), from, '+', 'COUNT', OUTPUT_PAGE);
     for (const [, fields] of page) {
       const entry = new Map(fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : [])));
+      // After a gap come entries that the daemon sends again, which then have their place here.
+      if (Number(entry.get('seq')) !== seq + 1) continue;
       texts.push(entry.get('text') ?? '');
-      seq = Number(entry.get('seq') ?? 0);
+      seq += 1;
     }
     if (page.length < OUTPUT_PAGE) return { text: texts.join(''), seq };
     from = `(${page.at(-1)?.[0]}`;

@@ -17,6 +17,7 @@ const parts = await useParts({
   agents: { coder: { kind: 'daemon', takesInput: true } },
   hub: { resendMs: 100, sweepMs: 200, graceMs: GRACE_MS, excludeMs: 3000 },
   worker: { cancelGraceMs: 500 },
+  runaways: { maxTokens: 1000 },
 });
 // Promotes what waits for a time.
 await useWorker(parts);
@@ -142,6 +143,30 @@ describe('while a task runs on a daemon', () => {
     expect(await shows(daemonId, { running: 0, cpuIntensive: 0 })).toBe(true);
   });
 
+  it('what it has used counts against its bounds, as a total, and stops it', async () => {
+    const { id, name, daemon } = await running();
+    for (let count = 0; count < 3; count += 1) daemon.send({ type: 'task.usage', ...name, usage: { inputTokens: 400, outputTokens: 0 } });
+    await daemon.flushed();
+    expect((await read(id)).state.status).toBe('running');
+    daemon.send({ type: 'task.usage', ...name, usage: { inputTokens: 900, outputTokens: 100 } });
+    expect(await daemon.next('task.cancel')).toMatchObject({ ...name, reason: expect.stringContaining('used 1000 tokens') as string });
+    const usage = { inputTokens: 900, outputTokens: 110 };
+    daemon.send({ type: 'task.failed', ...name, error: { code: 'CANCELLED' }, usage });
+    expect((await until(id, 'permanently_failed')).state).toMatchObject({ error: { code: 'RUNAWAY' }, usage });
+  });
+
+  it('what it had used counts although its daemon is lost', async () => {
+    const { id, name, daemon } = await running({ execution: { maxAttempts: 1 } });
+    daemon.send({ type: 'task.usage', ...name, usage: { inputTokens: 40, outputTokens: 2 } });
+    await daemon.flushed();
+    daemon.vanish();
+    const used = async (): Promise<unknown> => (await read(id)).attempts[0]?.usage;
+    expect(await waitFor(used, { deadlineMs: 10_000, what: 'the usage of the lost attempt' })).toMatchObject({
+      inputTokens: 40,
+      outputTokens: 2,
+    });
+  });
+
   it('a result that is sent twice counts once, and is kept twice', async () => {
     const { id, name, daemon } = await running();
     daemon.send({ type: 'task.completed', ...name, output: 'done' });
@@ -172,7 +197,12 @@ describe('a daemon whose connection was cut', () => {
     daemon.vanish();
     const again = await connect(secret, hub, { running: [name] });
     const welcome = await again.next('hub.welcome');
-    expect(welcome).toMatchObject({ keep: [id], drop: [], resume: [{ ...name, seq: 2 }] });
+    expect(welcome).toMatchObject({
+      keep: [id],
+      drop: [],
+      resume: [{ ...name, seq: 2 }],
+      maxMessageBytes: parts.settings.hub.maxMessageBytes,
+    });
     again.send({ type: 'task.output', ...name, seq: 3, text: 'three' });
     again.send({ type: 'task.completed', ...name });
     expect(await until(id, 'completed')).toMatchObject({ output: 'one two three', state: { token: 1, spent: 1 } });

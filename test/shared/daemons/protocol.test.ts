@@ -20,6 +20,7 @@ const FROM_DAEMON: DaemonMessageToSend[] = [
   { type: 'daemon.heartbeat', load: 0.5, memoryMb: 100 },
   { type: 'task.accepted', ...attempt },
   { type: 'task.progress', ...attempt, note: 'half', percent: 50 },
+  { type: 'task.usage', ...attempt, usage: { inputTokens: 1 } },
   { type: 'task.output', ...attempt, seq: 1, text: 'a' },
   { type: 'task.completed', ...attempt, output: 'a', result: { n: 1 }, usage: { inputTokens: 1 } },
   { type: 'task.failed', ...attempt, error: { code: 'COMMAND_FAILED', message: 'it ended with 1', retryable: true, details: {} } },

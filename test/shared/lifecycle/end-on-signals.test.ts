@@ -16,6 +16,8 @@ const started: Running[] = [];
 interface Running {
   out: () => string;
   send: (signal: NodeJS.Signals) => void;
+  /** Nobody reads what it writes any more. */
+  closeOutput: () => void;
   code: Promise<number | null>;
 }
 
@@ -31,17 +33,24 @@ async function run(how: string): Promise<Running> {
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
   const code = once(child, 'close').then(([value]) => value as number | null);
-  const running: Running = { out: () => text, send: (signal) => child.kill(signal), code };
+  const running: Running = { out: () => text, send: (signal) => child.kill(signal), closeOutput: () => void child.stdout.destroy(), code };
   started.push(running);
   await waitFor(() => text.includes('ready'), { deadlineMs: 60_000, what: 'the process to be ready' });
   return running;
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s drains and ends with 0', async (signal) => {
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s drains and ends with 0', async (signal) => {
   const { send, code, out } = await run('drains');
   send(signal);
   expect(await code).toBe(0);
   expect(out()).toMatch(/drained[^]*process\.stopped/);
+});
+
+test('a closed terminal drains, although nothing can be written any more', async () => {
+  const { send, code, closeOutput } = await run('drains-slowly');
+  closeOutput();
+  send('SIGHUP');
+  expect(await code).toBe(0);
 });
 
 test('Ctrl-C that arrives twice at once, from the terminal and from npm, is one press', async () => {

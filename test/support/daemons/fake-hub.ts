@@ -42,13 +42,13 @@ const DEADLINE_MS = 10_000;
 /** A daemon that is a process has to start first, on a machine with much to do. */
 const CONNECT_MS = 45_000;
 
-/** A hub over real sockets that does what a test says. */
-export async function startFakeHub(port = 0): Promise<FakeHub> {
+/** A hub over real sockets that does what a test says. Messages of more than `maxPayload` bytes end their connection with 1009. */
+export async function startFakeHub(port = 0, maxPayload = 1_048_576): Promise<FakeHub> {
   const connections: FakeConnection[] = [];
   let fields: Partial<Welcome> = {};
   let status: number | null = null;
   const server = createServer((_request, response) => response.writeHead(404).end());
-  const sockets = new WebSocketServer({ noServer: true });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload });
   server.on('upgrade', (request, socket, head) => {
     // A daemon that is stopped cuts a connection that is being refused.
     socket.on('error', () => undefined);

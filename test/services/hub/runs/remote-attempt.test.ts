@@ -26,8 +26,9 @@ function open({ isResumed = true } = {}): Opened {
     takesInput: false,
     onStop: (listener: (reason: object) => void) => listeners.push(listener),
   };
-  const execution = { attempt, isResumed, body: { deadline: null }, state: { attempt: 1, timeoutMs: 1000 }, output: { seq: 0 } };
-  const context = { history: () => [], attachments: [], trace: {}, reportUsage: (usage: unknown) => usages.push(usage) };
+  const usage = { reportTotal: (total: unknown) => usages.push(total) };
+  const execution = { attempt, usage, isResumed, body: { deadline: null }, state: { attempt: 1, timeoutMs: 1000 }, output: { seq: 0 } };
+  const context = { history: () => [], attachments: [], trace: {} };
   const remote = new RemoteAttempt({
     run: { task: { session: null, system: null }, context } as never,
     execution: execution as never,
@@ -91,4 +92,10 @@ it('what a failed attempt used counts', async () => {
   remote.receive({ type: 'task.failed', ...NAME, error: { code: 'NO_REPOSITORY', message: 'there is none', retryable: false }, usage });
   expect(await end()).toMatchObject({ code: 'NO_REPOSITORY', isFinal: true });
   expect(usages).toMatchObject([usage]);
+});
+
+it('what an attempt says that it has used goes on as a total', () => {
+  const { remote, usages } = open();
+  for (const inputTokens of [3, 3, 5]) remote.receive({ type: 'task.usage', ...NAME, usage: { inputTokens } });
+  expect(usages).toMatchObject([{ inputTokens: 3 }, { inputTokens: 3 }, { inputTokens: 5 }]);
 });

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TaskFailure } from '#shared/errors/index.ts';
 import { Attempts, type AttemptsOptions } from '#shared/daemons/client/attempts.ts';
 import type { DaemonEvent } from '#shared/daemons/client/daemon-event.ts';
 import type { DaemonHandler } from '#shared/daemons/client/daemon-task.ts';
 import { KEEP_IN_MEMORY } from '#shared/daemons/client/finished-results.ts';
-import type { HubMessage } from '#shared/daemons/protocol.ts';
+import { type HubMessage, parseDaemonMessage } from '#shared/daemons/protocol.ts';
 
 const EXECUTE: HubMessage<'task.execute'> = {
   type: 'task.execute',
@@ -18,6 +19,8 @@ const EXECUTE: HubMessage<'task.execute'> = {
   history: [],
   attachments: [],
 };
+
+const WELCOME: HubMessage<'hub.welcome'> = { type: 'hub.welcome', daemonId: 'dmn_1', heartbeatMs: 10_000, keep: [], drop: [], resume: [] };
 
 /** Runs one attempt, whose end is saved as `save` says. */
 function runOne(
@@ -38,6 +41,16 @@ function runOne(
   });
   void attempts.handle(EXECUTE, () => undefined);
   return { attempts, events, changed: changed.promise };
+}
+
+/** The only message of an attempt with this handler, which a hub has to be able to read. */
+async function endOf(handler: DaemonHandler): Promise<unknown> {
+  const { attempts, changed } = runOne(undefined, handler);
+  await changed;
+  const json = JSON.stringify(nextOf(attempts));
+  expect(parseDaemonMessage(json)).toMatchObject({ ok: true });
+  expect(json.length).toBeLessThan(1000);
+  return JSON.parse(json);
 }
 
 const nextOf = (attempts: Attempts): unknown => [...attempts.reports()][0]?.next();
@@ -64,6 +77,111 @@ describe('the end of an attempt', () => {
     await changed;
     expect(nextOf(attempts)).toMatchObject({ type: 'task.completed' });
     expect(events).toContainEqual({ type: 'problem', message: 'A result could not be kept on disk: no space left on device' });
+  });
+});
+
+describe('what a handler says', () => {
+  const name = { taskId: EXECUTE.taskId, token: EXECUTE.token };
+
+  it('that it used is rounded, also when it is reported meanwhile', async () => {
+    const used = { inputTokens: 10.4, outputTokens: 1, costMicroUsd: 1234 * 0.15 };
+    expect(await endOf(() => Promise.resolve({ output: 'done', usage: used }))).toMatchObject({
+      type: 'task.completed',
+      usage: { inputTokens: 10, outputTokens: 1, costMicroUsd: 185 },
+    });
+    const reports: DaemonHandler = (_task, { reportUsage }) => Promise.resolve([used, used].forEach((each) => reportUsage(each)));
+    expect(await endOf(reports)).toMatchObject({ usage: { inputTokens: 20, outputTokens: 2, costMicroUsd: 370 } });
+  });
+
+  it.each([
+    ['a usage that is no number', { usage: { inputTokens: Number.NaN, outputTokens: 1 } }],
+    ['an empty model', { usage: { inputTokens: 1, outputTokens: 1, model: '' } }],
+    ['an output that is no text', { output: 5 }],
+    ['a result that is no JSON', { result: 5n }],
+  ])('with %s fails the attempt', async (_what, answer) => {
+    expect(await endOf(() => Promise.resolve(answer as never))).toMatchObject({
+      ...name,
+      type: 'task.failed',
+      error: { code: 'AGENT_ERROR' },
+    });
+  });
+
+  it.each([
+    ['are too large', 'x'.repeat(2000)],
+    ['cannot be sent', 5n],
+  ])('about a failure has no details when they %s', async (why, line) => {
+    const { error } = (await endOf(() => Promise.reject(new TaskFailure('NO_DISK', 'full', { details: { line } })))) as { error: object };
+    expect(error).toEqual({
+      code: 'NO_DISK',
+      message: expect.stringMatching(new RegExp(`^full \\(its details ${why}`)) as string,
+      retryable: true,
+    });
+  });
+
+  it('that is longer than a message may be is cut', async () => {
+    expect(await endOf(() => Promise.reject(new Error('x'.repeat(5000))))).toMatchObject({ type: 'task.failed' });
+    const { attempts } = runOne(undefined, (_task, { progress }) => {
+      progress('x'.repeat(10_000));
+      return new Promise(() => undefined);
+    });
+    expect(JSON.stringify(nextOf(attempts)).length).toBeLessThan(2100);
+  });
+
+  it('is measured by what the hub takes, also what ended before it said so', async () => {
+    const { attempts, changed } = runOne(undefined, () => Promise.resolve('x'.repeat(600)));
+    await changed;
+    await attempts.welcome({ ...WELCOME, maxMessageBytes: 500 });
+    expect(nextOf(attempts)).toMatchObject({ type: 'task.failed', error: { code: 'OUTPUT_TOO_LARGE' } });
+  });
+});
+
+describe('what an attempt has used so far', () => {
+  const usage = { inputTokens: 1, outputTokens: 2 };
+  const uses: DaemonHandler = (_task, { reportUsage }) => {
+    for (let count = 0; count < 3; count += 1) reportUsage(usage);
+    return new Promise(() => undefined);
+  };
+  const total = { type: 'task.usage', taskId: EXECUTE.taskId, token: EXECUTE.token, usage: { inputTokens: 3, outputTokens: 6 } };
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('is for the hub as a total, once a second, and again for the next hub', async () => {
+    const { attempts } = runOne(undefined, uses);
+    expect(nextOf(attempts)).toBeNull();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(nextOf(attempts)).toEqual(total);
+    expect(nextOf(attempts)).toBeNull();
+    await attempts.welcome(WELCOME);
+    expect(nextOf(attempts)).toEqual(total);
+  });
+
+  it('is not for a hub that does not know the message, which is no problem', async () => {
+    const { attempts, events } = runOne(undefined, uses);
+    await vi.advanceTimersByTimeAsync(1000);
+    await attempts.handle({ type: 'error', code: 'message.unknown-type', message: 'no' }, () => undefined);
+    expect(nextOf(attempts)).toBeNull();
+    expect(events.map(({ type }) => type)).toEqual(['started']);
+    await attempts.welcome(WELCOME);
+    expect(nextOf(attempts)).toEqual(total);
+  });
+});
+
+describe('a task that the hub drops', () => {
+  it.each([[false], [true]])('keeps its other attempt (which has ended: %s)', async (hasEnded) => {
+    const answer = Promise.withResolvers<string>();
+    // The first is slow to stop.
+    const first = Promise.withResolvers<string>();
+    const { attempts } = runOne(undefined, ({ attempt }) => (attempt === 2 ? answer.promise : first.promise));
+    const { taskId } = EXECUTE;
+    await attempts.handle({ ...EXECUTE, token: 2, attempt: 2 }, () => undefined);
+    if (hasEnded) answer.resolve('done');
+    await expect.poll(() => attempts.names().finished.length).toBe(hasEnded ? 1 : 0);
+    expect(attempts.names().running).toContainEqual({ taskId, token: 1 });
+    await attempts.welcome({ ...WELCOME, keep: [taskId], drop: [taskId], resume: [{ taskId, token: 2, seq: 0 }] });
+    answer.resolve('done');
+    first.resolve('');
+    await expect.poll(() => attempts.names()).toEqual({ running: [], finished: [{ taskId, token: 2 }] });
+    expect(nextOf(attempts)).toMatchObject({ type: 'task.completed', token: 2, output: 'done' });
   });
 });
 

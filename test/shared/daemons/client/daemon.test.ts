@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -48,8 +48,8 @@ const repeatTwoInputs: DaemonHandler = async (_task, { input, inputArrived, writ
   }
 };
 
-async function startHub(): Promise<FakeHub> {
-  const hub = await startFakeHub();
+async function startHub(maxPayload?: number): Promise<FakeHub> {
+  const hub = await startFakeHub(0, maxPayload);
   open.push(() => hub.close());
   return hub;
 }
@@ -124,6 +124,7 @@ describe('a daemon that connects', () => {
   it.each([
     ['a token that is not known', 401, 'token'],
     ['an address without a hub', 404, 'not-a-hub'],
+    ['an address where something else refuses', 403, 'not-a-hub'],
   ])('gives up for %s', async (_what, status, reason) => {
     const hub = await startHub();
     hub.refuse(status);
@@ -153,6 +154,21 @@ describe('a daemon that connects', () => {
     connection.close(code);
     expect(await ended).toMatchObject({ reason });
     expect(daemon.running).toBe(0);
+  });
+
+  it('goes on when something before the hub answers 403 for a time', async () => {
+    const { hub, connection, daemon, events } = await connectDaemon({ handler: untilStopped });
+    connection.send(executeMessage());
+    await connection.first('task.accepted');
+    hub.refuse(403);
+    connection.cut();
+    await waitFor(() => ofType(events, 'disconnected').some(({ message }) => message.includes('403')), {
+      deadlineMs: 5000,
+      what: 'the 403',
+    });
+    expect(daemon.running).toBe(1);
+    hub.refuse(null);
+    expect((await (await hub.connection(1)).first('daemon.hello')).running).toHaveLength(1);
   });
 
   it('takes a hub that is silent for gone, and connects again', async () => {
@@ -210,6 +226,37 @@ describe('a task on a daemon', () => {
     const { connection } = await connectDaemon({ handler: () => Promise.resolve('x'.repeat(2000)), maxMessageBytes: 1000 });
     connection.send(executeMessage());
     expect((await connection.first('task.failed')).error.code).toBe('OUTPUT_TOO_LARGE');
+  });
+
+  it('ends as too large when the hub closes the connection for its size, also when it is an end from disk', async () => {
+    const hub = await startHub(2000);
+    const dataDir = join(folder, 'too-large');
+    const { daemon } = startDaemon(hub, { dataDir, slots: 2 });
+    const first = await hub.connection(0);
+    await first.first('daemon.hello');
+    first.send(executeMessage({ taskId: 'small', input: 'x' }));
+    await first.first('task.completed');
+    first.send(executeMessage({ taskId: 'large', input: 'x'.repeat(3000) }));
+    const second = await hub.connection(1);
+    expect((await second.first('task.failed')).error).toMatchObject({ code: 'OUTPUT_TOO_LARGE', retryable: false });
+    expect(await second.first('task.completed')).toMatchObject({ taskId: 'small' });
+    await daemon.stop();
+    const written = await Promise.all((await readdir(dataDir)).map((name) => readFile(join(dataDir, name), 'utf8')));
+    expect(written).toHaveLength(2);
+    expect(written.filter((text) => text.includes('OUTPUT_TOO_LARGE'))).toHaveLength(1);
+    expect(hub.connections).toHaveLength(2);
+  });
+
+  it('waits long before it sends again what no failure can stand for', async () => {
+    const hub = await startHub(500);
+    const { events } = startDaemon(hub, {
+      handler: (_task, { write }) => Promise.resolve(write('x'.repeat(1000))),
+      reconnect: { minMs: 1, maxMs: 60_000 },
+    });
+    const connection = await hub.connection(0);
+    await connection.first('daemon.hello');
+    connection.send(executeMessage());
+    expect(await seen(events, 'disconnected')).toMatchObject({ retryMs: 60_000, message: expect.stringContaining('1009') as string });
   });
 
   it('runs once however often the hub sends it, and its end is sent again for it', async () => {
