@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './cli-problem.ts';
 import type { ContextOf } from './command-context.ts';
-import { HelpCommand } from './help-command.ts';
+import { globalOptionsOf, MusterCommand } from './muster-command.ts';
 import { addActionCommands } from './commands/actions.ts';
 import { addAgentCommands } from './commands/agents.ts';
-import { addAttentionCommand, type Finding, findAttention } from './commands/fleet/attention.ts';
+import { addAttentionCommand } from './commands/fleet/attention.ts';
 import { addBudgetCommands } from './commands/money/budgets.ts';
 import { addDaemonCommand } from './commands/daemon/daemon.ts';
 import { addDaemonsCommands } from './commands/fleet/daemons.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
+import { addDoctorCommand, type Doctor } from './commands/fleet/doctor.ts';
 import { addFailureCommands } from './commands/failures.ts';
 import { addFleetCommands } from './commands/fleet/fleet.ts';
 import { addHookCommands } from './commands/hooks.ts';
@@ -25,14 +25,6 @@ import { addArtifactCommand } from './commands/tasks/artifacts.ts';
 import { addTaskCommands } from './commands/tasks/tasks.ts';
 import { addUsageCommand } from './commands/money/usage.ts';
 import { addWatchCommand } from './commands/watch.ts';
-
-export interface DoctorRequest {
-  /** Prints JSON instead of a table. */
-  json: boolean;
-  /** What needs attention in the fleet that this machine's commands reach. */
-  findAttention: () => Promise<Finding[]>;
-}
-export type Doctor = (request: DoctorRequest) => Promise<ExitCode>;
 
 export interface ProgramOptions {
   contextOf: ContextOf;
@@ -61,8 +53,9 @@ Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no
 
 /** All commands with their arguments and options. */
 export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOptions): Command {
-  const program = new HelpCommand('muster')
+  const program = new MusterCommand('muster')
     .configureOutput({ writeOut: (text) => void io.stdout.write(text), writeErr: (text) => void io.stderr.write(text) })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptionsOf })
     .description('Send work to the fleet, and see what becomes of it.')
     .version(version, '--version', 'print the version')
     .option('--url <address>', 'address of the API (default: MUSTER_URL, then the fleet of this machine)')
@@ -91,14 +84,7 @@ export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOp
   addBudgetCommands(program, contextOf);
   addWatchCommand(program, contextOf);
   addOpenCommand(program, contextOf);
-  program
-    .command('doctor')
-    .description('check this machine (Node, Redis, configuration, agents), and list what needs attention')
-    .option('--json', 'print the checks as JSON')
-    .action(async ({ json = false }: { json?: boolean }, command: Command) => {
-      const context = contextOf(command);
-      context.end(await doctor({ json, findAttention: () => findAttention(context) }));
-    });
+  addDoctorCommand(program, contextOf, doctor);
   program
     .command('dev')
     .description('run a fleet here that reloads agents and muster.config.ts when they are saved')

@@ -7,7 +7,8 @@ import { CliProblem, EXIT, type ExitCode } from './cli-problem.ts';
 import { ApiClient } from './client/api-client.ts';
 import { findServer, type ServerOptions } from './client/find-server.ts';
 import type { CommandContext, ContextOf } from './command-context.ts';
-import { createProgram, type Doctor } from './create-program.ts';
+import type { Doctor } from './commands/fleet/doctor.ts';
+import { createProgram } from './create-program.ts';
 import { type Output, plainText, Terminal } from './output/terminal.ts';
 
 export interface RunCliOptions {

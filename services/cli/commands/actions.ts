@@ -8,7 +8,7 @@ import { type ApiClient, readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { type ListOptions, showList } from '../output/table.ts';
 import { shortAge } from '../output/terminal.ts';
-import { addPaging } from './options.ts';
+import { addPaging, type JsonOptions } from './options.ts';
 import { runCancel, runRetry, type TaskOptions } from './tasks/tasks.ts';
 import { resolveTaskId } from './tasks/task-view.ts';
 
@@ -89,10 +89,11 @@ function addFilter(command: Command): Command {
     .option('--json', 'print the answer as JSON');
 }
 
-async function runDiscard(given: string, _options: TaskOptions, context: CommandContext): Promise<void> {
+async function runDiscard(given: string, { json }: TaskOptions, context: CommandContext): Promise<void> {
   const api = context.connect();
   const id = await resolveTaskId(api, given);
-  await api.delete(`/v1/tasks/${encodeURIComponent(id)}`);
+  const answer = await api.delete(`/v1/tasks/${encodeURIComponent(id)}`);
+  if (json === true) return context.terminal.json(answer);
   context.terminal.line('The record of the task is removed.');
 }
 
@@ -126,15 +127,16 @@ async function runOnMany(action: ActionName, selected: Selected, options: ActOpt
   const { reason, dryRun, json } = options;
   const api = context.connect();
   const body = { action, ...selected, reason, dryRun };
-  const answer = await api.post('/v1/tasks/actions', { body, idempotencyKey: `cli-${randomUUID()}` });
+  const begun = await api.post('/v1/tasks/actions', { body, idempotencyKey: `cli-${randomUUID()}` });
   if (dryRun === true) {
-    if (json === true) return terminal.json(answer);
-    terminal.line(`${countText(readAnswer(countedSchema, answer))} would be ${VERBS[action]}.`);
+    if (json === true) return terminal.json(begun);
+    terminal.line(`${countText(readAnswer(countedSchema, begun))} would be ${VERBS[action]}.`);
     return;
   }
-  const ended = options.wait ? await waitForEnd(api, readAnswer(actionSchema, answer), context) : readAnswer(actionSchema, answer);
+  const answer = options.wait ? await waitForEnd(api, begun, context) : begun;
+  const ended = readAnswer(actionSchema, answer);
   if (ended.failed > 0 || ended.status === 'failed') context.end(EXIT.failed);
-  if (json === true) return terminal.json(ended);
+  if (json === true) return terminal.json(answer);
   if (ended.completedAt) terminal.line(describeEnd(action, ended));
   else terminal.line(`${countText(ended)} will be ${VERBS[action]}. Show the progress with npx muster actions`);
 }
@@ -162,14 +164,16 @@ function describeEnd(action: ActionName, { status, matched, done, skipped, faile
 
 const POLL_MS = 500;
 
-async function waitForEnd(api: ApiClient, begun: Action, { terminal }: CommandContext): Promise<Action> {
-  if (begun.matched > 0 || !begun.exact) terminal.note(`${countText(begun)} matched. Ctrl-C leaves action ${begun.id} running`);
-  let action = begun;
-  while (!action.completedAt) {
+/** Resolves with the last answer about the action, in full. */
+async function waitForEnd(api: ApiClient, begun: unknown, { terminal }: CommandContext): Promise<unknown> {
+  const { id, ...counted } = readAnswer(actionSchema, begun);
+  if (counted.matched > 0 || !counted.exact) terminal.note(`${countText(counted)} matched. Ctrl-C leaves action ${id} running`);
+  let answer = begun;
+  while (!readAnswer(actionSchema, answer).completedAt) {
     await wait(POLL_MS);
-    action = readAnswer(actionSchema, await api.get(`/v1/tasks/actions/${begun.id}`));
+    answer = await api.get(`/v1/tasks/actions/${id}`);
   }
-  return action;
+  return answer;
 }
 
 function addActionList(program: Command, contextOf: ContextOf): void {
@@ -179,9 +183,11 @@ function addActionList(program: Command, contextOf: ContextOf): void {
   actions
     .command('cancel <id>')
     .description('apply an action to no further task')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
       const answer = await context.connect().post(`/v1/tasks/actions/${encodeURIComponent(id)}/cancel`);
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Action ${id} is ${readAnswer(actionSchema, answer).status}.`);
     });
 }

@@ -4,6 +4,7 @@ import type { CommandContext, ContextOf } from '../command-context.ts';
 import { showList, type ListOptions } from '../output/table.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { CliProblem } from '../cli-problem.ts';
+import type { JsonOptions } from './options.ts';
 
 const agentSchema = z.object({
   id: z.string(),
@@ -15,6 +16,10 @@ const agentSchema = z.object({
   hold: z.object({ gate: z.string() }).nullish(),
 });
 
+interface PauseOptions extends JsonOptions {
+  reason?: string;
+}
+
 export function addAgentCommands(program: Command, contextOf: ContextOf): void {
   const agents = program
     .command('agents')
@@ -23,7 +28,8 @@ export function addAgentCommands(program: Command, contextOf: ContextOf): void {
     .action((options: ListOptions, command: Command) => runAgents(options, contextOf(command)));
   agents
     .command('show <id>')
-    .description('print the definition of an agent, without its secrets')
+    .description('print the definition of an agent as JSON, without its secrets')
+    .option('--json', 'the same')
     .action(async (id: string, _options: unknown, command: Command) => {
       const context = contextOf(command);
       context.terminal.json(await context.connect().get(pathOf(id)));
@@ -32,25 +38,31 @@ export function addAgentCommands(program: Command, contextOf: ContextOf): void {
     .command('pause <id>')
     .description('start no more tasks of an agent; what runs goes on')
     .option('--reason <text>', 'shown to people who ask why a task waits')
-    .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { reason, json }: PauseOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().post(`${pathOf(id)}/pause`, { body: reason === undefined ? {} : { reason } });
+      const answer = await context.connect().post(`${pathOf(id)}/pause`, { body: reason === undefined ? {} : { reason } });
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Agent ${id} is paused. Start its tasks again with: npx muster agents resume ${id}`);
     });
   agents
     .command('resume <id>')
     .description('start the tasks of an agent again that was paused, or held because it kept failing')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().post(`${pathOf(id)}/resume`);
+      const answer = await context.connect().post(`${pathOf(id)}/resume`);
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Agent ${id} starts its tasks again.`);
     });
   agents
     .command('delete <id>')
     .description('delete an agent that was created by API')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().delete(pathOf(id));
+      const answer = await context.connect().delete(pathOf(id));
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Agent ${id} is deleted.`);
     });
 }

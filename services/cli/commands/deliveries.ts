@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
-import { addPaging } from './options.ts';
+import { addPaging, type JsonOptions } from './options.ts';
 import { showList, type ListOptions } from '../output/table.ts';
 import { pointInTime } from '../output/terminal.ts';
 
@@ -30,9 +30,11 @@ export function addDeliveryCommands(program: Command, contextOf: ContextOf): voi
   deliveries
     .command('retry <id>')
     .description('send a delivery again that failed or has an unknown outcome')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
       const answer = await context.connect().post(`/v1/deliveries/${encodeURIComponent(id)}/retry`);
+      if (json === true) return context.terminal.json(answer);
       const { status } = readAnswer(deliverySchema, answer);
       context.terminal.line(`Delivery ${id} is ${status} again.`);
     });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
-import { addPaging } from './options.ts';
+import { addPaging, type JsonOptions } from './options.ts';
 import { showList, type ListOptions } from '../output/table.ts';
 import { pointInTime } from '../output/terminal.ts';
 
@@ -38,16 +38,19 @@ export function addHookCommands(program: Command, contextOf: ContextOf): void {
     .option('--name <text>', 'a name for people')
     .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
     .option('--session <mustache>', "template of the task's session")
-    .action((_options: unknown, command: Command) => runHookCreate(command.optsWithGlobals<NewHook>(), contextOf(command)));
+    .option('--json', 'print the answer as JSON')
+    .action((options: NewHook, command: Command) => runHookCreate(options, contextOf(command)));
   addHookDeliveryCommands(hooks, contextOf);
   addHookSwitch(hooks, 'enable', true, contextOf);
   addHookSwitch(hooks, 'disable', false, contextOf);
   hooks
     .command('delete <id>')
     .description('delete an endpoint; its sender gets 404 from then on')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().delete(pathOf(id));
+      const answer = await context.connect().delete(pathOf(id));
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Hook ${id} is deleted.`);
     });
 }
@@ -63,6 +66,11 @@ const deliverySchema = z.object({
 });
 const madeSchema = z.object({ id: z.string() });
 
+interface TestOptions extends JsonOptions {
+  event: string;
+  payload: unknown;
+}
+
 /** What a hook received, and tasks made of it by hand. */
 function addHookDeliveryCommands(hooks: Command, contextOf: ContextOf): void {
   addPaging(hooks.command('deliveries <id>').description('list the newest deliveries of an endpoint, also the refused ones'), '50').action(
@@ -71,9 +79,11 @@ function addHookDeliveryCommands(hooks: Command, contextOf: ContextOf): void {
   hooks
     .command('replay <id> <delivery>')
     .description('make another task of a delivery, with the endpoint as it is now')
-    .action(async (id: string, delivery: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, delivery: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
       const answer = await context.connect().post(`${pathOf(id)}/deliveries/${encodeURIComponent(delivery)}/replay`);
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(readAnswer(madeSchema, answer).id);
     });
   hooks
@@ -81,9 +91,11 @@ function addHookDeliveryCommands(hooks: Command, contextOf: ContextOf): void {
     .description('make a task of an event of your own, without the proof of a sender')
     .option('--event <name>', 'the name of the event', 'test')
     .option('--payload <json>', 'the payload', parseJson, {})
-    .action(async (id: string, { event, payload }: { event: string; payload: unknown }, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { event, payload, json }: TestOptions, command: Command) => {
       const context = contextOf(command);
       const answer = await context.connect().post(`${pathOf(id)}/test`, { body: { event, payload } });
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(readAnswer(madeSchema, answer).id);
     });
 }
@@ -121,9 +133,11 @@ function addHookSwitch(hooks: Command, verb: 'enable' | 'disable', enabled: bool
   hooks
     .command(`${verb} <id>`)
     .description(enabled ? 'accept requests of its sender again' : 'answer 404 until the hook is enabled again')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().patch(pathOf(id), { body: { enabled } });
+      const answer = await context.connect().patch(pathOf(id), { body: { enabled } });
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Hook ${id} is ${verb}d.`);
     });
 }

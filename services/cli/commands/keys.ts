@@ -26,16 +26,18 @@ export function addKeyCommands(program: Command, contextOf: ContextOf): void {
     .command('create <name>')
     .description('create a key, and print its secret, which is shown only once')
     .option('--scopes <list>', 'admin, operate, submit, read, separated by commas; each includes the ones after it', 'submit')
-    .action((name: string, _options: unknown, command: Command) =>
-      runKeyCreate(name, command.optsWithGlobals<NewKeyOptions>(), contextOf(command)),
-    );
+    .option('--tenant <id>', 'the tenant of the key', 'default')
+    .option('--json', 'print the answer as JSON')
+    .action((name: string, options: NewKeyOptions, command: Command) => runKeyCreate(name, options, contextOf(command)));
   keys
     .command('revoke <id>')
     .description('revoke a key at once')
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const { tenant } = command.optsWithGlobals<KeyOptions>();
+    .option('--tenant <id>', 'the tenant of the key', 'default')
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { tenant, json }: KeyOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().delete(`${pathOf(tenant)}/${encodeURIComponent(id)}`);
+      const answer = await context.connect().delete(`${pathOf(tenant)}/${encodeURIComponent(id)}`);
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Key ${id} is revoked.`);
     });
 }

@@ -1,5 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
+/** What a command without other options takes. */
+export interface JsonOptions {
+  json?: boolean;
+}
+
 /** The options of a list that is read page by page. */
 export function addPaging(command: Command, limit: string): Command {
   return command

@@ -4,7 +4,7 @@ import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { type ListOptions, showList } from '../output/table.ts';
 import { pointInTime } from '../output/terminal.ts';
-import { addPaging } from './options.ts';
+import { addPaging, type JsonOptions } from './options.ts';
 
 const personSchema = z.object({
   id: z.string(),
@@ -24,7 +24,8 @@ export function addPeopleCommands(program: Command, contextOf: ContextOf): void 
     people
       .command(`${action} <id>`)
       .description(action === 'disable' ? 'take all roles of a person at once' : 'give a person the roles back')
-      .action((id: string, _options: unknown, command: Command) => runChange(id, action, contextOf(command)));
+      .option('--json', 'print the answer as JSON')
+      .action((id: string, { json }: JsonOptions, command: Command) => runChange({ id, action, json }, contextOf(command)));
   }
 }
 
@@ -32,9 +33,11 @@ function addSignOut(people: Command, contextOf: ContextOf): void {
   people
     .command('sign-out <id>')
     .description('end all sign-ins of a person, who may sign in again')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().delete(`/v1/people/${encodeURIComponent(id)}/sign-ins`);
+      const answer = await context.connect().delete(`/v1/people/${encodeURIComponent(id)}/sign-ins`);
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line('The person is signed out of all browsers.');
     });
 }
@@ -61,9 +64,16 @@ function runPeople({ json, ...query }: ListOptions, context: CommandContext): Pr
   );
 }
 
-async function runChange(id: string, action: 'disable' | 'enable', context: CommandContext): Promise<void> {
+interface Change {
+  id: string;
+  action: 'disable' | 'enable';
+  json: boolean | undefined;
+}
+
+async function runChange({ id, action, json }: Change, context: CommandContext): Promise<void> {
   const body = { disabled: action === 'disable' };
   const answer = await context.connect().patch(`/v1/people/${encodeURIComponent(id)}`, { body });
+  if (json === true) return context.terminal.json(answer);
   const { name, disabled } = readAnswer(personSchema, answer);
   context.terminal.line(`${name} is ${disabled ? 'disabled' : 'enabled'}.`);
 }

@@ -4,13 +4,9 @@ import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { formatTable, pageSchema, showTable } from '../output/table.ts';
 import { oneLine, plainText, shortAge } from '../output/terminal.ts';
-import { addPaging } from './options.ts';
+import { addPaging, type JsonOptions } from './options.ts';
 
-interface SessionOptions {
-  json?: boolean;
-}
-
-interface ListSessionsOptions extends SessionOptions {
+interface ListSessionsOptions extends JsonOptions {
   active?: boolean;
   q?: string;
   origin?: string;
@@ -34,24 +30,17 @@ export function addSessionCommands(program: Command, contextOf: ContextOf): void
     .command('show <id>')
     .description('show a session, also when it is named like a subcommand')
     .option('--json', 'print the answer as JSON')
-    .action((id: string, _options: SessionOptions, command: Command) => runShow(id, jsonOf(command), contextOf(command)));
+    .action((id: string, options: JsonOptions, command: Command) => runShow(id, options, contextOf(command)));
   sessions
     .command('stop <id>')
     .description('cancel the waiting tasks of a session, then stop the running one')
     .option('--json', 'print the answer as JSON')
-    .action((id: string, _options: SessionOptions, command: Command) => runStop(id, jsonOf(command), contextOf(command)));
+    .action((id: string, options: JsonOptions, command: Command) => runStop(id, options, contextOf(command)));
   sessions
     .command('mode <id> <mode>')
     .description('set the mode: queue, interrupt, collect, steer, latest or reject; "default" or "reset" removes it')
     .option('--json', 'print the answer as JSON')
-    .action((id: string, mode: string, _options: SessionOptions, command: Command) =>
-      runMode({ id, mode }, jsonOf(command), contextOf(command)),
-    );
-}
-
-/** The list has the option `--json`, too, and Commander gives it to the list wherever it stands. */
-function jsonOf(command: Command): SessionOptions {
-  return command.optsWithGlobals<SessionOptions>();
+    .action((id: string, mode: string, options: JsonOptions, command: Command) => runMode({ id, mode }, options, contextOf(command)));
 }
 
 function pathOf(id: string): string {
@@ -101,12 +90,14 @@ async function runList({ active, json, ...filter }: ListSessionsOptions, context
 }
 
 /** Shows the running task of a session, the waiting ones with their reasons, and its mode. */
-async function runShow(id: string, { json }: SessionOptions, context: CommandContext): Promise<void> {
+async function runShow(id: string, { json }: JsonOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const answer = await context.connect().get(pathOf(id));
   if (json === true) return terminal.json(answer);
   const session = readAnswer(sessionViewSchema, answer);
   const { holder, waiting, waitingTotal } = session;
+  // A session is whatever name a message gives: a wrong one is no error.
+  if (isEmpty(session)) terminal.note('Nothing is known of this session. Those that have tasks: npx muster sessions');
   terminal.line(terminal.paint(plainText(id), 'bold'));
   const rows = [
     ['', 'mode', describeMode(session)],
@@ -121,6 +112,10 @@ async function runShow(id: string, { json }: SessionOptions, context: CommandCon
   if (waitingTotal > waiting.length) terminal.line(`  and ${waitingTotal - waiting.length} more`);
 }
 
+function isEmpty({ holder, waitingTotal, transcriptLength }: z.infer<typeof sessionViewSchema>): boolean {
+  return !holder && waitingTotal === 0 && !transcriptLength;
+}
+
 function describeMode({ mode, modeSource, surface }: z.infer<typeof sessionViewSchema>): string {
   if (modeSource === 'session') return `${mode}, chosen for this session`;
   return `${mode}, the default${modeSource === 'surface' && surface ? ` of ${surface}` : ''}`;
@@ -133,7 +128,7 @@ function describeHolder({ taskId, startedAt, worker, reason }: z.infer<typeof ho
 
 const stoppedSchema = z.object({ withdrawn: z.number(), stopped: z.number() });
 
-async function runStop(id: string, { json }: SessionOptions, context: CommandContext): Promise<void> {
+async function runStop(id: string, { json }: JsonOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const answer = await context.connect().post(`${pathOf(id)}/stop`);
   if (json === true) return terminal.json(answer);
@@ -143,7 +138,7 @@ async function runStop(id: string, { json }: SessionOptions, context: CommandCon
   if (stopped > 0) terminal.line('The running task is being stopped.');
 }
 
-async function runMode({ id, mode }: { id: string; mode: string }, { json }: SessionOptions, context: CommandContext): Promise<void> {
+async function runMode({ id, mode }: { id: string; mode: string }, { json }: JsonOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const answer = await context.connect().put(`${pathOf(id)}/mode`, { body: { mode } });
   if (json === true) return terminal.json(answer);

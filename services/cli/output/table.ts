@@ -15,6 +15,27 @@ export function formatTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** The least that is left for the last cell beside the others. */
+const MIN_LAST_CELL = 20;
+
+/**
+ * The lines of a row whose last cell continues below itself, behind the given number of other cells. Other text, such as the sentence below a
+ * table, continues at the margin. Null columns: nothing is wrapped.
+ */
+export function wrapRow(row: string, cellsBefore: number, columns: number | null): string[] {
+  if (columns === null) return [row];
+  const [before = ''] = new RegExp(String.raw`^(?: *\S+(?: \S+)* {2,}){${cellsBefore}}`).exec(row) ?? [];
+  const indent = before.length + MIN_LAST_CELL <= columns ? before.length : 0;
+  const width = Math.max(columns - indent, MIN_LAST_CELL);
+  return wrapWords(row.slice(indent), width).map((line, at) => (at === 0 ? row.slice(0, indent) : ' '.repeat(indent)) + line);
+}
+
+/** Breaks at spaces. A longer word, such as a path, stays whole, so that it can be copied. */
+function wrapWords(text: string, width: number): string[] {
+  const full = new RegExp(`(?!.{1,${width}}$)(.{1,${width}}) `, 'g');
+  return text.replaceAll(full, '$1\n').split('\n');
+}
+
 export interface Page<T> {
   items: T[];
   nextCursor: string | null;

@@ -43,25 +43,30 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** The text on standard input. */
   input?: string;
+  /** The width of a terminal that reads stdout; absent means that a pipe does. */
+  columns?: number;
 }
 
 /** Runs a command to its end in this process: starting a process takes seconds on a busy machine. */
-export async function runMuster(args: string[], { env = {}, input = '' }: RunOptions = {}): Promise<MusterResult> {
+export async function runMuster(args: string[], { env = {}, input = '', columns }: RunOptions = {}): Promise<MusterResult> {
   const { directory, variables } = emptyHome(env);
-  const stdout = new PassThrough();
+  const stdout = columns === undefined ? new PassThrough() : Object.assign(new PassThrough(), { isTTY: true, columns });
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const io = { stdin: Readable.from([input]), stdout, stderr, variables };
-  const doctor: RunCliOptions['doctor'] = async ({ json, findAttention }) => {
-    stdout.write(JSON.stringify({ json, found: await findAttention() }));
-    return 0;
-  };
   const code = await runCli({ args, io, version: '0.0.0', doctor, dev: () => Promise.resolve() });
   stdout.end();
   stderr.end();
   rmSync(directory, { recursive: true, force: true });
   const [out, err] = await written;
   return { code, stdout: out, stderr: err };
+}
+
+/** Writes what needs attention, without a check of this machine. */
+async function doctor({ json, out, findAttention }: Parameters<RunCliOptions['doctor']>[0]): Promise<0> {
+  const found = await findAttention();
+  out.write(json ? JSON.stringify({ json, found }) : found.map(({ name, state, detail }) => `  ${state}  ${name}  ${detail}\n`).join(''));
+  return 0;
 }
 
 /** An environment in which no fleet of this machine can be found, unless `env` names one. */

@@ -32,7 +32,7 @@ Examples:
 Each task gets a folder of its own. The prompt is on the command's stdin, or where an argument is {prompt}; what it writes to stdout is the
 output. Files of the task are in "in"; files that the command leaves in "out" become the task's. A token comes from: npx muster daemons add
 
-Exit codes: 0 drained, 1 another process uses the token, 2 wrong token, address or option, 130 a second Ctrl-C.`;
+Exit codes: 0 drained, 1 another process uses the token, 2 wrong token, address or option, 130 a second Ctrl-C, or a closed terminal.`;
 
 export function addDaemonCommand(program: Command, contextOf: ContextOf): void {
   program

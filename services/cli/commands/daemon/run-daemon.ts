@@ -6,10 +6,14 @@ import { TaskFailure } from '#shared/errors/index.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { commandHandler } from './command-handler.ts';
+import { localTime } from '../../output/terminal.ts';
 import { describeDaemonEvent } from './daemon-lines.ts';
 import type { DaemonSettings } from './daemon-settings.ts';
 
-/** Runs a daemon until it has drained after Ctrl-C or SIGTERM. A second signal stops what runs, a third ends at once. Throws a `CliProblem` when the hub refuses it. */
+/**
+ * Runs a daemon until it has drained after Ctrl-C or SIGTERM. A second signal stops what runs, as a terminal that closes does at once (SIGHUP);
+ * another one ends at once. Throws a `CliProblem` when the hub refuses it.
+ */
 export async function runDaemon(settings: DaemonSettings, context: CommandContext): Promise<void> {
   const { terminal, readVariable } = context;
   const options = { directory: process.cwd(), readSecret: readVariable };
@@ -33,9 +37,13 @@ export async function runDaemon(settings: DaemonSettings, context: CommandContex
     terminal.note(`Results that the hub does not have yet: ${unacknowledged}. The next start sends them from ${settings.dataDir}.`);
 }
 
-function openDaemon(settings: DaemonSettings, { terminal }: CommandContext, runCommand: ReturnType<typeof openCommandRunner>): Daemon {
+function openDaemon(
+  settings: DaemonSettings,
+  { terminal, clock }: CommandContext,
+  runCommand: ReturnType<typeof openCommandRunner>,
+): Daemon {
   const { hub, token, name, capabilities, slots, dataDir, commands, fallback } = settings;
-  const note = (text: string): void => terminal.note(`${new Date().toLocaleTimeString('en-GB')} ${text}`);
+  const note = (text: string): void => terminal.note(`${localTime(new Date(clock.now()))}  ${text}`);
   try {
     return new Daemon({
       hub,
@@ -72,26 +80,42 @@ interface SignalWatch {
 function watchSignals(daemon: Daemon, context: CommandContext): SignalWatch {
   let count = 0;
   let ended: Promise<void> = Promise.resolve();
-  const onSignal = (): void => {
-    count += 1;
-    if (count === 1) ended = daemon.drain();
-    // What the commands started is killed when this process exits.
-    if (count > 2) process.exit(EXIT.interrupted);
-    if (count < 2) return;
+  const stop = (): void => {
+    count = 2;
     context.terminal.note('Stopping what runs.');
     context.end(EXIT.interrupted);
     ended = daemon.stop();
   };
+  const onSignal = (): void => {
+    count += 1;
+    if (count === 1) ended = daemon.drain();
+    if (count === 2) stop();
+    // What the commands started is killed when this process exits.
+    if (count > 2) process.exit(EXIT.interrupted);
+  };
+  // A shell may send it besides the system. Without a listener it would end this process and leave the commands running.
+  const onHangUp = (): void => {
+    if (count < 2) stop();
+  };
   const names = ['SIGINT', 'SIGTERM'] as const;
   for (const name of names) process.on(name, onSignal);
+  process.on('SIGHUP', onHangUp);
+  outliveTerminal();
   return {
     get ended() {
       return ended;
     },
     close: () => {
       for (const name of names) process.off(name, onSignal);
+      process.off('SIGHUP', onHangUp);
     },
   };
+}
+
+/** Nobody reads the notes once the terminal is closed: a write that fails must not end the process, whose last notes come after its signals. */
+function outliveTerminal(): void {
+  const { stderr } = process;
+  if (stderr.listenerCount('error') === 0) stderr.on('error', () => undefined);
 }
 
 function refusalProblem(refusal: HubRefusal): CliProblem {

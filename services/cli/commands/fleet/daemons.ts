@@ -23,7 +23,8 @@ export function addDaemonsCommands(program: Command, contextOf: ContextOf): void
   daemons
     .command('list')
     .description('the same')
-    .action((_options: unknown, command: Command) => runList(command.optsWithGlobals<ListOptions>(), contextOf(command)));
+    .option('--json', 'print the answer as JSON')
+    .action((options: ListOptions, command: Command) => runList(options, contextOf(command)));
   daemons
     .command('add <name>')
     .description('register a daemon, and print its token, which is shown only once, and how to start it')
@@ -31,7 +32,8 @@ export function addDaemonsCommands(program: Command, contextOf: ContextOf): void
     .option('--capabilities <list>', 'what it may declare, separated by commas (default: whatever it declares)', parseList)
     .option('--slots <count>', 'tasks that it may run at once (default: as many as it declares)', parseSlots)
     .option('--agents <list>', 'agents whose tasks it may run (default: any)', parseList)
-    .action((name: string, _options: unknown, command: Command) => runAdd(name, command.optsWithGlobals<AddOptions>(), contextOf(command)));
+    .option('--json', 'print the answer as JSON')
+    .action((name: string, options: AddOptions, command: Command) => runAdd(name, options, contextOf(command)));
   addChanges(daemons, contextOf);
 }
 
@@ -47,9 +49,8 @@ function addChanges(daemons: Command, contextOf: ContextOf): void {
     daemons
       .command(`${name} <daemon>`)
       .description(`${description}; takes its name or id`)
-      .action((given: string, _options: unknown, command: Command) =>
-        run(given, command.optsWithGlobals<ListOptions>(), contextOf(command)),
-      );
+      .option('--json', 'print the answer as JSON')
+      .action((given: string, options: ListOptions, command: Command) => run(given, options, contextOf(command)));
   }
 }
 
@@ -145,8 +146,9 @@ async function runSwitch(enabled: boolean, given: string, { json }: ListOptions,
   context.terminal.line(`Daemon "${name}" is ${enabled ? 'enabled' : 'disabled'}.`);
 }
 
-async function runRemove(given: string, _options: ListOptions, context: CommandContext): Promise<void> {
+async function runRemove(given: string, { json }: ListOptions, context: CommandContext): Promise<void> {
   const { id, name } = await findDaemon(context, given);
-  await context.connect().delete(pathOf(id));
+  const answer = await context.connect().delete(pathOf(id));
+  if (json === true) return context.terminal.json(answer);
   context.terminal.line(`Daemon "${name}" is removed.`);
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { showTable } from '../../output/table.ts';
+import type { JsonOptions } from '../options.ts';
 import { oneLine, shortAge, type Terminal } from '../../output/terminal.ts';
 
 const workerSchema = z.object({
@@ -33,14 +34,15 @@ export function addFleetCommands(program: Command, contextOf: ContextOf): void {
     .command('fleet')
     .description('list the workers and hubs: what they serve, run and use')
     .option('--json', 'print the answer as JSON')
-    .action((options: { json?: boolean }, command: Command) => runFleet(options, contextOf(command)));
+    .action((options: JsonOptions, command: Command) => runFleet(options, contextOf(command)));
   fleet
     .command('drain <worker>')
     .description('let a worker take nothing more, and end once its tasks have')
-    .action((worker: string, _options: unknown, command: Command) => runDrain(worker, contextOf(command)));
+    .option('--json', 'print the answer as JSON')
+    .action((worker: string, options: JsonOptions, command: Command) => runDrain(worker, options, contextOf(command)));
 }
 
-async function runFleet({ json }: { json?: boolean }, context: CommandContext): Promise<void> {
+async function runFleet({ json }: JsonOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const answer = await context.connect().get('/v1/fleet');
   if (json === true) return terminal.json(answer);
@@ -86,8 +88,9 @@ function rowOf({ id, status, running, slots, cpu, memoryMb, lastBeatAt, version,
   ];
 }
 
-async function runDrain(id: string, context: CommandContext): Promise<void> {
+async function runDrain(id: string, { json }: JsonOptions, context: CommandContext): Promise<void> {
   const answer = await context.connect().post(`/v1/fleet/${encodeURIComponent(id)}/drain`);
+  if (json === true) return context.terminal.json(answer);
   const { status, running } = readAnswer(workerSchema.pick({ status: true, running: true }), answer);
   if (status === 'dead') return context.terminal.line(`Worker ${id} is dead; it drains if it comes back.`);
   context.terminal.line(`Worker ${id} takes nothing more; ${running === 1 ? '1 task runs' : `${running ?? 'unknown'} tasks run`} there.`);

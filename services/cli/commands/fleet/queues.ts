@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { duration } from '../../output/terminal.ts';
 import { showList, type ListOptions } from '../../output/table.ts';
+import type { JsonOptions } from '../options.ts';
 
 const queueSchema = z.object({
   name: z.string(),
@@ -27,9 +28,11 @@ export function addQueueCommands(program: Command, contextOf: ContextOf): void {
     queues
       .command(`${verb} <name>`)
       .description(verb === 'pause' ? 'start no more tasks of a queue; running ones go on' : 'start the tasks of a paused queue again')
-      .action(async (name: string, _options: unknown, command: Command) => {
+      .option('--json', 'print the answer as JSON')
+      .action(async (name: string, { json }: JsonOptions, command: Command) => {
         const context = contextOf(command);
-        await context.connect().post(`/v1/queues/${encodeURIComponent(name)}/${verb}`);
+        const answer = await context.connect().post(`/v1/queues/${encodeURIComponent(name)}/${verb}`);
+        if (json === true) return context.terminal.json(answer);
         context.terminal.line(`Queue ${name} is ${verb}d.`);
       });
   }

@@ -5,6 +5,7 @@ import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { type ListOptions, showList } from '../../output/table.ts';
 import { oneLine, pointInTime } from '../../output/terminal.ts';
+import type { JsonOptions } from '../options.ts';
 
 const budgetSchema = z.object({
   id: z.string(),
@@ -58,13 +59,16 @@ export function addBudgetCommands(program: Command, contextOf: ContextOf): void 
     .option('--hard <dollars>', 'spend no more than this in a window, such as 5')
     .addOption(new Option('--at-hard <action>', 'what happens then; deny by default').choices(ACTIONS))
     .option('--downgrade-to <model>', 'the model of a downgrade')
-    .action((id: string, _options: unknown, command: Command) => runSet(id, command.optsWithGlobals<SetOptions>(), contextOf(command)));
+    .option('--json', 'print the answer as JSON')
+    .action((id: string, options: SetOptions, command: Command) => runSet(id, options, contextOf(command)));
   budgets
     .command('remove <id>')
     .description('remove a budget that was made by API; tasks that it held go on')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      await context.connect().delete(pathOf(id));
+      const answer = await context.connect().delete(pathOf(id));
+      if (json === true) return context.terminal.json(answer);
       context.terminal.line(`Budget ${id} is removed.`);
     });
 }

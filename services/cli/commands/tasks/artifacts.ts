@@ -1,12 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { pageSchema, showTable } from '../../output/table.ts';
+import { saveFiles } from './save-files.ts';
 import { resolveTaskId } from './task-view.ts';
 
 const artifactSchema = z.object({ name: z.string(), mediaType: z.string(), bytes: z.number(), attempt: z.number() });
@@ -39,11 +36,6 @@ async function runArtifacts(given: string, { json, save }: ArtifactOptions, cont
     showTable({ heading: ['NAME', 'TYPE', 'BYTES', 'ATTEMPT'], rows, nextCursor }, terminal);
   }
   if (save === undefined) return;
-  await mkdir(save, { recursive: true });
-  for (const { name } of items) {
-    // The server says the name: it must not lead out of the folder.
-    const target = join(save, basename(name));
-    await pipeline(await client.download(`${path}/${encodeURIComponent(name)}`), createWriteStream(target, { flags: 'wx' }));
-    terminal.note(`Saved ${target}`);
-  }
+  const files = items.map(({ name }) => ({ name, download: () => client.download(`${path}/${encodeURIComponent(name)}`) }));
+  for (const target of await saveFiles(files, save)) terminal.note(`Saved ${target}`);
 }

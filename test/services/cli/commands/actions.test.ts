@@ -53,6 +53,12 @@ describe('an action on all tasks of a filter', () => {
     expect(sent()).toEqual({ action: 'cancel', filter: { session: 's' }, reason: 'enough' });
   });
 
+  it('prints the last answer with --json, with the fields that no line shows', async () => {
+    const ended = { ...action({ ...ENDED, done: 3 }), createdBy: 'ci' };
+    const handlers: Handlers = { ...made(action()), [`GET ${PATH}/${ID}`]: (response) => answer(response, 200, ended) };
+    expect(JSON.parse((await muster(handlers, ['retry', '--all', '--json'])).stdout)).toEqual(ended);
+  });
+
   it('returns at once with --no-wait', async () => {
     const { stdout } = await muster(made(action({ action: 'discard', exact: false })), ['discard', '--all', '--no-wait']);
     expect(stdout).toBe('At least 3 tasks will be discarded. Show the progress with npx muster actions\n');

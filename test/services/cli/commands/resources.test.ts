@@ -181,6 +181,7 @@ describe('changes to what an installation has', () => {
 
   it.each([
     [['keys', 'revoke', 'k1'], 'DELETE /v1/tenants/default/keys/k1', 'Key k1 is revoked.'],
+    [['keys', '--tenant', 'acme', 'revoke', 'k1'], 'DELETE /v1/tenants/acme/keys/k1', 'Key k1 is revoked.'],
     [['hooks', 'disable', 'h1'], 'PATCH /v1/hooks/h1', 'Hook h1 is disabled.'],
     [['hooks', 'delete', 'h1'], 'DELETE /v1/hooks/h1', 'Hook h1 is deleted.'],
     [['agents', 'delete', 'mine'], 'DELETE /v1/agents/mine', 'Agent mine is deleted.'],
@@ -214,6 +215,17 @@ describe('what a hook received', () => {
     expect((await muster(handlers, ['hooks', 'deliveries', 'h1'])).stdout).toMatch(
       /^r-1-0 +2026-01-01 00:00:00 UTC +refused +No \[auth\.bad-signature\]$/m,
     );
+  });
+
+  it('lists the page that is asked for, with options on either side of the subcommand', async () => {
+    const page1 = { items: [delivery], nextCursor: 'r-1-0' };
+    const handlers: Handlers = { 'GET /v1/hooks/h1/deliveries': (response) => answer(response, 200, page1) };
+    const { stdout } = await muster(handlers, ['hooks', 'deliveries', 'h1', '--limit', '3', '--cursor', 'r-2-0', '--json']);
+    expect([JSON.parse(stdout), api().requests[0]?.path]).toEqual([page1, '/v1/hooks/h1/deliveries?limit=3&cursor=r-2-0']);
+    await muster(handlers, ['hooks', '--limit', '4', 'deliveries', 'h1']);
+    expect(api().requests[0]?.path).toBe('/v1/hooks/h1/deliveries?limit=4');
+    await muster(handlers, ['hooks', 'deliveries', 'h1']);
+    expect(api().requests[0]?.path).toBe('/v1/hooks/h1/deliveries?limit=50');
   });
 
   it('makes tasks of a test and of a replay, and prints their ids', async () => {

@@ -54,6 +54,17 @@ describe('muster sessions', () => {
     expect(JSON.parse((await muster('sessions', 'show', 'pr/7', '--json')).stdout)).toEqual(SESSION);
   });
 
+  it('says that nothing is known of a session without tasks and turns', async () => {
+    const empty = { ...SESSION, holder: null, waiting: [], waitingTotal: 0, transcriptLength: 0 };
+    api = await startFakeApi({
+      'GET /v1/sessions/typo': (response) => answer(response, 200, { ...empty, id: 'typo' }),
+      'GET /v1/sessions/old': (response) => answer(response, 200, { ...empty, id: 'old', transcriptLength: 2 }),
+    });
+    const note = 'Nothing is known of this session. Those that have tasks: npx muster sessions\n';
+    expect(await muster('sessions', 'typo')).toMatchObject({ code: 0, stderr: note });
+    expect(await muster('sessions', 'old')).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('stops a session and prints how many tasks that concerns', async () => {
     api = await startFakeApi({ 'POST /v1/sessions/demo/stop': (response) => answer(response, 200, { withdrawn: 2, stopped: 1 }) });
 

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readProcess } from '#shared/agents/command/processes/process-table.ts';
 import { useFolder } from '../../../../support/use-folder.ts';
 import { executeMessage, startFakeHub, type FakeHub } from '../../../../support/daemons/fake-hub.ts';
 import { runMuster, startMuster } from '../../run-muster.ts';
@@ -51,7 +53,8 @@ describe('muster daemon', () => {
     child.kill('SIGINT');
     const result = await ended;
     expect(result.code).toBe(0);
-    expect(result.stderr).toContain(`Task ${taskId} completed`);
+    // As lines of `muster watch`: a time of day without its zone could be that of the hub.
+    expect(result.stderr).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d [A-Z]\\S+  Task ${taskId} completed`, 'm'));
     expect(result.stderr).not.toContain('md_secret');
   }, 60_000);
 
@@ -81,6 +84,36 @@ describe('muster daemon', () => {
     const result = await ended;
     expect(result.code).toBe(130);
     expect(result.stderr).toContain('1 task still runs here; Ctrl-C again stops it');
+  }, 60_000);
+
+  it('ends what runs when its terminal closes, and leaves nothing that the command started', async () => {
+    const hub = await startHub();
+    const { child, ended } = startMuster([
+      'daemon',
+      '--hub',
+      hub.url,
+      '--token-file',
+      token,
+      '--',
+      'sh',
+      '-c',
+      'sleep 300 & echo $!; wait',
+    ]);
+    const connection = await hub.connection(0);
+    await connection.first('daemon.hello');
+    const { taskId, token: fencing } = executeMessage();
+    connection.send(executeMessage({ taskId, token: fencing }));
+    const pid = Number((await connection.first('task.output')).text);
+    expect(readProcess(pid)).not.toBeNull();
+    const exited = once(child, 'exit');
+    ended.catch(() => undefined);
+    child.stderr?.destroy();
+    child.kill('SIGHUP');
+    child.kill('SIGHUP');
+    expect((await connection.first('task.failed')).error.code).toBe('DAEMON_CRASHED');
+    expect(readProcess(pid)).toBeNull();
+    connection.send({ type: 'task.acknowledged', taskId, token: fencing, outcome: 'kept' });
+    expect(await exited).toEqual([130, null]);
   }, 60_000);
 
   it('runs the command of the agent, with the prompt where it asks for it, and says which agents it has', async () => {

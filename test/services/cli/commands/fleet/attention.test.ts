@@ -47,10 +47,20 @@ describe('muster doctor', () => {
   });
 
   it('skips that check where no fleet is found', async () => {
-    const { code, stdout } = await runMuster(['doctor']);
+    const { code, stdout } = await runMuster(['doctor', '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
-      { json: false, found: [{ name: 'Attention', state: 'skip', detail: 'could not be read: There is no address. Do one of these:' }] },
+      { json: true, found: [{ name: 'Attention', state: 'skip', detail: 'could not be read: There is no address. Do one of these:' }] },
     ]);
+  });
+
+  it('wraps its rows at the width of a terminal, below what was found', async () => {
+    const { stdout } = await runMuster(['doctor'], { columns: 44 });
+    expect(stdout).toBe(
+      ['  skip  Attention  could not be read: There', '                   is no address. Do one of', '                   these:', ''].join(
+        '\n',
+      ),
+    );
+    expect((await runMuster(['doctor'])).stdout.split('\n')).toHaveLength(2);
   });
 });

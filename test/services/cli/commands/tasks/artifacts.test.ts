@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { answer, TASK_ID } from '../../fake-api.ts';
 import { useFolder } from '../../../../support/use-folder.ts';
 import { type Handlers, useMuster } from '../../use-muster.ts';
 
-const { muster } = useMuster();
+const { api, muster } = useMuster();
 const folder = await useFolder();
 
 const PATH = `/v1/tasks/${TASK_ID}/artifacts`;
@@ -24,5 +24,32 @@ it('saves them into a folder, and replaces no file there', async () => {
   const save = join(folder, 'saved');
   expect((await muster(handlers, ['artifacts', TASK_ID, '--save', save])).code).toBe(0);
   expect(await readFile(join(save, 'a.txt'), 'utf8')).toBe('content');
-  expect((await muster(handlers, ['artifacts', TASK_ID, '--save', save])).code).not.toBe(0);
+  const { code, stderr } = await muster(handlers, ['artifacts', TASK_ID, '--save', save]);
+  expect([code, stderr]).toEqual([
+    2,
+    `muster: Files that are there already are kept. Move them away, or name another folder with --save: [file.exists]\n  ${save}/a.txt\n`,
+  ]);
+  expect(api().requests.map(({ path }) => path)).toEqual([PATH]);
+});
+
+it('leaves no part of files behind when one breaks off, so that the same command can be repeated', async () => {
+  const save = join(folder, 'cut');
+  const names = ['a.txt', 'b.txt', 'c.txt'];
+  let isCut = true;
+  const three: Handlers = {
+    [`GET ${PATH}`]: (response) => answer(response, 200, { items: names.map((name) => ({ ...ITEM, name })), nextCursor: null }),
+    [`GET ${PATH}/a.txt`]: (response) => void response.end('content'),
+    [`GET ${PATH}/b.txt`]: (response) => {
+      response.writeHead(200, { 'content-length': '7' });
+      if (isCut) response.write('con', () => response.destroy());
+      else response.end('content');
+    },
+    [`GET ${PATH}/c.txt`]: (response) => void response.end('content'),
+  };
+  const command = ['artifacts', TASK_ID, '--save', save];
+  expect(await muster(three, command)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^muster: b\.txt could not be saved: /) });
+  expect(await readdir(save)).toEqual([]);
+  isCut = false;
+  expect((await muster(three, command)).stderr).toBe(names.map((name) => `Saved ${join(save, name)}\n`).join(''));
+  expect(await Promise.all([readdir(save), readFile(join(save, 'b.txt'), 'utf8')])).toEqual([names, 'content']);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from 'commander';
 import { createProgram } from '../../../services/cli/create-program.ts';
+import { MusterCommand } from '../../../services/cli/muster-command.ts';
 import { runMuster } from './run-muster.ts';
 
 const silent = { stdout: { write: () => true }, stderr: { write: () => true } };
@@ -54,4 +55,40 @@ it('names the command whose help says more', async () => {
   expect((await runMuster(['hooks', 'shwo'])).stderr).toBe("error: unknown command 'shwo'\n(npx muster hooks --help explains it)\n");
   expect((await runMuster(['shwo'])).stderr).toContain('(npx muster --help lists the commands)');
   expect((await runMuster(['why'])).stderr).toBe("error: missing required argument 'id'\n(npx muster why --help explains it)\n");
+});
+
+it.each([[['hooks', 'deliveries', '--help']], [['help', 'send']]])('muster %j lists the options that each command takes', async (args) => {
+  const { stdout } = await runMuster(args);
+  const [, globals = ''] = stdout.split('Global Options:');
+  expect(globals.match(/--\w+/g)).toEqual(['--url', '--key']);
+});
+
+/** A group with a list of its own, and a subcommand of it. */
+async function parse(...args: string[]): Promise<unknown> {
+  let found: unknown;
+  const root = new MusterCommand('muster')
+    .option('--url <address>')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  const group = root.command('hooks').option('--limit <count>', '', '50').option('--json').option('--active');
+  const inner = group.command('deliveries <id>').option('--limit <count>', '', '20').option('--json').option('--kind <kind>', '', 'all');
+  inner.action((id: string, options: object) => void (found = { id, ...options }));
+  await root.parseAsync(args, { from: 'user' });
+  return found;
+}
+
+describe('the options of a subcommand', () => {
+  it('are its own, wherever they stand', async () => {
+    const given = { id: 'h1', limit: '3', json: true, kind: 'all' };
+    expect(await parse('hooks', 'deliveries', 'h1', '--limit', '3', '--json')).toEqual(given);
+    expect(await parse('hooks', '--limit', '3', 'deliveries', '--json', 'h1', '--url', 'x')).toEqual(given);
+  });
+
+  it('have its own defaults, not those of its group', async () => {
+    expect(await parse('hooks', 'deliveries', 'h1')).toEqual({ id: 'h1', limit: '20', kind: 'all' });
+  });
+
+  it('are refused when only its group has them', async () => {
+    await expect(parse('hooks', 'deliveries', 'h1', '--active')).rejects.toThrow("unknown option '--active'");
+  });
 });
