@@ -13,12 +13,15 @@ interface ReceiveHookParts extends AnswerWebhookParts {
   readonly maxBodyBytes: number;
   /** Used where this is mounted without the server, which has its own. */
   readonly load: ServerLoad;
-  /** Counts refused requests by address. */
+  /** Counts refused requests by address and hook. */
   readonly refusals: RefusalLimit;
   isTenantDisabled(tenant: string): boolean;
 }
 
 export const RECEIVER_PATH = '/hooks/:id';
+
+/** What the refusals of all unknown hooks are counted for. */
+const UNKNOWN_HOOKS = 'hooks';
 
 /**
  * `POST /hooks/:id`: looks up the hook, reads the body as it came, and makes the task. It needs no key: the signature proves the sender.
@@ -30,10 +33,11 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
     const id = String(request.params['id']);
     const context = contextOf(request, parts.log, parts.load);
     context.route = RECEIVER_PATH;
+    let receiver = UNKNOWN_HOOKS;
     try {
-      parts.refusals.assertOpen(request.ip);
       // Before the body, so that no sender makes us read 25 MB for an unknown hook.
-      const hook = await findEnabled(parts, id);
+      const hook = await findOpen(parts, id, request.ip);
+      receiver = receiverOf(id);
       context.tenant = hook.tenant;
       const reading = readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
       const rawBody = await reading.catch((error: unknown) => {
@@ -42,6 +46,7 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
       });
       const { headers } = request;
       const { status, body } = await answerWebhook(parts, hook, { rawBody, headers, traceparent: context.traceparent });
+      parts.refusals.trust(request.ip, receiver);
       context.log.info(
         { event: 'webhook.accepted', hook: id, tenant: hook.tenant, provider: hook.provider, answer: body },
         'webhook accepted',
@@ -50,17 +55,33 @@ export function receiveHook(parts: ReceiveHookParts): RequestHandler {
     } catch (error) {
       const { code, message: reason } = toMusterError(error);
       context.log.info({ event: 'webhook.refused', hook: HOOK_ID.test(id) ? id : null, code, reason }, 'webhook refused');
-      if (isSendersFault(code)) void parts.refusals.count(request.ip);
+      if (isSendersFault(code)) void parts.refusals.count(request.ip, receiver);
       sendProblem(response, error, context.log);
     }
   };
 }
 
-/** Unknown, disabled, or of a disabled tenant: the answer is the same, so that a sender learns nothing from it. */
-async function findEnabled(parts: ReceiveHookParts, id: string): Promise<Hook> {
-  const hook = HOOK_ID.test(id) ? await parts.store.findAnywhere(id) : null;
-  if (hook?.enabled && !parts.isTenantDisabled(hook.tenant)) return hook;
+function receiverOf(id: string): string {
+  return `hooks/${id}`;
+}
+
+/**
+ * The hook, for an address that is not blocked for it. Guesses block an address for unknown hooks only: it may be a provider's, whose other
+ * customers guess. A known hook is therefore looked up also for such an address. Errors: `hook.not-found`, `limit.rate`.
+ */
+async function findOpen(parts: ReceiveHookParts, id: string, address: string | undefined): Promise<Hook> {
+  const { refusals } = parts;
+  if (HOOK_ID.test(id)) refusals.assertOpen(address, receiverOf(id));
+  const hook = await findEnabled(parts, id);
+  if (hook !== null) return hook;
+  refusals.assertOpen(address, UNKNOWN_HOOKS);
   throw new MusterError('hook.not-found', 'There is no such hook');
+}
+
+/** Null for an unknown or disabled one, or one of a disabled tenant: the answer is the same, so that a sender learns nothing from it. */
+async function findEnabled(parts: ReceiveHookParts, id: string): Promise<Hook | null> {
+  const hook = HOOK_ID.test(id) ? await parts.store.findAnywhere(id) : null;
+  return hook?.enabled && !parts.isTenantDisabled(hook.tenant) ? hook : null;
 }
 
 /** Limits and failures of ours do not count. */

@@ -1,13 +1,6 @@
 /** Results on their way out: chat replies and callbacks as records with tries of their own, apart from the task. */
-export {
-  type CallbackSecrets,
-  endpointView,
-  endpointViewSchema,
-  forgetFailures,
-  listEndpoints,
-  readCallbackSecrets,
-  rotateCallbackSecret,
-} from './callbacks/callback-records.ts';
+export { endpointView, endpointViewSchema, forgetFailures, listEndpoints } from './callbacks/callback-records.ts';
+export { type CallbackSecrets, readCallbackSecrets, rotateCallbackSecret } from './callbacks/callback-secrets.ts';
 export { listDeliveries } from './delivery-lookups.ts';
 export { DeliveryService } from './delivery-service.ts';
 export { readAllDeliveries } from './delivery-store.ts';

@@ -8,7 +8,7 @@ export { type JsonBounds, assertBodyBounds, assertFormBounds, isFormType, parseB
 export { readRawBody } from './bodies/read-bytes.ts';
 export { createRouter } from './create-router.ts';
 export type { EventStream } from './event-stream.ts';
-export { countSchema, invalidRequest, pageLimitSchema, problemsOf, withoutNulls } from './parse-input.ts';
+export { countSchema, invalidRequest, onlyNewHeadersSchema, pageLimitSchema, problemsOf, withoutNulls } from './parse-input.ts';
 export { refuseSocket, requestError, sendProblem, toMusterError, toProblem } from './problems.ts';
 export type { Readiness } from './probes.ts';
 export { RefusalLimit, createRateLimit, isLoopback, networkOf } from './rate-limits.ts';

@@ -127,6 +127,11 @@ export function countSchema(min: number, max: number): z.ZodCoercedNumber {
   return z.coerce.number(`expected one whole number from ${min} to ${max}`).int().min(min).max(max);
 }
 
+/** The headers of a PUT that can be told to replace none. Another value than `*` would name a version, which records do not have. */
+export const onlyNewHeadersSchema = z.object({
+  'if-none-match': z.literal('*').optional().meta({ description: '`*`: replaces none; where one of this name exists the answer is 412.' }),
+});
+
 /** How many items a page of a list has at most. */
 export const pageLimitSchema = countSchema(1, 200).default(50).meta({ description: 'Items of a page, at most.' });
 

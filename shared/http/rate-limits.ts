@@ -73,18 +73,23 @@ function isRefusal(value: unknown): value is RateLimiterRes {
   return typeof value === 'object' && value !== null && 'msBeforeNext' in value;
 }
 
-/** Addresses remembered as blocked; the oldest are forgotten first. */
-const MAX_BLOCKED = 10_000;
+/** Addresses remembered as blocked, and as trusted; the oldest are forgotten first. */
+const MAX_REMEMBERED = 10_000;
+const TRUSTED_MS = 3_600_000;
 
 /**
  * RefusalLimit is responsible for addresses that send what is refused: receivers without a key count nothing else, as their senders share
- * addresses. Once the minute's refusals are used up, requests of the address are refused before they cost anything.
+ * addresses. Once the minute's refusals of one receiver are used up, requests of the address to it are refused before they cost anything.
+ * A provider sends for strangers too, from the same addresses: what they are refused blocks no other receiver, and not the one that takes
+ * what comes from there.
  */
 export class RefusalLimit {
   readonly #count: (name: string) => Promise<void>;
   readonly #perMinute: number;
-  /** Network -> until when it is blocked, ms since the epoch. */
-  readonly #blocked = new Recent<string, number>({ maxEntries: MAX_BLOCKED });
+  /** Network and receiver -> until when it is blocked, ms since the epoch. */
+  readonly #blocked = new Recent<string, number>({ maxEntries: MAX_REMEMBERED });
+  /** Network and receiver, of which something was taken. */
+  readonly #trusted = new Recent<string, true>({ maxEntries: MAX_REMEMBERED, keepMs: TRUSTED_MS });
 
   constructor(options: RateLimitOptions) {
     this.#count = createRateLimit(options);
@@ -92,11 +97,11 @@ export class RefusalLimit {
   }
 
   /** Errors: `limit.rate`. */
-  assertOpen(address: string | undefined): void {
-    const network = networkOf(address);
-    const retryAfterMs = (this.#blocked.get(network) ?? 0) - Date.now();
+  assertOpen(address: string | undefined, receiver: string): void {
+    const name = nameOf(address, receiver);
+    const retryAfterMs = (this.#blocked.get(name) ?? 0) - Date.now();
     if (retryAfterMs <= 0) {
-      this.#blocked.delete(network);
+      this.#blocked.delete(name);
       return;
     }
     throw new MusterError('limit.rate', `More than ${this.#perMinute} requests of this address were refused within a minute`, {
@@ -106,14 +111,24 @@ export class RefusalLimit {
   }
 
   /** Counts a request that was refused for what was sent. Never rejects. */
-  async count(address: string | undefined): Promise<void> {
-    const network = networkOf(address);
+  async count(address: string | undefined, receiver: string): Promise<void> {
+    const name = nameOf(address, receiver);
+    if (this.#trusted.get(name) === true) return;
     try {
-      await this.#count(network);
+      await this.#count(name);
     } catch (error) {
-      if (error instanceof MusterError) this.#blocked.set(network, Date.now() + (error.retryAfterMs ?? 0));
+      if (error instanceof MusterError) this.#blocked.set(name, Date.now() + (error.retryAfterMs ?? 0));
     }
   }
+
+  /** Notes that a request was taken, whose sender proved itself: for an hour no refusals of strangers block its address here. */
+  trust(address: string | undefined, receiver: string): void {
+    this.#trusted.set(nameOf(address, receiver), true);
+  }
+}
+
+function nameOf(address: string | undefined, receiver: string): string {
+  return `${networkOf(address)}:${receiver}`;
 }
 
 const IPV6_NETWORK_BITS = 64;

@@ -33,7 +33,7 @@ function accessKeys(prefix: string) {
     tenantsToClean: `${prefix}tenants-to-clean`,
     /** Hash: hook id -> tenant id. Kept: until the hook is deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hookOwners: `${prefix}hook-owners`,
-    /** Prefix: counters of the HTTP rate limiter. Kept: one minute. Bound: one per key or address that called. */
+    /** Prefix: counters of the HTTP rate limiter. Kept: one minute. Bound: one per key, or per address and receiver, that called. */
     http: `${prefix}http`,
     /** String: JSON of a browser's sign-in, by the digest of its cookie. Kept: `http.signInMs`. Bound: one per sign-in. */
     signIn: (id: string) => `${prefix}signed-in:${id}`,

@@ -82,7 +82,7 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
           session: params.id,
           traceparent: call.traceparent,
           ...keyOf(call),
-          ...idempotencyOf(headers['idempotency-key']),
+          ...idempotencyOf(headers['idempotency-key'], call.key?.session),
         },
       );
       return answerOf(answer);

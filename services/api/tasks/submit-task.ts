@@ -139,7 +139,12 @@ export const idempotencyKeySchema = z
 
 export const idempotencyHeadersSchema = z.object({ 'idempotency-key': idempotencyKeySchema.optional() });
 
-/** The ledger's key for a caller's. Its prefix keeps it apart from the keys of webhooks and schedules, which no caller may take. */
-export function idempotencyOf(key: string | undefined): { idempotencyKey?: string } {
-  return key === undefined ? {} : { idempotencyKey: `api:${key}` };
+/**
+ * The ledger's key for a caller's. Its prefix keeps it apart from the keys of webhooks and schedules, which no caller may take. A visitor
+ * takes no key of the tenant, nor of another session than the one that is visited: strangers choose the same keys.
+ */
+export function idempotencyOf(key: string | undefined, visited?: string): { idempotencyKey?: string } {
+  if (key === undefined) return {};
+  // The length says where the session's id ends: both it and a key may have colons.
+  return { idempotencyKey: visited === undefined ? `api:${key}` : `visit:${visited.length}:${visited}:${key}` };
 }

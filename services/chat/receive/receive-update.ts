@@ -1,5 +1,5 @@
 import type { Request as HttpRequest, RequestHandler, Response as HttpResponse } from 'express';
-import { MusterError } from '#shared/errors/index.ts';
+import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
 import {
   assertBodyBounds,
   contextOf,
@@ -22,16 +22,16 @@ export interface ReceiveUpdateParts {
   readonly bounds: JsonBounds;
   /** Used where this is mounted without the server, which has its own. */
   readonly load: ServerLoad;
-  /** Counts refused requests by address. */
+  /** Counts refused requests by address and platform. */
   readonly refusals: RefusalLimit;
   /** The platforms that are on, by name. */
   readonly platforms: ReadonlyMap<string, { receive(request: Request): Promise<Response> }>;
 }
 
-/** The statuses by which adapters refuse a request. */
-const REFUSED = new Set([400, 401, 403]);
-
 export const RECEIVER_PATH = '/chat/:platform';
+
+/** What the refusals of all platforms that are not on are counted for. */
+const UNKNOWN_PLATFORMS = 'chat';
 
 /**
  * `POST /chat/:platform`, and the GET by which WhatsApp checks the address: gives a platform's request to its adapter unchanged. It needs
@@ -44,23 +44,29 @@ export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
     const name = String(request.params['platform']);
     const context = contextOf(request, parts.log, parts.load);
     context.route = RECEIVER_PATH;
+    const platform = parts.platforms.get(name);
+    const receiver = platform === undefined ? UNKNOWN_PLATFORMS : `chat/${name}`;
     try {
-      parts.refusals.assertOpen(request.ip);
+      parts.refusals.assertOpen(request.ip, receiver);
       // Before the body, so that no sender makes us read one for a platform that is off.
-      const platform = parts.platforms.get(name);
       if (platform === undefined) throw new MusterError('request.not-found', 'There is no such chat platform here');
       const body = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
       assertBodyBounds(body, request.get('content-type'), parts.bounds);
       const answer = await platform.receive(toFetchRequest(request, body));
-      if (REFUSED.has(answer.status)) void parts.refusals.count(request.ip);
+      if (answer.ok) parts.refusals.trust(request.ip, receiver);
       await sendAnswer(response, answer);
     } catch (error) {
       const { code, message: reason } = toMusterError(error);
       context.log.info({ event: 'chat.not-taken', platform: name.slice(0, 20), code, reason }, 'a request of a chat platform was refused');
-      if (code.startsWith('request.')) void parts.refusals.count(request.ip);
+      if (isSendersFault(code)) void parts.refusals.count(request.ip, receiver);
       sendProblem(response, error, context.log);
     }
   };
+}
+
+/** Limits and failures of ours do not count. */
+function isSendersFault(code: ErrorCode): boolean {
+  return code.startsWith('request.') || code === 'auth.bad-signature' || code === 'auth.forbidden';
 }
 
 /** The adapters take a request of the web's `fetch`. Only the query of its address is kept, because a sender chooses the rest. */

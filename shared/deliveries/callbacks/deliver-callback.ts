@@ -3,7 +3,8 @@ import { readTask } from '../../ledger/index.ts';
 import type { DeliveryEnd } from '../../queue/index.ts';
 import { isTerminal, type Task, taskRecord } from '../../tasks/index.ts';
 import { type DeliveryContext, endDelivery, type HeldDelivery } from '../held-delivery.ts';
-import { countFailure, forgetFailures, readCallbackSecrets, readEndpoint, signCallback } from './callback-records.ts';
+import { countFailure, forgetFailures, readEndpoint } from './callback-records.ts';
+import { readCallbackSecrets, signCallback } from './callback-secrets.ts';
 
 /** Callbacks beyond a tenant's slots are retried after one to two times this, so that they do not all come together. */
 const CROWDED_RETRY_MS = 2000;

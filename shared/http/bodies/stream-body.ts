@@ -16,10 +16,15 @@ export async function* streamBody(request: Request, { maxBytes, idleMs }: { maxB
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const chunks = request.iterator({ destroyOnReturn: false });
   let bytes = 0;
-  for (let chunk = await nextChunk(chunks, idleMs); chunk !== null; chunk = await nextChunk(chunks, idleMs)) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    yield chunk;
+  try {
+    for (let chunk = await nextChunk(chunks, idleMs); chunk !== null; chunk = await nextChunk(chunks, idleMs)) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
+      yield chunk;
+    }
+  } finally {
+    // Else the rest of a refused body would stay where it is. Nobody waits for it: a chunk that does not come delays this, too.
+    void chunks.return?.().catch(() => undefined);
   }
   if (!request.complete) throw brokenBody();
 }
@@ -37,10 +42,15 @@ function brokenBody(cause?: unknown): MusterError {
   return new MusterError('request.malformed', 'The body did not come in full', { cause });
 }
 
+function ignore(): void {
+  return undefined;
+}
+
 /** Ignores what is still sent after a refusal, and cuts the sender off after a while. */
 export function dropBody(request: Request): void {
   if (request.complete) return;
-  request.on('error', () => undefined).resume();
+  // With a listener for data the body goes on also when its reader leaves later.
+  request.on('error', ignore).on('data', ignore).resume();
   setTimeout(() => {
     if (!request.complete) request.destroy();
   }, LINGER_MS).unref();

@@ -274,29 +274,6 @@ test("over its tenant's rate a sender is told when to come back", async () => {
   expect((await post(id, TEXT, await github(TEXT, 'd-1'))).status).toBe(200);
 });
 
-test('an address whose webhooks are refused too often is refused before anything else, and others are not', async () => {
-  const id = await makeHook();
-  const limited = createWebhooksService({
-    ...fleet,
-    config: { ...config, settings: { ...config.settings, limits: { ...config.settings.limits, httpAnonymousPerMinute: 5 } } },
-  });
-  if (limited.router === undefined) throw new Error('expected a router');
-  const served = await serveApp(express().set('trust proxy', 1).use(limited.router));
-  const send = async (address: string, headers: Record<string, string>, hook = id): Promise<number> =>
-    (await fetch(`${served.url}/hooks/${hook}`, { method: 'POST', headers: { ...headers, 'x-forwarded-for': address }, body: TEXT }))
-      .status;
-  try {
-    await waitFor(async () => (await send('192.0.2.1', {})) === 429, { deadlineMs: 5000, what: 'the address to be refused' });
-    expect(await send('192.0.2.1', await github(TEXT, 'd-9'))).toBe(429);
-    expect(await send('192.0.2.2', await github(TEXT, 'd-9'))).toBe(202);
-    // Guesses of hooks count too.
-    const guess = async (): Promise<boolean> => (await send('192.0.2.3', {}, 'hook_unknown')) === 429;
-    await waitFor(guess, { deadlineMs: 5000, what: 'the guesses to be refused' });
-  } finally {
-    await served.close();
-  }
-});
-
 type Deliveries = { items: Record<string, unknown>[]; nextCursor: string | null };
 
 /** Deliveries are recorded beside the answer. */

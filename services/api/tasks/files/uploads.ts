@@ -3,7 +3,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import { fileNameSchema, type FileStore, mediaTypeOf } from '#shared/files/index.ts';
 import { type Answer, type Call, route, type Route } from '#shared/http/index.ts';
 import { sessionPathSchema } from '../../sessions/sessions.ts';
-import { FORM_BYTES, isForm, readForm } from './read-form.ts';
+import { FORM_BYTES, isForm, withFormFile } from './read-form.ts';
 
 const uploadSchema = z
   .strictObject({
@@ -84,10 +84,10 @@ async function storeUpload(
   call: Call,
   { name, maxBytes }: { name: string | undefined; maxBytes: number },
 ): Promise<Answer> {
-  const sent = await readSent(call, maxBytes);
-  const cleanName = name ?? fileNameSchema.catch('file').parse(sent.name);
-  const described = { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType) };
-  const upload = await files.upload(call.tenant, described, sent.content);
+  const upload = await withSentFile(call, maxBytes, async (sent) => {
+    const cleanName = name ?? fileNameSchema.catch('file').parse(sent.name);
+    return await files.upload(call.tenant, { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType) }, sent.content);
+  });
   const { file: id, mediaType, bytes, expiresAt } = upload;
   call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');
   return { status: 201, body: { id, name: upload.name, mediaType, bytes, expiresAt } };
@@ -99,12 +99,16 @@ interface SentFile {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** The body as a file, or the file of the form that it is. */
-async function readSent(call: Pick<Call, 'headers' | 'readFile'>, maxBytes: number): Promise<SentFile> {
+/** Hands on the body as a file, or the file of the form that it is; both as they come. */
+async function withSentFile<T>(
+  call: Pick<Call, 'headers' | 'readFile'>,
+  maxBytes: number,
+  use: (sent: SentFile) => Promise<T>,
+): Promise<T> {
   const contentType = call.headers['content-type'];
   if (contentType === undefined || !isForm(contentType)) {
-    return { name: 'file', mediaType: contentType, content: call.readFile(maxBytes) };
+    return await use({ name: 'file', mediaType: contentType, content: call.readFile(maxBytes) });
   }
   // The form is a little larger than its file.
-  return await readForm(call.readFile(maxBytes + FORM_BYTES), contentType, maxBytes);
+  return await withFormFile(call.readFile(maxBytes + FORM_BYTES), { contentType, maxBytes }, use);
 }

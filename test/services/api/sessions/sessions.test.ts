@@ -178,6 +178,26 @@ describe('a visitor’s token', () => {
     expect(JSON.parse(stored ?? '')).toMatchObject({ user: 'Ada', session: 'parlour' });
   });
 
+  it.each([
+    ['a message', 'hello', 202],
+    ['a command', '/stop', 200],
+  ])('takes no idempotency key of the tenant or of another session by %s', async (_what, text, status) => {
+    const names = [`key:${text}`, `key:${text}:1`] as const;
+    const tokens = await Promise.all(names.map(async (name) => (await letIn(encodeURIComponent(name))).body.token as string));
+    const send = async (at: 0 | 1, id: string, words = text): Promise<Reply> =>
+      await say(names[at], words, { context: undefined }, { key: tokens[at] ?? '', headers: { 'idempotency-key': id } });
+    const sent = [await send(0, `1:2${text}`), await send(1, `2${text}`), await send(1, `1:2${text}`), await send(0, '2'.repeat(255))];
+    expect(sent.map((reply) => reply.status)).toEqual(Array.from(sent, () => status));
+    const again = await send(0, `1:2${text}`);
+    expect([again.status, again.body.id]).toEqual([200, sent[0]?.body.id]);
+    expect((await send(0, `1:2${text}`, 'other')).body.code).toBe('task.idempotency-conflict');
+    const own = { body: { agent: 'echo', input: text }, headers: { 'idempotency-key': `1:2${text}` } };
+    const tasks = [await api.call('POST', '/v1/tasks', own), await api.call('POST', '/v1/tasks', own)];
+    expect(tasks.map((reply) => reply.status)).toEqual([202, 200]);
+    await api.call('POST', `/v1/tasks/${tasks[0]?.body.id}/cancel`);
+    await Promise.all(names.map((name) => api.call('POST', `/v1/sessions/${encodeURIComponent(name)}/stop`)));
+  });
+
   it('chooses neither the agent, nor its own name, nor the context', async () => {
     const { token: key } = (await letIn('parlour')).body;
     for (const more of [{ agent: 'shell' }, { user: 'admin' }, { context: { a: 1 } }, { surface: 'slack' }]) {

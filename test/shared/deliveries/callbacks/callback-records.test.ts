@@ -1,12 +1,5 @@
-import { expect, it, vi } from 'vitest';
-import {
-  countFailure,
-  listEndpoints,
-  readCallbackSecrets,
-  readEndpoint,
-  signCallback,
-  trimEndpoints,
-} from '#shared/deliveries/callbacks/callback-records.ts';
+import { expect, it } from 'vitest';
+import { countFailure, listEndpoints, readEndpoint, trimEndpoints } from '#shared/deliveries/callbacks/callback-records.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 
 const DAY_MS = 86_400_000;
@@ -40,19 +33,4 @@ it('are forgotten when nobody knows any more whether they fail', async () => {
   await fail(2, 5 * DAY_MS);
   await trimEndpoints(ledger, 'acme', 11 * DAY_MS);
   expect((await listEndpoints(ledger, 'acme')).map((endpoint) => endpoint.url)).toEqual([url(2)]);
-});
-
-it('the first secret stays for a caller that found none and is late to write its own', async () => {
-  const { secret } = await readCallbackSecrets(ledger, 'acme', 1);
-  const stale = vi.spyOn(ledger.redis, 'get').mockResolvedValueOnce(null);
-  expect((await readCallbackSecrets(ledger, 'acme', 2)).secret).toBe(secret);
-  stale.mockRestore();
-  expect((await readCallbackSecrets(ledger, 'acme', 3)).secret).toBe(secret);
-});
-
-it('a secret signs together with the one before for its time, and then alone', () => {
-  const secrets = { secret: `whsec_${btoa('one')}`, previous: `whsec_${btoa('two')}`, createdAt: 1000 };
-  const signatures = (now: number): number =>
-    (signCallback(secrets, { id: 'x', body: '{}', now, secretOverlapMs: 500 })['webhook-signature'] ?? '').split(' ').length;
-  expect([1499, 1500].map(signatures)).toEqual([2, 1]);
 });

@@ -1,0 +1,85 @@
+import { sign } from '@octokit/webhooks-methods';
+import express from 'express';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { createKey } from '#shared/tenants/key-store.ts';
+import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
+import { closeAfterTests } from '../../support/close-after-tests.ts';
+import { serveApp } from '../../support/serve-app.ts';
+import { useEmptyParts } from '../../support/use-parts.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const SECRET = 's3cret';
+const TEXT = '{"action":"opened"}';
+/** As hooks have them, of none. */
+const UNKNOWN = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const PER_MINUTE = 5;
+
+const parts = await useEmptyParts({ agents: { echo: { kind: 'echo' } }, limits: { httpAnonymousPerMinute: PER_MINUTE } });
+const { router } = createWebhooksService(parts);
+if (router === undefined) throw new Error('expected a router');
+const { url } = closeAfterTests(await serveApp(express().set('trust proxy', 1).use(router)));
+const signature = await sign(SECRET, TEXT);
+let senders = 0;
+let address: string;
+let hook: string;
+
+beforeEach(async () => {
+  senders += 1;
+  address = `192.0.2.${senders}`;
+  hook = await makeHook();
+});
+
+async function makeHook(): Promise<string> {
+  const { secret: key } = await createKey(parts, { tenant: 'default', name: 'test', scopes: ['operate'] });
+  const response = await fetch(`${url}/v1/hooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1' },
+    body: JSON.stringify({ provider: 'github', secret: SECRET, agent: 'echo', options: { equalBodies: 'each' } }),
+  });
+  return ((await response.json()) as { id: string }).id;
+}
+
+let deliveries = 0;
+
+async function send(to: string, from = address, signed = signature): Promise<number> {
+  deliveries += 1;
+  const own = { 'x-github-event': 'push', 'x-github-delivery': `d-${deliveries}`, 'x-hub-signature-256': signed };
+  const response = await fetch(`${url}/hooks/${to}`, { method: 'POST', headers: { ...own, 'x-forwarded-for': from }, body: TEXT });
+  return response.status;
+}
+
+const forge = async (to: string): Promise<number> => await send(to, address, signature.replace(/.$/, 'x'));
+async function untilBlocked(call: () => Promise<number>): Promise<void> {
+  await waitFor(async () => (await call()) === 429, { deadlineMs: 5000, what: 'the address to be refused' });
+}
+
+test('an address whose webhooks are refused too often is refused before anything else, and others are not', async () => {
+  await untilBlocked(() => forge(hook));
+  const reads = vi.spyOn(parts.redis, 'hget');
+  expect(await send(hook)).toBe(429);
+  expect(reads).not.toHaveBeenCalled();
+  reads.mockRestore();
+  expect(await send(hook, '198.51.100.2')).toBe(202);
+});
+
+test.each([
+  ['that cannot be one', 'hook_unknown'],
+  ['of none', UNKNOWN],
+])('guesses of an id %s block their address for unknown hooks, and for no other', async (_what, unknown) => {
+  await untilBlocked(() => send(unknown));
+  expect(await send(UNKNOWN)).toBe(429);
+  expect(await send(UNKNOWN, '198.51.100.3')).toBe(404);
+  expect(await send(hook)).toBe(202);
+});
+
+test('bad signatures at one hook block their address for that hook only', async () => {
+  await untilBlocked(() => forge(hook));
+  expect(await send(await makeHook())).toBe(202);
+  expect(await send(UNKNOWN)).toBe(404);
+});
+
+test('an address that sent what was taken is not blocked for that hook by strangers who send from it too', async () => {
+  expect(await send(hook)).toBe(202);
+  for (let refused = 0; refused < 3 * PER_MINUTE; refused += 1) expect(await forge(hook)).toBe(401);
+  expect(await send(hook)).toBe(202);
+});
