@@ -7,6 +7,7 @@ import { QueryView } from '../../parts/layout/query-view.tsx';
 import { bytesText } from '../../parts/numbers.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
+import { useDataKey } from '../../parts/table/data-key.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { TextView } from '../../parts/text/text-view.tsx';
 import { Age, ClockTime } from '../../parts/time.tsx';
@@ -53,6 +54,7 @@ export function HookDeliveries({ hook }: { hook: string }): ReactElement {
     kinds: [],
     everyMs: POLL_MS,
   });
+  const of = useDataKey(hook, query.isPlaceholderData);
   const href = useMemo(() => (row: HookDelivery) => `${hookPath(hook)}?delivery=${row.id}`, [hook]);
   return (
     <>
@@ -63,6 +65,7 @@ export function HookDeliveries({ hook }: { hook: string }): ReactElement {
             name="hook-deliveries"
             label="Deliveries"
             rows={deliveries}
+            of={of}
             rowId={({ id }) => id}
             columns={COLUMNS}
             href={href}

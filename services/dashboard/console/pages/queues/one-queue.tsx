@@ -83,6 +83,7 @@ function Serving({ queue }: { queue: string }): ReactElement {
         name="queue-workers"
         label={`Workers that serve ${queue}`}
         rows={data.filter(({ queues }) => queues.includes(queue))}
+        of={queue}
         rowId={({ id }) => id}
         columns={COLUMNS}
         whenEmpty="No worker serves this queue. Its tasks wait until one does."

@@ -43,12 +43,20 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'strip', title: 'Newest runs', width: 260, isOptional: true, cell: ({ id }) => <RunStrip schedule={id} /> },
 ];
 
+interface ScheduleTableProps {
+  schedules: readonly Schedule[];
+  /** The filter and the page of these schedules. */
+  of: string;
+  whenEmpty: string;
+}
+
 /** The schedules of a page, one per line. */
-export function ScheduleTable({ schedules, whenEmpty }: { schedules: readonly Schedule[]; whenEmpty: string }): ReactElement {
+export function ScheduleTable({ schedules, of, whenEmpty }: ScheduleTableProps): ReactElement {
   return (
     <DataTable
       name="schedules"
       label="Workflows"
+      of={of}
       rows={schedules}
       rowId={({ id }) => id}
       columns={COLUMNS}

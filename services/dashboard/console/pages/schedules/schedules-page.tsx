@@ -10,6 +10,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { countText } from '../../parts/numbers.tsx';
+import { useDataKey } from '../../parts/table/data-key.ts';
 import { useSearchParameter } from '../../routing/navigation.tsx';
 import { useFilters } from '../../routing/use-filters.ts';
 import { OneSchedule } from './one-schedule.tsx';
@@ -49,6 +50,7 @@ function ScheduleList(): ReactElement {
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
+  const of = useDataKey(address.search, query.isPlaceholderData);
   const fields = [
     { name: 'q', kind: 'search', label: 'Search' },
     { name: 'status', kind: 'pick', label: 'Status', choices: STATUSES },
@@ -80,7 +82,7 @@ function ScheduleList(): ReactElement {
       <QueryView query={query} title="The schedules could not be read">
         {({ items, nextCursor, search }) => (
           <>
-            <Shown schedules={items} view={view} whenEmpty={emptyText(filters.count, cursor)} />
+            <Shown schedules={items} of={of} view={view} whenEmpty={emptyText(filters.count, cursor)} />
             {search && nextCursor !== null ? (
               <p className="faint">
                 Searched {countText(search.searched)} of {countText(search.total)} workflows, the newest first.
@@ -99,9 +101,16 @@ function emptyText(filters: number, cursor: string | null): string {
   return filters === 0 ? 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.' : 'No workflow fits.';
 }
 
-function Shown({ schedules, view, whenEmpty }: { schedules: Schedule[]; view: string | null; whenEmpty: string }): ReactElement {
+interface ShownProps {
+  schedules: Schedule[];
+  of: string;
+  view: string | null;
+  whenEmpty: string;
+}
+
+function Shown({ schedules, of, view, whenEmpty }: ShownProps): ReactElement {
   if (view === 'week') return <WeekView schedules={schedules} />;
-  if (view === 'table') return <ScheduleTable schedules={schedules} whenEmpty={whenEmpty} />;
+  if (view === 'table') return <ScheduleTable schedules={schedules} of={of} whenEmpty={whenEmpty} />;
   if (schedules.length === 0) {
     return (
       <section className="card">

@@ -112,7 +112,7 @@ interface TaskRowsProps extends TaskTableProps, Pick<DataTableProps<ListedTask>,
 }
 
 function TaskRows({ filters, list, total, moreFilters, searched, ...table }: TaskRowsProps): ReactElement {
-  const selection = useSelection();
+  const selection = useSelection(list.of);
   const keys = useRowKeys();
   const may = useMay('submit');
   return (
@@ -121,7 +121,7 @@ function TaskRows({ filters, list, total, moreFilters, searched, ...table }: Tas
       whenEmpty={emptyText(list, searched)}
       name="tasks"
       label="Tasks"
-      of={filters.search}
+      of={list.of}
       rowId={({ id }) => id}
       columns={TASK_COLUMNS}
       href={({ id }) => taskPath({ id, tenant: null })}

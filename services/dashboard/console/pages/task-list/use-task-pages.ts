@@ -3,6 +3,7 @@ import { readTaskList, type ListedTask, type TaskListPart } from '../../api/task
 import { useFollowedPages } from '../../live/use-followed-pages.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { countText } from '../../parts/numbers.tsx';
+import { useDataKey } from '../../parts/table/data-key.ts';
 import { durationText } from '../../parts/time.tsx';
 
 const KINDS = ['task.*'];
@@ -16,6 +17,8 @@ const MAX_FOLLOWED_PAGES = 500;
 export interface TaskPages {
   readonly query: UseInfiniteQueryResult<InfiniteData<TaskListPart>>;
   readonly isSearching: boolean;
+  /** The search whose pages they are; those of another one stay until its own are there. */
+  readonly of: string;
 }
 
 /** The pages of a list. Where no index answers, further ones are read by themselves until some rows are found. */
@@ -32,11 +35,12 @@ export function useTaskPages(search: string): TaskPages {
     refetchOnWindowFocus: ({ state }) => isLive(state.data?.pages),
     placeholderData: (before) => before,
   });
+  const of = useDataKey(search, query.isPlaceholderData);
   const pages = query.data?.pages;
   useLiveRefresh(queryKey, isLive(pages) ? KINDS : []);
   const isSearching = !query.isPlaceholderData && !query.isError && mayFollow(pages);
   useFollowedPages(query, isSearching);
-  return { query, isSearching };
+  return { query, isSearching, of };
 }
 
 /** Whether the list is short enough to be read again, and no search through many tasks. */

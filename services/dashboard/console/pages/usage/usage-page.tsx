@@ -1,12 +1,13 @@
 import { SegmentedControl } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { readUsage, USAGE_GROUPS, type UsageGroup } from '../../api/money.ts';
+import { readUsage, USAGE_GROUPS, type Usage, type UsageGroup } from '../../api/money.ts';
 import { useIsInstallation } from '../../api/person.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
+import { useDataKey } from '../../parts/table/data-key.ts';
 import { useFilters } from '../../routing/use-filters.ts';
 import { BudgetPanel } from './budget-panel.tsx';
 import { ProviderPanel } from './provider-panel.tsx';
@@ -38,24 +39,24 @@ export function Page(): ReactElement {
   );
 }
 
+function useUsage(group: UsageGroup, days: string): UseQueryResult<Usage> {
+  return useQuery({
+    queryKey: ['usage', group, days],
+    queryFn: ({ signal }) => readUsage(group, days, signal),
+    refetchInterval: POLL_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
 function UsageSection({ isInstallation }: { isInstallation: boolean }): ReactElement {
   const filters = useFilters(FILTERS);
   const { since, until } = filters.values;
   const groups = USAGE_GROUPS.filter((each) => each !== 'tenant' || isInstallation);
   const group = groups.find((each) => each === filters.values.groupBy) ?? 'agent';
   const days = new URLSearchParams({ ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }).toString();
-  const byDay = useQuery({
-    queryKey: ['usage', 'day', days],
-    queryFn: ({ signal }) => readUsage('day', days, signal),
-    refetchInterval: POLL_MS,
-    placeholderData: keepPreviousData,
-  });
-  const byGroup = useQuery({
-    queryKey: ['usage', group, days],
-    queryFn: ({ signal }) => readUsage(group, days, signal),
-    refetchInterval: POLL_MS,
-    placeholderData: keepPreviousData,
-  });
+  const byDay = useUsage('day', days);
+  const byGroup = useUsage(group, days);
+  const of = useDataKey(`${group} ${days}`, byGroup.isPlaceholderData);
   return (
     <>
       <div className={classes['period']}>
@@ -92,7 +93,7 @@ function UsageSection({ isInstallation }: { isInstallation: boolean }): ReactEle
         }
       >
         <QueryView query={byGroup} title="The usage could not be read">
-          {({ items }) => <UsageTable group={group} title={GROUP_TEXTS[group]} items={items} />}
+          {({ items }) => <UsageTable group={group} title={GROUP_TEXTS[group]} items={items} of={of} />}
         </QueryView>
       </Panel>
     </>

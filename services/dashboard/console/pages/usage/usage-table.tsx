@@ -9,10 +9,12 @@ interface UsageTableProps {
   group: UsageGroup;
   title: string;
   items: readonly UsageItem[];
+  /** The group and the days of these items. */
+  of: string;
 }
 
 /** Usage by one group; agents and sources lead to their tasks. */
-export function UsageTable({ group, title, items }: UsageTableProps): ReactElement {
+export function UsageTable({ group, title, items, of }: UsageTableProps): ReactElement {
   const total = Math.max(
     1,
     items.reduce((sum, { costMicroUsd }) => sum + (costMicroUsd ?? 0), 0),
@@ -24,6 +26,7 @@ export function UsageTable({ group, title, items }: UsageTableProps): ReactEleme
       name={`usage-${group}`}
       label={`Usage by ${title.toLowerCase()}`}
       rows={items}
+      of={of}
       rowId={(item) => item.group ?? ''}
       columns={columns}
       href={(item) => (hasTasks ? `/tasks?${group}=${encodeURIComponent(item.group ?? '')}` : null)}

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactElement } from 'react';
-import type { TaskAction } from '../../api/records.ts';
+import { problemText, type TaskAction } from '../../api/records.ts';
 import { cancelAction, readAction, type ActionRecord } from '../../api/task-actions.ts';
 import { countText } from '../numbers.tsx';
 import type { ChangedTasks } from './changed-tasks.ts';
@@ -53,13 +53,16 @@ function JobProgress({ first, link }: { first: ActionRecord; link: ChangedTasks 
     notify({ ...outcomeOf(job), link });
     void queries.invalidateQueries();
   }, [hasEnded, job, link, queries]);
+  const stop = (): void => {
+    cancelAction(job.id).catch((error: unknown) => notify({ text: problemText(error), tone: 'bad' }));
+  };
   const settled = job.done + job.skipped + job.failed;
   const text = `${DOING[job.action]} ${countText(settled)} of ${countText(Math.max(job.matched, settled))}`;
   return (
     <div className={classes['job']}>
       <div className={classes['line']}>
         <span>{text}</span>
-        <Button size="compact-xs" variant="default" disabled={status === 'cancelling'} onClick={() => void cancelAction(job.id)}>
+        <Button size="compact-xs" variant="default" disabled={status === 'cancelling'} onClick={stop}>
           Stop
         </Button>
       </div>

@@ -22,15 +22,14 @@ export type FilterField =
   | { readonly name: string; readonly kind: 'pick' | 'picks'; readonly label: string; readonly choices: readonly Choice[] };
 
 interface FilterBarProps<Spec extends FilterSpec> {
-  /** Of the page. */
+  /** Of the page, whose functions may change other parameters too. */
   filters: Filters<Spec>;
   fields: readonly FilterField[];
 }
 
 /** The filters of a page in a line, and a button that removes them. */
-export function FilterBar<Spec extends FilterSpec>({ filters: { spec }, fields }: FilterBarProps<Spec>): ReactElement {
-  const filters = useFieldFilters(spec);
-  const { values, count } = filters;
+export function FilterBar<Spec extends FilterSpec>({ filters, fields }: FilterBarProps<Spec>): ReactElement {
+  const { values, count } = useFieldFilters(filters.spec);
   // A narrow page shows them on request.
   const [isOpen, setOpen] = useState(false);
   const change = (name: string, value: unknown, replace = false): void => {
@@ -82,9 +81,9 @@ function Field({ field, value, onChange }: FieldProps): ReactElement {
     case 'text':
       return <TextField label={label} isSearch={kind === 'search'} value={text} onChange={(next) => onChange(name, orNull(next), true)} />;
     case 'time':
-      return <TimeField label={label} value={text} onChange={(next) => onChange(name, next)} />;
+      return <TimeField label={label} value={text} onChange={(next, replace) => onChange(name, next, replace)} />;
     case 'day':
-      return <DayField label={label} value={text} onChange={(next) => onChange(name, next)} />;
+      return <DayField label={label} value={text} onChange={(next) => onChange(name, orNull(next), true)} />;
     case 'flag':
       return <FlagField label={label} isSet={value === true} onChange={(next) => onChange(name, next)} />;
     case 'pick':

@@ -1,13 +1,15 @@
-import { ActionIcon, Button, Menu, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Icon } from '../icon.tsx';
+import { DateInput } from './date-input.tsx';
 import classes from './filters.module.css';
 
 interface TimeFieldProps {
   label: string;
   /** An ISO time; empty for any. */
   value: string;
-  onChange: (value: string | null) => void;
+  /** `replace`: without an entry in the browser's history, while a person types. */
+  onChange: (value: string | null, replace?: boolean) => void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -36,12 +38,11 @@ export function TimeField({ label, value, onChange }: TimeFieldProps): ReactElem
         ))}
         <Menu.Divider />
         <div className={classes['time']}>
-          <TextInput
-            size="xs"
+          <DateInput
             type="datetime-local"
             label={label}
             value={value === '' ? '' : localTime(value)}
-            onChange={({ currentTarget }) => onChange(isoTime(currentTarget.value))}
+            onChange={(local) => onChange(isoTime(local), true)}
           />
           <ActionIcon variant="subtle" color="gray" aria-label={`Any ${label}`} onClick={() => onChange(null)}>
             <Icon name="close" size={14} />

@@ -4,7 +4,7 @@ import type { Column, RowKey } from './column.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import classes from './data-table.module.css';
 import { useShownColumns } from './shown-columns.ts';
-import { useSteadyRows } from './steady-rows.ts';
+import { useSteadyRows, type RowList } from './steady-rows.ts';
 import { openRow, TableBody } from './table-body.tsx';
 import { TableHead } from './table-head.tsx';
 import type { Selection } from './use-selection.ts';
@@ -29,21 +29,23 @@ export interface DataTableProps<Row> {
   more?: { hasMore: boolean; isLoading: boolean; load: () => void; text?: string };
   /** Above the table. */
   toolbar?: ReactNode;
-  /** The filter of the rows; the rows of another filter are shown at once. */
+  /** The filter of these rows, not of those that are read still; the rows of another filter are shown at once. */
   of?: string;
 }
 
-const NO_ROWS: readonly never[] = [];
+const EMPTY_LIST: RowList<never> = { rows: [], of: '', isComplete: false };
 
 /** A dense table: virtual rows, chosen columns, keys, and rows that stay in place while they are used. */
 export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
   const { name, label, rowId, columns, whenEmpty, more, toolbar, of = '' } = props;
+  const isComplete = more?.hasMore === false;
+  const newest = useMemo(() => ({ rows: props.rows, of, isComplete }), [props.rows, of, isComplete]);
   // The page opens without them, and they follow while the browser has time: both at once would be a long frame.
-  const rows = useDeferredValue(props.rows, NO_ROWS);
+  const list = useDeferredValue(newest, EMPTY_LIST);
   // A state, because the rows need their place, which is there after the first rendering only.
   const [box, setBox] = useState<HTMLElement | null>(null);
   const { visibility, choose } = useShownColumns(name, columns);
-  const steady = useSteadyRows({ rows, rowId, table: box, of });
+  const steady = useSteadyRows({ list, rowId, table: box });
   const table = useTableRows({ name, rows: steady.rows, rowId, columns, visibility });
   const shown = useMemo(() => columns.filter(({ id }) => visibility[id] === true), [columns, visibility]);
   useOpenOnClick(box);
@@ -63,9 +65,9 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
         <div className={classes['corner']}>
           <ColumnMenu columns={columns} visibility={visibility} onChoose={choose} />
         </div>
-        <table className={classes['table']} aria-label={label} aria-rowcount={rows.length + 1}>
+        <table className={classes['table']} aria-label={label} aria-rowcount={list.rows.length + 1}>
           <TableHead table={table} columns={shown} rows={steady.rows} rowId={rowId} selection={props.selection} />
-          <TableBody {...props} table={table} columns={shown} box={box} />
+          <TableBody {...props} of={list.of} table={table} columns={shown} box={box} />
         </table>
         {props.rows.length === 0 ? <div className={classes['empty']}>{whenEmpty}</div> : null}
       </div>

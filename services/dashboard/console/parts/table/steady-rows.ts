@@ -9,13 +9,20 @@ export interface SteadyRows<Row> {
   readonly showNew: () => void;
 }
 
+/** What a table shows. Its fields change together: rows of one filter under the name of another would be held as those of the other. */
+export interface RowList<Row> {
+  readonly rows: readonly Row[];
+  /** The filter of the rows; another list is shown at once. */
+  readonly of: string;
+  /** No row is left for a further page. */
+  readonly isComplete: boolean;
+}
+
 interface SteadyOptions<Row> {
-  rows: readonly Row[];
+  list: RowList<Row>;
   rowId: (row: Row) => string;
   /** The element on which a pointer keeps rows in place. */
   table: HTMLElement | null;
-  /** Another list, as of another filter, is shown at once. */
-  of: string;
 }
 
 /** Pixels of scrolling from which new rows would move what a person reads. */
@@ -27,12 +34,13 @@ interface Held<Row> {
 }
 
 /** Keeps rows in their places while the pointer is on them, or the page is scrolled. Their contents change all the same. */
-export function useSteadyRows<Row>({ rows, rowId, table, of }: SteadyOptions<Row>): SteadyRows<Row> {
+export function useSteadyRows<Row>({ list, rowId, table }: SteadyOptions<Row>): SteadyRows<Row> {
+  const { rows, of, isComplete } = list;
   const isUsed = useIsUsed(table);
   const [held, setHeld] = useState<Held<Row> | null>(null);
   if (isUsed && held?.of !== of) setHeld({ of, rows });
   if (!isUsed && held !== null) setHeld(null);
-  const merged = held === null || !isUsed ? { rows, newCount: 0 } : mergeRows(held.rows, rows, rowId);
+  const merged = held === null || !isUsed ? { rows, newCount: 0 } : mergeRows(held.rows, rows, { rowId, isComplete });
   return { ...merged, showNew: () => setHeld({ of, rows }) };
 }
 

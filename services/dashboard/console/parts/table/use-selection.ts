@@ -5,10 +5,17 @@ export interface Selection {
   readonly change: (ids: ReadonlySet<string>) => void;
 }
 
-/** The rows that a person has selected, by their ids. */
-export function useSelection(): Selection {
-  const [ids, change] = useState<ReadonlySet<string>>(() => new Set());
-  return useMemo(() => ({ ids, change }), [ids]);
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The rows that a person has selected, by their ids. `of`: the filter of the rows. Those of another filter begin without a selection, because
+ * an action would change rows that are not shown.
+ */
+export function useSelection(of: string): Selection {
+  const [selected, setSelected] = useState({ of, ids: NONE });
+  if (selected.of !== of) setSelected({ of, ids: NONE });
+  const { ids } = selected;
+  return useMemo(() => ({ ids, change: (next) => setSelected((before) => (before.of === of ? { of, ids: next } : before)) }), [ids, of]);
 }
 
 /** The selection with one id added or removed. */

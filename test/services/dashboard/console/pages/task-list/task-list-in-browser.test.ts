@@ -126,6 +126,59 @@ test.skipIf(!hasBrowser)('rows keep their places below the pointer, and new ones
   await row('a source behind the pointer').waitFor();
 });
 
+test.skipIf(!hasBrowser)('another filter shows its own rows alone, also below the pointer, and begins without a selection', async () => {
+  const { page } = console;
+  await console.open('/tasks?agent=research');
+  await row('a good source').getByRole('checkbox').check();
+  await page.getByText('1 selected').waitFor();
+  await row('a good source').hover();
+  await page.getByLabel('Search text, id or error').fill('broken');
+  await row('a good source').waitFor({ state: 'detached' });
+  await row('a broken source').waitFor();
+  expect(await page.getByText('1 selected').count()).toBe(0);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await row('a good source').waitFor();
+  expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+});
+
+test.skipIf(!hasBrowser)('a date that is typed is read once its year is whole, and adds nothing to the history', async () => {
+  const { page } = console;
+  await console.open('/tasks?since=2026-06-15T10:30:00.000Z');
+  await page.getByText('No task fits these filters.').or(row('a broken source')).first().waitFor();
+  const years = new Set<string>();
+  const note = (request: { url: () => string }): void => {
+    const since = new URL(request.url()).searchParams.get('since');
+    if (since !== null) years.add(since.slice(0, 4));
+  };
+  page.on('request', note);
+  const entries = await page.evaluate('history.length');
+  await page.getByRole('button', { name: /^Since: 15 Jun/ }).click();
+  await page.getByLabel('Since', { exact: true }).pressSequentially('06152025');
+  await page.waitForURL(/since=2025-06-15/);
+  await page.getByRole('button', { name: 'Any Since' }).click();
+  await page.waitForURL('**/tasks');
+  await row('a broken source').waitFor();
+  page.off('request', note);
+  expect([...years].filter((year) => !year.startsWith('20'))).toEqual([]);
+  // One of the button.
+  expect(await page.evaluate('history.length')).toBe(Number(entries) + 1);
+});
+
+test.skipIf(!hasBrowser)('a job that cannot be stopped says why', async () => {
+  const { page } = console;
+  const actions = /\/v1\/tasks\/actions/;
+  const json = { id: 'a1', action: 'cancel', status: 'running', matched: 9, done: 1, skipped: 0, failed: 0, exact: true };
+  const refusal = { status: 503, json: { code: 'redis.unreachable', status: 503, detail: 'Redis does not answer' } };
+  await page.route(actions, (route) => route.fulfill(route.request().url().endsWith('/cancel') ? refusal : { json }));
+  await console.open('/tasks?agent=research');
+  await page.getByRole('button', { name: /^Cancel all/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel 9 tasks' }).click();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Redis does not answer').waitFor();
+  expect(await page.getByRole('button', { name: 'Stop' }).isEnabled()).toBe(true);
+  await page.unroute(actions);
+});
+
 test.skipIf(!hasBrowser)('keys choose, open and search, and Back returns to the filters', async () => {
   const { page } = console;
   await console.open('/tasks?agent=research');

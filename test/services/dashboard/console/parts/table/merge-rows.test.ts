@@ -6,7 +6,14 @@ interface Row {
   status: string;
 }
 const row = (id: string, status = 'running'): Row => ({ id, status });
-const merge = (held: Row[], rows: Row[]): ReturnType<typeof mergeRows<Row>> => mergeRows(held, rows, ({ id }) => id);
+const rowsOf = (ids: string): Row[] => ids.split('').map((id) => row(id));
+const merge = (held: Row[], rows: Row[], isComplete = false): ReturnType<typeof mergeRows<Row>> =>
+  mergeRows(held, rows, { rowId: ({ id }) => id, isComplete });
+/** The ids that are shown, and how many new ones are only counted. */
+const mergeIds = (held: string, rows: string, isComplete = false): [ids: string, newCount: number] => {
+  const merged = merge(rowsOf(held), rowsOf(rows), isComplete);
+  return [merged.rows.map(({ id }) => id).join(''), merged.newCount];
+};
 
 test('held rows stay in their places with their newest contents, and rows above them are only counted', () => {
   const merged = merge([row('b'), row('a')], [row('d'), row('c'), row('b', 'completed'), row('a')]);
@@ -14,9 +21,34 @@ test('held rows stay in their places with their newest contents, and rows above 
 });
 
 test('a further page follows the held rows', () => {
-  expect(merge([row('c'), row('b')], [row('c'), row('b'), row('a')])).toEqual({ rows: [row('c'), row('b'), row('a')], newCount: 0 });
+  expect(mergeIds('cb', 'cba')).toEqual(['cba', 0]);
 });
 
-test('a held row that is gone from the list stays as it was', () => {
-  expect(merge([row('b'), row('a')], [row('a')]).rows).toEqual([row('b'), row('a')]);
+test('the first rows of an empty table are shown at once', () => {
+  expect(mergeIds('', 'ba')).toEqual(['ba', 0]);
+});
+
+test('a held row that was removed leaves, wherever it stood', () => {
+  expect(mergeIds('cba', 'ba')).toEqual(['ba', 0]);
+  expect(mergeIds('cba', 'ca')).toEqual(['ca', 0]);
+  expect(mergeIds('cba', 'cb')).toEqual(['cb', 0]);
+  expect(mergeIds('a', '')).toEqual(['', 0]);
+});
+
+test('held rows at the end stay when as many new ones pushed them off the page', () => {
+  expect(mergeIds('dcba', 'fedc')).toEqual(['dcba', 2]);
+  expect(mergeIds('ba', 'dc')).toEqual(['ba', 2]);
+});
+
+test('a row that was removed from the middle leaves although new rows came', () => {
+  expect(mergeIds('dcba', 'fedb')).toEqual(['dba', 2]);
+});
+
+test('a row that moved to the top keeps its place, and so do those that were pushed off behind the others', () => {
+  expect(mergeIds('cba', 'dac')).toEqual(['cba', 1]);
+});
+
+test('nothing is pushed off a list without a further page, so that its rows leave although new ones came', () => {
+  expect(mergeIds('cba', 'edc', true)).toEqual(['c', 2]);
+  expect(mergeIds('ba', 'dc', true)).toEqual(['dc', 0]);
 });
