@@ -14,11 +14,15 @@ interface AgentCapsOptions {
 
 type Caps = Readonly<Record<string, number>>;
 
+/** What `write` may find stored: anything, or nothing. */
+export const ANY_FORMER = '*';
+export const NO_FORMER = '';
+
 /** How old a process's knowledge may be. */
 const REFRESH_MS = 2000;
 const NONE: Caps = {};
 
-const answerSchema = z.union([z.tuple([z.literal('written'), z.int()]), z.tuple([z.literal('ended')])]);
+const answerSchema = z.union([z.tuple([z.literal('written'), z.int()]), z.tuple([z.enum(['ended', 'changed'])])]);
 
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
 
@@ -58,18 +62,22 @@ export class AgentCaps {
     return this.#byTenant.get(tenant) ?? NONE;
   }
 
-  /** Writes an agent and its cap. Returns whether it is new. Errors: `tenant.ended`. */
-  async write(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
+  /**
+   * Writes an agent and its cap, provided that `former` is what is stored: its JSON, `ANY_FORMER` or `NO_FORMER`. Returns `changed` when
+   * something else is. Errors: `tenant.ended`.
+   */
+  async write(tenant: string, id: string, definition: ApiAgentDefinition, former: string): Promise<'made' | 'replaced' | 'changed'> {
     const { redis, keys } = this.#options;
     const { agentCaps, tenantStates } = keys.shard(keys.shardOf(tenant));
-    const args = [tenant, id, JSON.stringify(definition), definition.maxRunning ?? ''];
+    const args = [tenant, id, JSON.stringify(definition), definition.maxRunning ?? '', former];
     const script = SCRIPTS.get('put-agent');
     if (!script) throw new Error('The script put-agent is missing');
     const reply = await runScript(redis, script, [tenantStates, keys.tenant(tenant).agents, agentCaps], args);
     const [kind, isNew] = answerSchema.parse(reply);
     if (kind === 'ended') throw tenantEnded(tenant);
+    if (kind === 'changed') return kind;
     await this.refresh();
-    return isNew === 1;
+    return isNew === 1 ? 'made' : 'replaced';
   }
 
   /** Removes an agent and its cap. Returns whether there was one. */

@@ -2,7 +2,8 @@ import { type AgentDefinition, type ApiAgentDefinition, apiAgentDefinitionSchema
 import { MusterError } from '../errors/index.ts';
 import { type Keys, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
 import { measureKey } from '../ledger/index.ts';
-import type { AgentCaps } from './agent-caps.ts';
+import { wait } from '../time/index.ts';
+import { type AgentCaps, ANY_FORMER, NO_FORMER } from './agent-caps.ts';
 
 export interface AgentCatalogOptions {
   redis: RedisClient;
@@ -17,6 +18,10 @@ export interface CatalogEntry {
   origin: 'config' | 'api';
   definition: AgentDefinition;
 }
+
+/** How often a change is tried again when others change the agent meanwhile. */
+const MAX_TRIES = 20;
+const MAX_PAUSE_MS = 100;
 
 /** Which agents a tenant has: the configuration's, which all tenants share, and its own. */
 export class AgentCatalog {
@@ -47,24 +52,42 @@ export class AgentCatalog {
   }
 
   /**
-   * Makes or replaces a tenant's own agent. Returns whether it is new. Errors:
+   * Makes or replaces a tenant's own agent; `onlyNew` replaces none. Returns whether it is new. Errors: `agent.exists`,
    * `agent.operator-only`, `request.invalid`, `limit.storage`, `tenant.ended`.
    */
-  async put(tenant: string, id: string, definition: ApiAgentDefinition): Promise<boolean> {
+  async put(tenant: string, id: string, definition: ApiAgentDefinition, { onlyNew = false } = {}): Promise<boolean> {
     this.#refuseConfigured(id);
+    await this.#assertRoom(tenant);
     const { redis, settings, caps } = this.#options;
-    const { maxAgentsPerTenant, maxAgentBytesPerTenant } = settings.limits;
-    if ((await measureKey(redis, this.#key(tenant))) >= maxAgentBytesPerTenant)
-      throw new MusterError('limit.storage', `The agents of a tenant take at most ${maxAgentBytesPerTenant} bytes`, {
-        details: { maxAgentBytesPerTenant },
-      });
-    const isNew = await caps.write(tenant, id, definition);
+    const { maxAgentsPerTenant } = settings.limits;
+    const written = await caps.write(tenant, id, definition, onlyNew ? NO_FORMER : ANY_FORMER);
+    if (written === 'changed') throw new MusterError('agent.exists', `There is an agent "${id}" already`, { details: { agent: id } });
+    const isNew = written === 'made';
     // Counted afterwards, so that callers at the same time cannot all take the last place.
     if (!isNew || (await redis.hlen(this.#key(tenant))) <= maxAgentsPerTenant) return isNew;
     await caps.remove(tenant, id);
     throw new MusterError('request.invalid', `A tenant has at most ${maxAgentsPerTenant} agents of its own`, {
       details: { maxAgentsPerTenant },
     });
+  }
+
+  /**
+   * Changes a tenant's own agent by compare and set: `change` gets the definition that its result replaces. Null when there is none.
+   * Errors: `agent.busy`, `agent.operator-only`, `limit.storage`, `record.unreadable`, `tenant.ended`, and what `change` throws.
+   */
+  async change(tenant: string, id: string, change: (before: ApiAgentDefinition) => ApiAgentDefinition): Promise<ApiAgentDefinition | null> {
+    this.#refuseConfigured(id);
+    await this.#assertRoom(tenant);
+    const { redis, caps } = this.#options;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const stored = await redis.hget(this.#key(tenant), id);
+      if (stored === null) return null;
+      const changed = change(readRecord(id, stored, readDefinition));
+      if ((await caps.write(tenant, id, changed, stored)) !== 'changed') return changed;
+      // Losers of a race wait for different times.
+      await wait(Math.random() * Math.min(5 * tries, MAX_PAUSE_MS));
+    }
+    throw new MusterError('agent.busy', 'Others change this agent at the same time', { details: { agent: id } });
   }
 
   /** Removes a tenant's own agent. Errors: `agent.operator-only`. Returns whether there was one. */
@@ -80,6 +103,15 @@ export class AgentCatalog {
     return definition ? { id, origin: 'config', definition } : null;
   }
 
+  async #assertRoom(tenant: string): Promise<void> {
+    const { redis, settings } = this.#options;
+    const { maxAgentBytesPerTenant } = settings.limits;
+    if ((await measureKey(redis, this.#key(tenant))) < maxAgentBytesPerTenant) return;
+    throw new MusterError('limit.storage', `The agents of a tenant take at most ${maxAgentBytesPerTenant} bytes`, {
+      details: { maxAgentBytesPerTenant },
+    });
+  }
+
   #refuseConfigured(id: string): void {
     if (this.configured(id))
       throw new MusterError('agent.operator-only', `The agent "${id}" comes from the configuration and is changed there`);
@@ -90,6 +122,6 @@ export class AgentCatalog {
   }
 }
 
-function readDefinition(json: string): AgentDefinition {
+function readDefinition(json: string): ApiAgentDefinition {
   return apiAgentDefinitionSchema.parse(JSON.parse(json));
 }

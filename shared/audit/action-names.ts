@@ -7,6 +7,7 @@ const NAMES: Readonly<Record<string, string>> = {
   backfillSchedule: 'made past runs of a schedule',
   cancelAction: 'stopped an action on many tasks',
   cancelTask: 'cancelled a task',
+  changeAgent: 'changed an agent',
   changeCallbackSecret: 'changed the secret of callbacks',
   changeDaemon: 'changed a daemon',
   changeFleetLimits: 'changed the limits of the fleet',

@@ -24,7 +24,7 @@ function runawayBudgets({ runaways: { maxCostMicroUsd } }: Pick<Settings, 'runaw
   return [{ ...rule, id: RUNAWAY_BUDGET, origin: 'config' }];
 }
 
-type Written = 'new' | 'replaced' | 'removed' | 'unknown' | 'full' | 'ended';
+type Written = 'new' | 'replaced' | 'removed' | 'unknown' | 'known' | 'full' | 'ended';
 
 interface Remembered {
   version: string;
@@ -85,9 +85,13 @@ export class BudgetDirectory {
     return [...this.#configuredFor(tenant), ...own.items].toSorted((one, other) => one.id.localeCompare(other.id));
   }
 
-  /** Makes or replaces a budget. Returns whether it is new. Errors: `budget.operator-only`, `request.invalid`, `tenant.ended`. */
-  async put(tenant: string, id: string, rule: BudgetRule): Promise<boolean> {
-    const written = await this.#write(tenant, id, JSON.stringify(rule));
+  /**
+   * Makes or replaces a budget; `onlyNew` replaces none. Returns whether it is new. Errors: `budget.exists`, `budget.operator-only`,
+   * `request.invalid`, `tenant.ended`.
+   */
+  async put(tenant: string, id: string, rule: BudgetRule, { onlyNew = false } = {}): Promise<boolean> {
+    const written = await this.#write(tenant, id, { json: JSON.stringify(rule), onlyNew });
+    if (written === 'known') throw new MusterError('budget.exists', `There is a budget "${id}" already`, { details: { budget: id } });
     if (written !== 'full') return written === 'new';
     const { maxBudgetsPerTenant } = this.#options.settings.limits;
     throw new MusterError('request.invalid', `A tenant has at most ${maxBudgetsPerTenant} budgets of its own`, {
@@ -97,7 +101,7 @@ export class BudgetDirectory {
 
   /** Removes a budget. Returns whether there was one. Errors: `budget.operator-only`, `tenant.ended`. */
   async remove(tenant: string, id: string): Promise<boolean> {
-    return (await this.#write(tenant, id, '')) === 'removed';
+    return (await this.#write(tenant, id, { json: '', onlyNew: false })) === 'removed';
   }
 
   /** Callers at the same time share one reading. */
@@ -111,7 +115,7 @@ export class BudgetDirectory {
     });
   }
 
-  async #write(tenant: string, id: string, json: string): Promise<Written> {
+  async #write(tenant: string, id: string, { json, onlyNew }: { json: string; onlyNew: boolean }): Promise<Written> {
     if (this.#configuredFor(tenant).some((budget) => budget.id === id))
       throw new MusterError('budget.operator-only', `The budget "${id}" comes from the configuration and is changed there`);
     const { redis, keys, settings } = this.#options;
@@ -121,7 +125,7 @@ export class BudgetDirectory {
       redis,
       'write-budget',
       [tenantStates, keys.tenant(tenant).budgets, budgetVersions],
-      [tenant, id, json, settings.limits.maxBudgetsPerTenant],
+      [tenant, id, json, settings.limits.maxBudgetsPerTenant, onlyNew ? 1 : 0],
     );
     if (written === 'ended') throw tenantClosed(tenant, written);
     await this.#readVersions(shard);

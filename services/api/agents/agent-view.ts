@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import type { CatalogEntry } from '#shared/agents/index.ts';
+import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
 import { type AgentDefinition, appliesDirectives } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
+
+export interface AgentPorts {
+  readonly catalog: AgentCatalog;
+  readonly ledger: Ledger;
+}
 
 export const agentPathSchema = z.object({ id: z.string().meta({ description: "The agent's name." }) });
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { AgentCatalog } from '#shared/agents/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { type Ledger, pauseAgent, resumeAgent } from '#shared/ledger/index.ts';
-import { agentNotFound, agentPathSchema, agentViewSchema, readHolds, viewAgent } from './agent-view.ts';
+import { pauseAgent, resumeAgent } from '#shared/ledger/index.ts';
+import { agentNotFound, agentPathSchema, type AgentPorts, agentViewSchema, readHolds, viewAgent } from './agent-view.ts';
 
 const MAX_REASON = 300;
 
@@ -19,7 +18,7 @@ const SUMMARIES = {
  * `POST /v1/agents/:id/pause`: its tasks of this tenant are held with the gate `agent`, at the latest a second later; what runs goes on.
  * `/resume` releases them in their order, and also what the failures of the agent hold. Each may come again.
  */
-export function switchAgent({ catalog, ledger }: { catalog: AgentCatalog; ledger: Ledger }, action: 'pause' | 'resume'): Route {
+export function switchAgent({ catalog, ledger }: AgentPorts, action: 'pause' | 'resume'): Route {
   return route({
     method: 'post',
     path: `/v1/agents/:id/${action}`,

@@ -9,7 +9,7 @@ import {
 } from '#shared/budgets/index.ts';
 import { budgetFields, budgetSchema } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { route, type Route } from '#shared/http/index.ts';
+import { onlyNewHeadersSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { systemClock, toIso } from '#shared/time/index.ts';
 import { answerList, onePageOf } from '../lists.ts';
@@ -124,12 +124,13 @@ function putBudget(ports: BudgetPorts): Route {
     operationId: 'putBudget',
     summary: 'Make or replace a budget',
     description:
-      'Holds everywhere within two seconds. What was spent in its window counts on; tasks that it held go on when it has room now.',
+      'Holds everywhere within two seconds. What was spent in its window counts on; tasks that it held go on when it has room now. `If-None-Match: *` replaces none.',
     scope: 'admin',
-    request: { params: pathSchema, body: requestSchema },
+    request: { params: pathSchema, headers: onlyNewHeadersSchema, body: requestSchema },
     responses: { 200: viewSchema.meta({ description: 'Replaced.' }), 201: viewSchema.meta({ description: 'Made.' }) },
-    handle: async ({ params: { id }, body }, call) => {
-      const isNew = await ports.budgets.put(call.tenant, id, body);
+    problems: { 412: '`budget.exists`: with `If-None-Match: *` there is a budget of this name already.' },
+    handle: async ({ params: { id }, body, headers }, call) => {
+      const isNew = await ports.budgets.put(call.tenant, id, body, { onlyNew: headers['if-none-match'] === '*' });
       call.log.info({ event: 'budget.changed', budget: id, rule: body, by: call.key?.id }, 'a budget was changed');
       await releaseByBudgets(ports.ledger, ports.budgets, call.tenant, MAX_RELEASED);
       return { status: isNew ? 201 : 200, body: await viewBudget(ports, call.tenant, { ...body, id, origin: 'api' }) };

@@ -6,7 +6,8 @@
 -- ARGV[2] id: text, the budget's
 -- ARGV[3] budget: JSON, or empty to remove it
 -- ARGV[4] max: int, budgets that a tenant may have
--- RETURNS 'new' | 'replaced' | 'removed' | 'unknown' | 'full' | 'ended'
+-- ARGV[5] only-new: 1 to replace none, else 0
+-- RETURNS 'new' | 'replaced' | 'removed' | 'unknown' | 'known' when none may be replaced | 'full' | 'ended'
 -- include: tenant-state
 if closed_state(KEYS[1], ARGV[1]) == 'ended' then return 'ended' end
 local is_known = redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1
@@ -14,6 +15,7 @@ if ARGV[3] == '' then
   if not is_known then return 'unknown' end
   redis.call('HDEL', KEYS[2], ARGV[2])
 else
+  if is_known and ARGV[5] == '1' then return 'known' end
   if not is_known and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[4]) then return 'full' end
   redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
 end

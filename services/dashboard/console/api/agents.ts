@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callApi } from './call-api.ts';
+import { callApi, ONLY_NEW } from './call-api.ts';
 import { listOf, taskStatusSchema } from './records.ts';
 
 const agentSchema = z.object({
@@ -10,16 +10,9 @@ const agentSchema = z.object({
   timeoutMs: z.number().nullable(),
   maxRunning: z.number().nullable(),
   maxAttempts: z.number().nullable(),
-  retryDelayMs: z.number().nullish(),
-  retryBackoff: z.string().nullish(),
-  retries: z.record(z.string(), z.string()).optional(),
-  directives: z.boolean().optional(),
   baseUrl: z.string().optional(),
   model: z.string().optional(),
   system: z.string().optional(),
-  temperature: z.number().optional(),
-  maxOutputTokens: z.number().optional(),
-  maxSteps: z.number().optional(),
   url: z.string().optional(),
   capabilities: z.array(z.string()).optional(),
   hasSecret: z.boolean().optional(),
@@ -79,8 +72,13 @@ export const readAgents = async (signal: AbortSignal): Promise<Agent[]> => (awai
 
 export const readAgent = (id: string, signal: AbortSignal): Promise<Agent> => callApi(agentSchema, pathOf(id), { signal });
 
-export const putAgent = (id: string, definition: object): Promise<Agent> =>
-  callApi(agentSchema, pathOf(id), { method: 'PUT', body: definition });
+/** Throws `agent.exists` rather than replace one. */
+export const createAgent = (id: string, definition: object): Promise<Agent> =>
+  callApi(agentSchema, pathOf(id), { method: 'PUT', body: definition, headers: ONLY_NEW });
+
+/** Changes the members of the patch; null removes one. */
+export const changeAgent = (id: string, patch: object): Promise<Agent> =>
+  callApi(agentSchema, pathOf(id), { method: 'PATCH', body: patch });
 
 /** Starts no more tasks of it. */
 export const pauseAgent = (id: string): Promise<Agent> => callApi(agentSchema, `${pathOf(id)}/pause`, { method: 'POST' });
@@ -97,6 +95,3 @@ export async function readAgentTasks(agent: string, signal: AbortSignal): Promis
 /** What each agent did in the last hours. */
 export const readAgentMetrics = (hours: string, signal: AbortSignal): Promise<AgentMetrics> =>
   callApi(metricsSchema, `/v1/metrics/agents?hours=${encodeURIComponent(hours)}`, { signal });
-
-export const tryAgent = (agent: string, input: string): Promise<{ id: string }> =>
-  callApi(z.object({ id: z.string() }), '/v1/tasks', { method: 'POST', body: { agent, input } });

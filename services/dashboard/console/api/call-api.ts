@@ -10,6 +10,9 @@ interface ApiCall {
   signal?: AbortSignal;
 }
 
+/** Headers of a PUT that makes a record and replaces none. */
+export const ONLY_NEW = { 'If-None-Match': '*' };
+
 /** The API answers within seconds, also while Redis is away, so a longer call hangs. */
 const TIMEOUT_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callApi } from './call-api.ts';
+import { callApi, ONLY_NEW } from './call-api.ts';
 import { budgetSchema, type Budget, type BudgetRule } from './administration-records.ts';
 import { listOf } from './records.ts';
 
@@ -36,7 +36,12 @@ export async function readBudgets(signal: AbortSignal): Promise<Budget[]> {
 
 const budgetPath = (id: string): string => `/v1/budgets/${encodeURIComponent(id)}`;
 
-export async function putBudget(id: string, rule: BudgetRule): Promise<void> {
+/** Throws `budget.exists` rather than replace one. */
+export async function createBudget(id: string, rule: BudgetRule): Promise<void> {
+  await callApi(z.unknown(), budgetPath(id), { method: 'PUT', body: rule, headers: ONLY_NEW });
+}
+
+export async function replaceBudget(id: string, rule: BudgetRule): Promise<void> {
   await callApi(z.unknown(), budgetPath(id), { method: 'PUT', body: rule });
 }
 

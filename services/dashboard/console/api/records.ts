@@ -110,10 +110,12 @@ export interface NewSchedule {
   /** The chat that receives the results, and its platform. */
   platform?: string;
   channel?: string;
+  /** Repeated under the same key the request makes one schedule. */
+  idempotencyKey?: string;
 }
 
 /** The fields to change; null removes a field. */
-export type ScheduleChanges = { [Field in keyof NewSchedule]?: NewSchedule[Field] | null };
+export type ScheduleChanges = { [Field in Exclude<keyof NewSchedule, 'idempotencyKey'>]?: NewSchedule[Field] | null };
 
 /** An error that the API answered. */
 export class ApiProblem extends Error {
@@ -129,6 +131,19 @@ export class ApiProblem extends Error {
     this.status = problem.status;
     this.details = problem.details ?? {};
   }
+}
+
+const problemsSchema = z.object({ problems: z.array(z.object({ path: z.string(), message: z.string() })) });
+/** The form of a single problem: `missed: expected ...`. */
+const MEMBER_PROBLEM = /^(\w+): (.+)$/s;
+
+/** What is wrong with the members of a refused body; empty for another error. */
+export function bodyProblems({ code, message, details }: ApiProblem): [member: string, text: string][] {
+  if (code !== 'request.invalid') return [];
+  const listed = problemsSchema.safeParse(details);
+  if (listed.success) return listed.data.problems.map((problem) => [problem.path.replace('body.', ''), problem.message]);
+  const [, member, text] = MEMBER_PROBLEM.exec(message) ?? [];
+  return member === undefined || text === undefined ? [] : [[member, text]];
 }
 
 /** A sentence for a person about anything that was thrown. */

@@ -98,8 +98,9 @@ export async function setScheduleStatus(id: string, status: 'active' | 'paused')
   await callApi(z.unknown(), pathOf(id), { method: 'PATCH', body: { status } });
 }
 
-export async function runScheduleNow(id: string): Promise<void> {
-  await callApi(z.unknown(), `${pathOf(id)}/run`, { method: 'POST' });
+/** Repeated under the same key it makes one run. */
+export async function runScheduleNow(id: string, key: string): Promise<void> {
+  await callApi(z.unknown(), `${pathOf(id)}/run`, { method: 'POST', headers: { 'Idempotency-Key': key } });
 }
 
 export async function deleteSchedule(id: string): Promise<void> {

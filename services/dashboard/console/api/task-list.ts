@@ -79,6 +79,8 @@ export interface NewTask {
   input: string;
 }
 
-export async function createTask(task: NewTask): Promise<string> {
-  return (await callApi(newTaskSchema, '/v1/tasks', { method: 'POST', body: task })).id;
+/** Repeated under the same key it makes one task. */
+export async function createTask(task: NewTask, key?: string): Promise<string> {
+  const headers = key === undefined ? {} : { 'Idempotency-Key': key };
+  return (await callApi(newTaskSchema, '/v1/tasks', { method: 'POST', body: task, headers })).id;
 }

@@ -20,6 +20,21 @@ describe('/v1/budgets', () => {
     expect((await api.call('GET', '/v1/budgets/daily', { key })).body.code).toBe('budget.not-found');
   });
 
+  it('replaces none with If-None-Match: *', async () => {
+    const key = await api.keyOf('only-new', ['admin']);
+    const put = (body: object, headers = {}): ReturnType<typeof api.call> => api.call('PUT', '/v1/budgets/daily', { key, body, headers });
+    const onlyNew = { 'if-none-match': '*' };
+    const made = await Promise.all([put(RULE, onlyNew), put(RULE, onlyNew)]);
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201, 412]));
+    expect((await put({ ...RULE, of: null }, onlyNew)).body).toMatchObject({
+      status: 412,
+      code: 'budget.exists',
+      details: { budget: 'daily' },
+    });
+    expect((await api.call('GET', '/v1/budgets/daily', { key })).body.of).toBe('echo');
+    expect((await put({ ...RULE, of: null })).status).toBe(200);
+  });
+
   it.each([
     [{ ...RULE, hardMicroUsd: 5 }],
     [{ ...RULE, tz: 'Mars' }],

@@ -1,4 +1,4 @@
-import type { Agent } from '../../api/agents.ts';
+import { ApiProblem, bodyProblems } from '../../api/records.ts';
 
 /** The kinds that can be made by API. */
 export const KINDS = [
@@ -9,6 +9,20 @@ export const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number]['value'];
 
+/** What the form shows of an agent. */
+export interface ShownAgent {
+  readonly id: string;
+  readonly kind: string;
+  readonly description: string | null;
+  readonly model?: string | undefined;
+  readonly url?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly system?: string | undefined;
+  readonly capabilities?: readonly string[] | undefined;
+  readonly maxRunning: number | null;
+  readonly timeoutMs: number | null;
+}
+
 /** What the form holds. A number field that is empty holds an empty text. */
 export interface Draft {
   id: string;
@@ -17,7 +31,8 @@ export interface Draft {
   model: string;
   /** Of the service, or of the model's API. */
   url: string;
-  secret: string;
+  /** Null to remove the one that is set. Empty: as it is. */
+  secret: string | null;
   system: string;
   capabilities: string;
   maxRunning: number | string;
@@ -39,7 +54,7 @@ const EMPTY: Draft = {
   timeoutSeconds: '',
 };
 
-export function draftOf(agent: Agent | null): Draft {
+export function draftOf(agent: ShownAgent | null): Draft {
   if (agent === null) return EMPTY;
   return {
     id: agent.id,
@@ -59,20 +74,31 @@ function textOf(value: string | null | undefined): string {
   return value ?? '';
 }
 
-/** The definition for the API, with the settings of the agent before that the form does not show. */
-export function toDefinition(draft: Draft, before: Agent | null): object {
-  const { maxRunning, timeoutSeconds } = draft;
-  return withoutEmpty({
-    kind: draft.kind,
-    ...hiddenOf(before),
-    description: draft.description,
-    ...kindFields(draft),
-    maxRunning,
-    timeoutMs: typeof timeoutSeconds === 'number' ? timeoutSeconds * SECOND_MS : '',
-  });
+/** The definition of a new agent. */
+export function toDefinition(draft: Draft): object {
+  return Object.fromEntries(Object.entries(membersOf(draft)).filter(([, value]) => value !== '' && value !== null));
 }
 
-function kindFields({ kind, model, url, secret, system, capabilities }: Draft): object {
+/**
+ * The members that a person changed, and no others: the definition has some that no answer shows, and addresses are shown without their
+ * login and query.
+ */
+export function changesOf(before: Draft, after: Draft): object {
+  const former = new Map(Object.entries(membersOf(before)));
+  const changed = Object.entries(membersOf(after)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(former.get(name)));
+  return Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));
+}
+
+type Value = string | number | readonly string[] | null;
+
+/** As the API has them; an empty field is an empty text. */
+function membersOf(draft: Draft): Readonly<Record<string, Value>> {
+  const { kind, description, maxRunning, timeoutSeconds } = draft;
+  const timeoutMs = typeof timeoutSeconds === 'number' ? Math.round(timeoutSeconds * SECOND_MS) : '';
+  return { kind, description, ...membersOfKind(draft), maxRunning, timeoutMs };
+}
+
+function membersOfKind({ kind, model, url, secret, system, capabilities }: Draft): Readonly<Record<string, Value>> {
   switch (kind) {
     case 'openai':
       return { model, baseUrl: url, apiKey: secret, system };
@@ -85,14 +111,28 @@ function kindFields({ kind, model, url, secret, system, capabilities }: Draft): 
   }
 }
 
-function hiddenOf(before: Agent | null): object {
-  if (before === null) return {};
-  const { maxAttempts, retryDelayMs, retryBackoff, retries, directives, temperature, maxOutputTokens, maxSteps, kind } = before;
-  // An echo's output is never read for directives.
-  const own = kind === 'echo' ? {} : { directives };
-  return { maxAttempts, retryDelayMs, retryBackoff, retries, temperature, maxOutputTokens, maxSteps, ...own };
-}
+/** The error text of each field. */
+export type FieldProblems = Partial<Record<keyof Draft, string>>;
 
-function withoutEmpty(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null && value !== undefined));
+/** The field that shows a member of the definition. */
+const FIELDS: Readonly<Record<string, keyof Draft>> = {
+  description: 'description',
+  model: 'model',
+  url: 'url',
+  baseUrl: 'url',
+  secret: 'secret',
+  apiKey: 'secret',
+  system: 'system',
+  capabilities: 'capabilities',
+  maxRunning: 'maxRunning',
+  timeoutMs: 'timeoutSeconds',
+};
+
+/** The problems of an error by field; null when it is about something else too. */
+export function fieldProblems(error: unknown): FieldProblems | null {
+  if (!(error instanceof ApiProblem)) return null;
+  if (error.code === 'agent.exists' || error.code === 'agent.operator-only') return { id: `${error.message}.` };
+  const found = bodyProblems(error).map(([member, text]) => [FIELDS[member.split('.')[0] ?? ''], text] as const);
+  if (found.length === 0 || found.some(([field]) => field === undefined)) return null;
+  return Object.fromEntries(found);
 }

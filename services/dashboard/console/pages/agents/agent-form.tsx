@@ -1,10 +1,14 @@
-import { Button, NativeSelect, NumberInput, PasswordInput, Textarea, TextInput } from '@mantine/core';
-import { useState, type ReactElement, type ReactNode, type SubmitEvent } from 'react';
-import { putAgent, type Agent } from '../../api/agents.ts';
-import { useAction } from '../../parts/actions/use-action.ts';
+import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactElement, type SubmitEvent } from 'react';
+import { changeAgent, createAgent, type Agent } from '../../api/agents.ts';
+import { notify } from '../../parts/actions/notices.tsx';
+import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
+import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { agentPath } from '../../routing/paths.ts';
-import { draftOf, KINDS, toDefinition, type Draft } from './agent-draft.ts';
+import { changesOf, draftOf, fieldProblems, KINDS, toDefinition, type Draft } from './agent-draft.ts';
+import { KindFields, type FieldsProps } from './agent-fields.tsx';
 import classes from './agents.module.css';
 
 interface AgentFormProps {
@@ -15,44 +19,41 @@ interface AgentFormProps {
 
 /** The form that creates or changes an agent of the API. */
 export function AgentForm({ agent, onDone }: AgentFormProps): ReactElement {
-  const [draft, setDraft] = useState(() => draftOf(agent));
-  const [isSending, setSending] = useState(false);
-  const act = useAction();
-  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
-  const submit = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
+  // Of the agent when the form opened: what others change meanwhile is no change of this person.
+  const [before] = useState(() => draftOf(agent));
+  const [draft, setDraft] = useState(before);
+  const queries = useQueryClient();
+  const isNew = agent === null;
+  const save = useMutation({
+    mutationFn: async (): Promise<unknown> => await (isNew ? createAgent(draft.id, toDefinition(draft)) : saveChanges(before, draft)),
+    onSuccess: () => {
+      notify({ text: `The agent ${draft.id} is saved` });
+      void queries.invalidateQueries({ queryKey: ['agents'] });
+      onDone();
+      // The page of a changed agent is shown already.
+      if (isNew) navigate(agentPath(draft.id));
+    },
+  });
+  const form = useFocusInvalid(save.error);
+  const problems = fieldProblems(save.error);
+  const fields: FieldsProps = {
+    draft,
+    problems: problems ?? {},
+    change: (part) => setDraft((former) => ({ ...former, ...part })),
+  };
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    setSending(true);
-    const run = (): Promise<unknown> => putAgent(draft.id, toDefinition(draft, agent));
-    const isDone = await act({ run, done: `The agent ${draft.id} is saved`, refresh: [['agents']] });
-    setSending(false);
-    if (!isDone) return;
-    onDone();
-    navigate(agentPath(draft.id));
+    save.mutate();
   };
   return (
-    <form className={classes['form']} onSubmit={(event) => void submit(event)}>
-      <TextInput
-        label="Name"
-        description="Lower-case letters, digits, “.”, “_” and “-”"
-        required
-        disabled={agent !== null}
-        data-autofocus
-        autoComplete="off"
-        value={draft.id}
-        onChange={({ currentTarget }) => change({ id: currentTarget.value })}
-      />
-      <NativeSelect
-        label="Kind"
-        data={KINDS.map(({ value, label }) => ({ value, label }))}
-        disabled={agent !== null}
-        value={draft.kind}
-        onChange={({ currentTarget }) => change({ kind: KINDS.find(({ value }) => value === currentTarget.value)?.value ?? 'openai' })}
-      />
-      <KindFields draft={draft} change={change} hadSecret={agent?.hasSecret === true} />
-      <CommonFields draft={draft} change={change} />
+    <form ref={form} className={classes['form']} onSubmit={submit}>
+      <NameFields {...fields} isNew={isNew} />
+      <KindFields {...fields} isNew={isNew} hasSecret={agent?.hasSecret === true} />
+      <CommonFields {...fields} />
+      {save.error === null || problems !== null ? null : <ProblemNote title="The agent was not saved" error={save.error} />}
       <div className={classes['buttons']}>
-        <Button type="submit" loading={isSending}>
-          {agent === null ? 'Create' : 'Save'}
+        <Button type="submit" loading={save.isPending}>
+          {isNew ? 'Create' : 'Save'}
         </Button>
         <Button variant="default" onClick={onDone}>
           Cancel
@@ -62,17 +63,43 @@ export function AgentForm({ agent, onDone }: AgentFormProps): ReactElement {
   );
 }
 
-interface FieldsProps {
-  draft: Draft;
-  change: (part: Partial<Draft>) => void;
+async function saveChanges(before: Draft, draft: Draft): Promise<void> {
+  const patch = changesOf(before, draft);
+  if (Object.keys(patch).length > 0) await changeAgent(before.id, patch);
 }
 
-function CommonFields({ draft, change }: FieldsProps): ReactElement {
+function NameFields({ draft, problems, change, isNew }: FieldsProps & { isNew: boolean }): ReactElement {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="Lower-case letters, digits, “.”, “_” and “-”"
+        required
+        disabled={!isNew}
+        data-autofocus
+        autoComplete="off"
+        error={problems.id}
+        value={draft.id}
+        onChange={({ currentTarget }) => change({ id: currentTarget.value })}
+      />
+      <NativeSelect
+        label="Kind"
+        data={KINDS.map(({ value, label }) => ({ value, label }))}
+        disabled={!isNew}
+        value={draft.kind}
+        onChange={({ currentTarget }) => change({ kind: KINDS.find(({ value }) => value === currentTarget.value)?.value ?? 'openai' })}
+      />
+    </>
+  );
+}
+
+function CommonFields({ draft, problems, change }: FieldsProps): ReactElement {
   return (
     <>
       <TextInput
         label="Description"
         autoComplete="off"
+        error={problems.description}
         value={draft.description}
         onChange={({ currentTarget }) => change({ description: currentTarget.value })}
       />
@@ -80,6 +107,7 @@ function CommonFields({ draft, change }: FieldsProps): ReactElement {
         label="Tasks at once"
         description="Empty: as many as the tenant may run"
         min={1}
+        error={problems.maxRunning}
         value={draft.maxRunning}
         onChange={(value) => change({ maxRunning: value })}
       />
@@ -87,92 +115,9 @@ function CommonFields({ draft, change }: FieldsProps): ReactElement {
         label="Timeout in seconds"
         description="Empty: as the configuration says"
         min={1}
+        error={problems.timeoutSeconds}
         value={draft.timeoutSeconds}
         onChange={(value) => change({ timeoutSeconds: value })}
-      />
-    </>
-  );
-}
-
-interface KindFieldsProps extends FieldsProps {
-  hadSecret: boolean;
-}
-
-/** A change replaces the definition, and a key cannot be read back. */
-const AGAIN = 'Give it again: a change without it removes it.';
-
-function KindFields({ draft, change, hadSecret }: KindFieldsProps): ReactElement | null {
-  switch (draft.kind) {
-    case 'openai':
-      return (
-        <ModelFields draft={draft} change={change}>
-          <SecretField draft={draft} change={change} hadSecret={hadSecret} label="API key" />
-        </ModelFields>
-      );
-    case 'http':
-      return (
-        <>
-          <TextInput
-            label="Address"
-            required
-            type="url"
-            value={draft.url}
-            onChange={({ currentTarget }) => change({ url: currentTarget.value })}
-          />
-          <SecretField draft={draft} change={change} hadSecret={hadSecret} label="Secret that signs requests (whsec_...)" />
-        </>
-      );
-    case 'daemon':
-      return (
-        <TextInput
-          label="What the daemon must have"
-          description="Capabilities, separated by commas"
-          value={draft.capabilities}
-          onChange={({ currentTarget }) => change({ capabilities: currentTarget.value })}
-        />
-      );
-    case 'echo':
-      return null;
-  }
-}
-
-function SecretField({ draft, change, hadSecret, label }: KindFieldsProps & { label: string }): ReactElement {
-  return (
-    <PasswordInput
-      label={label}
-      {...(hadSecret ? { description: AGAIN } : {})}
-      autoComplete="off"
-      value={draft.secret}
-      onChange={({ currentTarget }) => change({ secret: currentTarget.value })}
-    />
-  );
-}
-
-function ModelFields({ draft, change, children }: FieldsProps & { children: ReactNode }): ReactElement {
-  return (
-    <>
-      <TextInput
-        label="Model"
-        required
-        autoComplete="off"
-        value={draft.model}
-        onChange={({ currentTarget }) => change({ model: currentTarget.value })}
-      />
-      <TextInput
-        label="Address of the API"
-        description="Empty: OPENAI_BASE_URL"
-        type="url"
-        value={draft.url}
-        onChange={({ currentTarget }) => change({ url: currentTarget.value })}
-      />
-      {children}
-      <Textarea
-        label="Instructions"
-        autosize
-        minRows={3}
-        maxRows={14}
-        value={draft.system}
-        onChange={({ currentTarget }) => change({ system: currentTarget.value })}
       />
     </>
   );

@@ -19,6 +19,7 @@ import { Stat, StatRow } from '../../parts/layout/stat.tsx';
 import { Count, Money, percentText } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
+import { useDataKey } from '../../parts/table/data-key.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { Age, Duration, Elapsed } from '../../parts/time.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
@@ -112,6 +113,7 @@ function AgentTasks({ id }: { id: string }): ReactElement {
     queryFn: ({ signal }) => readAgentTasks(id, signal),
     kinds: ['task.*'],
   });
+  const of = useDataKey(id, query.isPlaceholderData);
   return (
     <QueryView query={query} title="The tasks could not be read">
       {(tasks) => (
@@ -119,6 +121,7 @@ function AgentTasks({ id }: { id: string }): ReactElement {
           name="agent-tasks"
           label="Newest tasks"
           rows={tasks}
+          of={of}
           rowId={(task) => task.id}
           columns={COLUMNS}
           href={(task) => taskPath({ id: task.id, tenant: null })}

@@ -1,8 +1,10 @@
 import { Button, Textarea } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import { AGENTS_KEY, tryAgent } from '../../api/agents.ts';
+import { AGENTS_KEY } from '../../api/agents.ts';
 import { useMay } from '../../api/person.ts';
+import { createTask } from '../../api/task-list.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
+import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
@@ -12,19 +14,21 @@ import classes from './agents.module.css';
 export function TryForm({ agent }: { agent: string }): ReactElement | null {
   const [input, setInput] = useState('');
   const [isSending, setSending] = useState(false);
+  const sendOnce = useSendOnce();
   const may = useMay('submit');
   const act = useAction();
   if (!may) return null;
   const submit = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     setSending(true);
-    let task = '';
+    const task = { agent, input };
+    let id = '';
     const run = async (): Promise<void> => {
-      ({ id: task } = await tryAgent(agent, input));
+      id = await sendOnce(JSON.stringify(task), (key) => createTask(task, key));
     };
     const isDone = await act({ run, done: 'The task is accepted', refresh: [AGENTS_KEY] });
     setSending(false);
-    if (isDone) navigate(taskPath({ id: task, tenant: null }));
+    if (isDone) navigate(taskPath({ id, tenant: null }));
   };
   return (
     <Panel title="Try it">

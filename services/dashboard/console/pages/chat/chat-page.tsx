@@ -105,7 +105,7 @@ function ConversationView({ id, title, isNew, menu, onStarted }: ConversationVie
     <section className={classes['conversation']} aria-label="Conversation" data-dropping={isOver || undefined} {...dropping}>
       <Head title={isNew ? 'New chat' : title} menu={menu} onStop={maySubmit ? () => void stop() : null} isBusy={open.length > 0} />
       {connection === 'cut' ? <output className={classes['cut']}>The connection is cut. Trying again …</output> : null}
-      <MessageList conversation={conversation} session={session} onRetry={maySubmit ? (message) => void sendAgain(message) : null} />
+      <MessageList conversation={conversation} session={session} onRetry={maySubmit ? sendAgain : null} />
       {problem === null ? null : (
         <div className={classes['problem']}>
           <ProblemNote title="That did not work" error={problem} />

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Skeleton } from '@mantine/core';
-import { Fragment, memo, useDeferredValue, type ReactElement } from 'react';
+import { Fragment, memo, useDeferredValue, useState, type ReactElement } from 'react';
 import type { Session } from '../../api/records.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStickToEnd } from '../../parts/scroll-box.tsx';
@@ -13,8 +13,8 @@ import { outcomeText, waitTexts } from './message-texts.ts';
 interface MessageListProps {
   conversation: Conversation;
   session: Session | undefined;
-  /** Sends a message that failed again, with its files; null for people who may not write. */
-  onRetry: ((message: ChatMessage) => void) | null;
+  /** Sends a message that failed again, with its files. Resolves to whether it was accepted. Null for people who may not write. */
+  onRetry: ((message: ChatMessage) => Promise<boolean>) | null;
 }
 
 /** The messages, oldest first. The list stays scrolled to its end until the person scrolls up. */
@@ -32,11 +32,7 @@ export function MessageList({ conversation, session, onRetry }: MessageListProps
           {messages.map((message) => (
             <Fragment key={message.id}>
               <MessageView message={message} wait={waits.get(message.id) ?? null} />
-              {message.status === 'permanently_failed' && onRetry !== null ? (
-                <Button className={classes['retry'] ?? ''} size="compact-xs" variant="default" onClick={() => onRetry(message)}>
-                  Try again
-                </Button>
-              ) : null}
+              {message.status === 'permanently_failed' && onRetry !== null ? <RetryButton onRetry={() => onRetry(message)} /> : null}
               <Lines lines={lines} after={message.id} />
             </Fragment>
           ))}
@@ -48,6 +44,27 @@ export function MessageList({ conversation, session, onRetry }: MessageListProps
         </ActionIcon>
       )}
     </div>
+  );
+}
+
+/** Gone once the message was accepted again: another press would send it once more. */
+function RetryButton({ onRetry }: { onRetry: () => Promise<boolean> }): ReactElement | null {
+  const [state, setState] = useState<'failed' | 'sending' | 'sent'>('failed');
+  if (state === 'sent') return null;
+  const retry = async (): Promise<void> => {
+    setState('sending');
+    setState((await onRetry()) ? 'sent' : 'failed');
+  };
+  return (
+    <Button
+      className={classes['retry'] ?? ''}
+      size="compact-xs"
+      variant="default"
+      loading={state === 'sending'}
+      onClick={() => void retry()}
+    >
+      Try again
+    </Button>
   );
 }
 

@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useReducer, useRef, useState, type RefObject } from 'react';
-import { randomKey } from '../../api/call-api.ts';
+import { useReducer, useRef, useState } from 'react';
 import type { Session } from '../../api/records.ts';
 import { givenFiles, readTaskRecord, type GivenFile } from '../../api/tasks.ts';
 import {
@@ -12,6 +11,7 @@ import {
   useLiveEvents,
   type Connection,
 } from '../../api/sessions.ts';
+import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import {
   changeConversation,
   EMPTY_CONVERSATION,
@@ -115,12 +115,6 @@ async function filesOf({ id, attachments }: ChatMessage): Promise<SentFile[]> {
   return given.map((file) => ({ file, bytes: sizes.get(file.name) ?? null }));
 }
 
-/** A message whose request failed, so that it may have been accepted or not. */
-interface UnconfirmedMessage {
-  message: string;
-  key: string;
-}
-
 interface Sending {
   /** Sends a message and adds the answer to the conversation. Throws when the message may not have been accepted. */
   post: (message: SentMessage) => Promise<void>;
@@ -138,13 +132,13 @@ const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0, artifacts: []
 /** Sends messages to a session: each once, in the order of typing. */
 function useSending(session: string, change: (change: ConversationChange) => void): Sending {
   const lines = useRef(0);
-  const unconfirmed = useRef<UnconfirmedMessage | null>(null);
+  const sendOnce = useSendOnce();
   const sending = useRef<Promise<unknown>>(Promise.resolve());
   return {
     post: async ({ text, agent, files }) => {
       const attachments = files.length === 0 ? {} : { attachments: files.map(({ file }) => file) };
       const message = { text, ...(agent === null ? {} : { agent }), ...attachments };
-      const sent = await sendOnce(unconfirmed, JSON.stringify(message), (key) => sendMessage(session, message, key));
+      const sent = await sendOnce(JSON.stringify(message), (key) => sendMessage(session, message, key));
       if ('command' in sent) {
         lines.current += 1;
         change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
@@ -164,24 +158,4 @@ function useSending(session: string, change: (change: ConversationChange) => voi
       return sent;
     },
   };
-}
-
-/**
- * Sends a message under the same key as before when the request before failed, because it may have been accepted. After an
- * answer the same message is a new one.
- */
-async function sendOnce<T>(
-  unconfirmed: RefObject<UnconfirmedMessage | null>,
-  message: string,
-  call: (key: string) => Promise<T>,
-): Promise<T> {
-  const key = unconfirmed.current?.message === message ? unconfirmed.current.key : randomKey();
-  try {
-    const sent = await call(key);
-    if (unconfirmed.current?.key === key) unconfirmed.current = null;
-    return sent;
-  } catch (error) {
-    unconfirmed.current = { message, key };
-    throw error;
-  }
 }

@@ -2,11 +2,30 @@ import { Button, Modal, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
 import type { Schedule } from '../../api/records.ts';
-import { backfillSchedule, skipOccurrence, type Backfill } from '../../api/schedules.ts';
+import { backfillSchedule, runScheduleNow, skipOccurrence, type Backfill } from '../../api/schedules.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
-import { zoneTime } from '../../parts/zone-time.ts';
+import { fieldInstant, zoneField, zoneTime } from '../../parts/zone-time.ts';
 import classes from './schedules.module.css';
+
+/** A press later than this after a failure is another run, not the same once more. */
+const SAME_RUN_MS = 600_000;
+
+/** Runs the schedule once, besides its times. */
+export function RunNow({ schedule: { id }, name }: { schedule: Schedule; name: string }): ReactElement {
+  const sendOnce = useSendOnce({ withinMs: SAME_RUN_MS });
+  return (
+    <ActionButton
+      needs="submit"
+      text="Run now"
+      icon="play"
+      run={() => sendOnce(id, (key) => runScheduleNow(id, key))}
+      done={`${name} runs now`}
+      refresh={[['schedules']]}
+    />
+  );
+}
 
 /** Skips the next occurrence after a confirmation; nothing for a schedule without one. */
 export function SkipNext({ schedule: { id, nextFireAt, tz } }: { schedule: Schedule }): ReactElement | null {
@@ -44,15 +63,17 @@ export function BackfillButton({ schedule, name }: { schedule: Schedule; name: s
 
 const DAY_MS = 86_400_000;
 
-/** First lists what would run, then runs it. */
+/** First lists what would run, then runs it. All of its times are of the schedule's zone, by which its rule is read too. */
 function BackfillForm({ schedule, onDone }: { schedule: Schedule; onDone: () => void }): ReactElement {
   const queries = useQueryClient();
-  const [since, setSince] = useState(() => localTime(Date.now() - DAY_MS));
-  const [until, setUntil] = useState(() => localTime(Date.now()));
-  const range = { since: new Date(since).getTime(), until: new Date(until).getTime() };
-  const preview = useMutation({ mutationFn: () => backfillSchedule(schedule.id, range, true) });
+  const { id, tz } = schedule;
+  const [since, setSince] = useState(() => zoneField(Date.now() - DAY_MS, tz));
+  const [until, setUntil] = useState(() => zoneField(Date.now(), tz));
+  const fill = (dryRun: boolean): Promise<Backfill> =>
+    backfillSchedule(id, { since: fieldInstant(since, tz), until: fieldInstant(until, tz) }, dryRun);
+  const preview = useMutation({ mutationFn: () => fill(true) });
   const run = useMutation({
-    mutationFn: () => backfillSchedule(schedule.id, range, false),
+    mutationFn: () => fill(false),
     onSuccess: onDone,
     onSettled: () => queries.invalidateQueries({ queryKey: ['schedules'] }),
   });
@@ -72,19 +93,19 @@ function BackfillForm({ schedule, onDone }: { schedule: Schedule; onDone: () => 
       <p className="faint">Runs each past time of the range that had no run, once. Runs that were skipped had none.</p>
       <TextInput
         type="datetime-local"
-        label="From"
+        label={`From (${tz})`}
         required
         value={since}
         onChange={({ currentTarget }) => change(setSince)(currentTarget.value)}
       />
       <TextInput
         type="datetime-local"
-        label="To"
+        label={`To (${tz})`}
         required
         value={until}
         onChange={({ currentTarget }) => change(setUntil)(currentTarget.value)}
       />
-      {preview.data === undefined ? null : <BackfillPreview backfill={preview.data} tz={schedule.tz} />}
+      {preview.data === undefined ? null : <BackfillPreview backfill={preview.data} tz={tz} />}
       {error === null ? null : <ProblemNote title="The backfill was refused" error={error} />}
       <Button type="submit" loading={preview.isPending || run.isPending} disabled={preview.data !== undefined && count === 0}>
         {preview.data === undefined ? 'List the missing runs' : `Run ${count}`}
@@ -100,7 +121,7 @@ function BackfillPreview({ backfill: { items, newRuns }, tz }: { backfill: Backf
   return (
     <output>
       <strong>
-        {newRuns} of {items.length} had no run
+        {newRuns} of {items.length} had no run ({tz})
       </strong>
       <ul className={classes['missing']}>
         {missing.slice(0, SHOWN).map(({ occurrence }) => (
@@ -110,10 +131,4 @@ function BackfillPreview({ backfill: { items, newRuns }, tz }: { backfill: Backf
       </ul>
     </output>
   );
-}
-
-/** As a field for local times has it, to the minute. */
-function localTime(at: number): string {
-  const offsetMs = new Date(at).getTimezoneOffset() * 60_000;
-  return new Date(at - offsetMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
 }

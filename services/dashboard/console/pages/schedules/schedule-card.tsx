@@ -1,16 +1,15 @@
-import { Button, Switch, Title, Tooltip } from '@mantine/core';
+import { Switch, Title, Tooltip } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { useMay } from '../../api/person.ts';
 import type { Run, Schedule } from '../../api/records.ts';
-import { readRuns, runScheduleNow, setScheduleStatus } from '../../api/schedules.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { readRuns, setScheduleStatus } from '../../api/schedules.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import { clockText, ClockTime } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { DeleteSchedule, EditSchedule } from './schedule-dialogs.tsx';
-import { BackfillButton, SkipNext } from './occurrence-actions.tsx';
+import { BackfillButton, RunNow, SkipNext } from './occurrence-actions.tsx';
 import classes from './schedules.module.css';
 
 export const SCHEDULE_TONES: Readonly<Record<string, Tone>> = { active: 'good', paused: 'warn', failed: 'bad' };
@@ -20,11 +19,9 @@ export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDe
   const queries = useQueryClient();
   const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
   const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: refresh });
-  const run = useMutation({ mutationFn: () => runScheduleNow(schedule.id), onSettled: refresh });
   const maySubmit = useMay('submit');
   const isActive = change.isPending ? change.variables === 'active' : schedule.status === 'active';
   const name = schedule.name ?? schedule.sentence;
-  const problem = change.error ?? run.error;
   return (
     <li className={`card ${classes['schedule']}`}>
       <div className={classes['head']}>
@@ -41,9 +38,7 @@ export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDe
               disabled={!canSwitch(schedule)}
               onChange={(event) => change.mutate(event.currentTarget.checked ? 'active' : 'paused')}
             />
-            <Button size="xs" variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => run.mutate()}>
-              Run now
-            </Button>
+            <RunNow schedule={schedule} name={name} />
             <SkipNext schedule={schedule} />
             <BackfillButton schedule={schedule} name={name} />
             <EditSchedule schedule={schedule} name={name} onChanged={() => void refresh()} />
@@ -59,7 +54,7 @@ export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDe
       <p className={classes['message']}>{schedule.message}</p>
       <Facts schedule={schedule} />
       <RunStrip schedule={schedule.id} />
-      {problem === null ? null : <ProblemNote title="That did not work" error={problem} />}
+      {change.error === null ? null : <ProblemNote title="That did not work" error={change.error} />}
     </li>
   );
 }

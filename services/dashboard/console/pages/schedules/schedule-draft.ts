@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ApiProblem, type NewSchedule, type Schedule, type ScheduleChanges } from '../../api/records.ts';
+import { ApiProblem, bodyProblems, type NewSchedule, type Schedule, type ScheduleChanges } from '../../api/records.ts';
 
 /** A schedule in the form; absent fields are empty. */
-export interface Draft extends Required<Omit<NewSchedule, 'agent'>> {
+export interface Draft extends Required<Omit<NewSchedule, 'agent' | 'idempotencyKey'>> {
   /** Null means the usual agent, until the person picks one. */
   agent: string | null;
 }
@@ -10,6 +10,8 @@ export interface Draft extends Required<Omit<NewSchedule, 'agent'>> {
 /** A draft that has an agent and can be saved. */
 export interface CompleteDraft extends Draft {
   agent: string;
+  /** Of a draft that is saved: the same when it is saved again after a failure. */
+  idempotencyKey?: string;
 }
 
 /** The fields that are sent unchanged. */
@@ -93,9 +95,6 @@ const FIELD_BY_CODE: Readonly<Record<string, keyof Draft>> = {
 };
 
 const reasonSchema = z.object({ reason: z.string() });
-const problemsSchema = z.object({ problems: z.array(z.object({ path: z.string(), message: z.string() })) });
-/** The form of a single problem: `missed: expected ...`. */
-const FIELD_PROBLEM = /^(\w+): (.+)$/s;
 
 /** The problems of an error by field; null when it concerns no field of the form. */
 export function fieldProblems(error: unknown): FieldProblems | null {
@@ -104,14 +103,6 @@ export function fieldProblems(error: unknown): FieldProblems | null {
   // The preview already lists the accepted forms below the field.
   const reason = reasonSchema.safeParse(error.details);
   if (field !== undefined) return { [field]: field === 'phrase' && reason.success ? `This ${reason.data.reason}.` : error.message };
-  if (error.code !== 'request.invalid') return null;
-  const found = problemsOf(error).filter(([name]) => FIELDS.has(name));
+  const found = bodyProblems(error).filter(([name]) => FIELDS.has(name));
   return found.length === 0 ? null : Object.fromEntries(found);
-}
-
-function problemsOf({ message, details }: ApiProblem): [field: string, text: string][] {
-  const listed = problemsSchema.safeParse(details);
-  if (listed.success) return listed.data.problems.map((problem) => [problem.path.replace('body.', ''), problem.message]);
-  const [, field = '', text = ''] = FIELD_PROBLEM.exec(message) ?? [];
-  return [[field, text]];
 }

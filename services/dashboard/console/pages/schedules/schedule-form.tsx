@@ -1,7 +1,9 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
-import { useEffect, useRef, useState, type ReactElement, type SubmitEvent } from 'react';
+import { useState, type ReactElement, type SubmitEvent } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import type { Schedule } from '../../api/records.ts';
+import { useSendOnce } from '../../parts/actions/use-send-once.ts';
+import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { RulePreview } from './rule-preview.tsx';
 import { fieldProblems, type CompleteDraft, type Draft, type FieldsProps } from './schedule-draft.ts';
@@ -23,6 +25,7 @@ export function ScheduleForm({ initial, schedule, save, onCancel }: ScheduleForm
   const agents = useAgentNames();
   const [draft, setDraft] = useState(initial);
   const { form, problem, isSending, send } = useSaving();
+  const sendOnce = useSendOnce();
   const agent = draft.agent ?? (agents.includes('assistant') ? 'assistant' : agents[0]);
   const problems = fieldProblems(problem);
   const fields: FieldsProps = {
@@ -32,7 +35,9 @@ export function ScheduleForm({ initial, schedule, save, onCancel }: ScheduleForm
   };
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    if (agent !== undefined) void send(() => save({ ...draft, agent }));
+    if (agent === undefined) return;
+    const complete = { ...draft, agent };
+    void send(() => sendOnce(JSON.stringify(complete), (idempotencyKey) => save({ ...complete, idempotencyKey })));
   };
   return (
     <form ref={form} className={classes['form']} onSubmit={submit}>
@@ -53,7 +58,7 @@ export function ScheduleForm({ initial, schedule, save, onCancel }: ScheduleForm
 }
 
 interface Saving {
-  form: React.RefObject<HTMLFormElement | null>;
+  form: ReturnType<typeof useFocusInvalid>;
   /** The error of the last try. */
   problem: unknown;
   isSending: boolean;
@@ -61,13 +66,9 @@ interface Saving {
 }
 
 function useSaving(): Saving {
-  const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
-  // The invalid field may be out of sight.
-  useEffect(() => {
-    if (problem !== null) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [problem]);
+  const form = useFocusInvalid(problem);
   const send = async (work: () => Promise<void>): Promise<void> => {
     setProblem(null);
     setSending(true);

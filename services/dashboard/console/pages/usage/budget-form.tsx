@@ -2,8 +2,10 @@ import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
 import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_WINDOWS, type Budget } from '../../api/administration-records.ts';
-import { previewBudget, putBudget, type BudgetPreview } from '../../api/money.ts';
+import { createBudget, previewBudget, replaceBudget, type BudgetPreview } from '../../api/money.ts';
 import { moneyText } from '../../parts/numbers.tsx';
+import { ApiProblem } from '../../api/records.ts';
+import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { emptyBudget, toBudgetDraft, toBudgetRule, type BudgetDraft } from './budget-draft.ts';
 import classes from './usage.module.css';
@@ -20,7 +22,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactElement {
   const queries = useQueryClient();
   const preview = useMutation({ mutationFn: () => previewBudget(toBudgetRule(draft)) });
   const save = useMutation({
-    mutationFn: () => putBudget(draft.id.trim(), toBudgetRule(draft)),
+    mutationFn: () => (budget === null ? createBudget : replaceBudget)(draft.id.trim(), toBudgetRule(draft)),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['budgets'] });
       onClose();
@@ -29,15 +31,18 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactElement {
   const change = (changes: Partial<BudgetDraft>): void => {
     setDraft({ ...draft, ...changes });
     preview.reset();
+    save.reset();
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     save.mutate();
   };
-  const problem = save.error ?? preview.error;
+  const nameProblem = nameProblemOf(save.error);
+  const form = useFocusInvalid(save.error);
+  const problem = nameProblem === null ? (save.error ?? preview.error) : null;
   return (
-    <form className={classes['form']} onSubmit={submit}>
-      <BudgetFields draft={draft} isNew={budget === null} onChange={change} />
+    <form ref={form} className={classes['form']} onSubmit={submit}>
+      <BudgetFields draft={draft} isNew={budget === null} nameProblem={nameProblem} onChange={change} />
       {preview.data === undefined ? null : <output className={classes['preview']}>{previewText(preview.data)}</output>}
       {problem === null ? null : (
         <ProblemNote title={save.error === null ? 'It cannot be previewed' : 'It was not saved'} error={problem} />
@@ -57,13 +62,20 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactElement {
   );
 }
 
+/** Of a name that a budget has already; null for another error. */
+function nameProblemOf(error: unknown): string | null {
+  const isTaken = error instanceof ApiProblem && (error.code === 'budget.exists' || error.code === 'budget.operator-only');
+  return isTaken ? `${error.message}.` : null;
+}
+
 interface BudgetFieldsProps {
   draft: BudgetDraft;
   isNew: boolean;
+  nameProblem: string | null;
   onChange: (changes: Partial<BudgetDraft>) => void;
 }
 
-function BudgetFields({ draft, isNew, onChange }: BudgetFieldsProps): ReactElement {
+function BudgetFields({ draft, isNew, nameProblem, onChange }: BudgetFieldsProps): ReactElement {
   return (
     <>
       {isNew ? (
@@ -71,6 +83,7 @@ function BudgetFields({ draft, isNew, onChange }: BudgetFieldsProps): ReactEleme
           label="Name"
           required
           data-autofocus
+          error={nameProblem}
           value={draft.id}
           onChange={(event) => onChange({ id: event.currentTarget.value })}
         />
@@ -109,7 +122,7 @@ const AT_HARD = [
   { value: 'downgrade', label: 'Downgrade: take another model' },
 ];
 
-function BudgetLines({ draft, onChange }: Omit<BudgetFieldsProps, 'isNew'>): ReactElement {
+function BudgetLines({ draft, onChange }: Pick<BudgetFieldsProps, 'draft' | 'onChange'>): ReactElement {
   return (
     <>
       <NumberInput

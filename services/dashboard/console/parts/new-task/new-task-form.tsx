@@ -4,6 +4,7 @@ import { useAgentNames } from '../../api/call-api.ts';
 import { createTask } from '../../api/task-list.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
+import { useSendOnce } from '../actions/use-send-once.ts';
 import { focusAsShown } from '../keys/focus-as-shown.ts';
 import { ProblemNote } from '../notes/problem-note.tsx';
 import classes from './new-task.module.css';
@@ -17,12 +18,14 @@ export function NewTaskForm({ onDone }: { onDone: () => void }): ReactElement {
   const [input, setInput] = useState('');
   const [problem, setProblem] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const sendOnce = useSendOnce();
   const chosen = agent === '' ? agents[0] : agent;
   const submit = async (): Promise<void> => {
     if (chosen === undefined) return;
     setBusy(true);
     try {
-      const id = await createTask({ agent: chosen, input });
+      const task = { agent: chosen, input };
+      const id = await sendOnce(JSON.stringify(task), (key) => createTask(task, key));
       onDone();
       navigate(taskPath({ id, tenant: null }));
     } catch (error) {
