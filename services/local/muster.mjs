@@ -12,7 +12,7 @@ const NEEDED = [24, 12];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 if (!existsSync(join(root, 'node_modules', 'commander'))) {
-  fail(`Muster is not set up yet: run npm start in ${root} first.`);
+  fail(`Muster is not set up yet: run npm ci in ${root} first, or npm start for a fleet on this machine.`);
 } else if (isNewEnough(process.versions.node)) {
   await run();
 } else {

@@ -33,10 +33,16 @@ export function pathsOf(service: string): string[] {
 /** Variables that give access to something. */
 export const SECRETS: ReadonlySet<string> = new Set(secretVariables({}));
 
-/** Which service needs a secret; what is not listed, and is no chat platform's, is for all. */
-const HOLDERS: Readonly<Record<string, string>> = { MUSTER_ADMIN_KEY: 'api', OPENAI_API_KEY: 'worker' };
+/** Where Redis and the bucket for files are. */
+const FOR_ALL: ReadonlySet<string> = new Set(['REDIS_URL', 'MUSTER_S3_ACCESS_KEY', 'MUSTER_S3_SECRET_KEY']);
+/** Which service needs a secret; what is not listed is a chat platform's. */
+const HOLDERS: Readonly<Record<string, string>> = {
+  MUSTER_ADMIN_KEY: 'api',
+  OPENAI_API_KEY: 'worker',
+  MUSTER_OIDC_CLIENT_SECRET: 'dashboard',
+};
 
 export function mayHold(service: string, variable: string): boolean {
-  if (variable === 'REDIS_URL') return true;
+  if (FOR_ALL.has(variable)) return true;
   return (HOLDERS[variable] ?? 'chat') === service;
 }
