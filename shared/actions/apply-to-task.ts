@@ -30,15 +30,20 @@ async function retryOne(parts: ApplyParts, { id, tenant, createdAt }: Action, ta
   return (await retryTask(parts, tenant, task, id)).kind === 'unknown' ? 'skipped' : 'done';
 }
 
-async function cancelOne({ ledger }: ApplyParts, { tenant, id, reason }: Action, task: string): Promise<Applied> {
+/** A task that goes on in a status which the filter does not name has started, or waits again, since it was found. */
+async function cancelOne({ ledger }: ApplyParts, { tenant, id, reason, filter }: Action, task: string): Promise<Applied> {
+  const state = await readState(ledger, tenant, task);
+  if (!state || (!isTerminal(state.status) && !filter.statuses.includes(state.status))) return 'skipped';
   const { answer } = await cancelTree(ledger, tenant, task, reason ?? `cancelled by action ${id}`);
   if (answer.kind === 'ended') return answer.status === 'cancelled' ? 'done' : 'skipped';
   return answer.kind === 'unknown' ? 'skipped' : 'done';
 }
 
-async function discardOne({ ledger }: ApplyParts, { tenant }: Action, task: string): Promise<Applied> {
+/** A task that ended otherwise, or after the action was created, was retried since it was found. */
+async function discardOne({ ledger }: ApplyParts, { tenant, filter, createdAt }: Action, task: string): Promise<Applied> {
   const found = await readTask(ledger, tenant, task);
   if (!found) return 'done';
-  if (!isTerminal(found.state.status)) return 'skipped';
+  const { status, completedAt = Infinity } = found.state;
+  if (!filter.statuses.includes(status) || completedAt > createdAt) return 'skipped';
   return (await removeTask(ledger, found)) ? 'done' : 'skipped';
 }

@@ -77,14 +77,22 @@ export async function removeOldTasks(ledger: Ledger, tenant: string, ids: readon
   });
   const found = old.length === 0 ? [] : await ledger.redis.hmget(bodies, ...old.map(({ id }) => id));
   const removed = await Promise.all(
-    old.map(async ({ text }, position) => {
-      const stored = found[position];
-      if (!stored) return false;
-      const { first, ...body } = parseBody(stored);
-      return await removeTask(ledger, { body, state: parseState(text, first) });
+    old.map(async ({ id, text }, position) => {
+      const task = readOld(id, text, found[position]);
+      return task !== null && (await removeTask(ledger, task));
     }),
   );
   return { count: removed.filter(Boolean).length, gone: ids.filter((_, position) => texts[position] === null) };
+}
+
+/** Null for one that cannot be read, which keeps no other from its end. */
+function readOld(id: string, text: string, stored: string | null | undefined): Pick<Task, 'body' | 'state'> | null {
+  if (!stored) return null;
+  const { items } = readRecords([[id, stored]], () => {
+    const { first, ...body } = parseBody(stored);
+    return { body, state: parseState(text, first) };
+  });
+  return items[0] ?? null;
 }
 
 /** When a task ended; never, when it has not, or when that cannot be read. */

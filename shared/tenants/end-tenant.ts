@@ -70,6 +70,7 @@ async function removeCallers({ redis, keys }: CleanTenantPorts, tenant: string):
   await redis.unlink(keys.fleet.daemons(tenant), keys.fleet.daemonNames(tenant));
   await removeFromHash(redis, keys.fleet.daemonTokens, (_digest, place) => place.startsWith(`${tenant}/`));
   await removeFromHash(redis, keys.fleet.daemonStates, () => true, `${tenant}/*`);
+  await removeFromHash(redis, keys.fleet.peopleDisabled, (place) => place.endsWith(`/${tenant}`), `*/${tenant}`);
 }
 
 /** What the shard's sets hold of all its tenants together. */
@@ -88,7 +89,8 @@ async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: str
     found +
     (await redis.hdel(shard.pressure, tenant)) +
     (await redis.hdel(shard.weights, tenant)) +
-    (await redis.hdel(shard.preempted, tenant))
+    (await redis.hdel(shard.preempted, tenant)) +
+    (await redis.hdel(shard.budgetVersions, tenant))
   );
 }
 

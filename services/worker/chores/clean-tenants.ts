@@ -14,13 +14,14 @@ interface CleanPorts {
   keys: Keys;
   tenants: { repairStates(): Promise<void> };
   files: { removeTenant(tenant: string): Promise<void> };
-  config: { settings: Pick<Settings, 'tenants'> };
+  config: { settings: Pick<Settings, 'tenants' | 'signIn'> };
   log: Log;
 }
 
 /**
  * Removes the data of ended tenants until nothing is left, even if the process that ended one died meanwhile. The mark of an end is
- * removed after `tenants.endedRetentionMs`.
+ * removed after `tenants.endedRetentionMs`, and not before people are forgotten whose roles name the tenant: with its mark it loses the
+ * generation, by which a new tenant of its name has another id.
  */
 export async function cleanTenants(parts: CleanPorts, clock: Clock = systemClock): Promise<void> {
   const { redis, keys, tenants } = parts;
@@ -54,7 +55,8 @@ async function cleanSafely(parts: CleanPorts, tenant: string, now: number): Prom
 /** A tenant that is still to be cleaned keeps its mark, however old. */
 async function removeEndMarks({ redis, keys, config }: CleanPorts, now: number): Promise<void> {
   const { endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
-  const before = now - config.settings.tenants.endedRetentionMs;
+  const { tenants, signIn } = config.settings;
+  const before = now - Math.max(tenants.endedRetentionMs, signIn.peopleRetentionMs);
   for (const tenant of await redis.zrangebyscore(endedTenants, '-inf', before, 'LIMIT', 0, MAX_REMOVED)) {
     if ((await redis.zscore(tenantsToClean, tenant)) !== null) continue;
     const name = publicTenantId(tenant);

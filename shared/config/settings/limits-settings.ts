@@ -156,7 +156,7 @@ export const tenantSettingsSchema = z
     cleanMs: int(5000, 100),
     /** How long after its end a tenant's keys are searched for again: a call that was under way may have written. */
     settleMs: int(60_000),
-    /** How long the end of a tenant is remembered; until then its id is refused wherever it comes from. */
+    /** How long the end of a tenant is remembered at least, and longer where people are (`signIn.peopleRetentionMs`); until then its id is refused wherever it comes from. */
     endedRetentionMs: int(30 * 86_400_000),
   })
   .prefault({});

@@ -116,6 +116,7 @@ describe('an id of another tenant', () => {
     ['GET', `/v1/agents/${ids.agents}`, ids.agents],
     ['POST', `/v1/agents/${ids.agents}/pause`, ids.agents],
     ['POST', `/v1/agents/${ids.agents}/resume`, ids.agents],
+    ['PATCH', `/v1/agents/${ids.agents}`, ids.agents, { description: 'mine' }],
     ['DELETE', `/v1/agents/${ids.agents}`, ids.agents],
     ['GET', `/v1/hooks/${ids.hooks}`, ids.hooks],
     ['PATCH', `/v1/hooks/${ids.hooks}`, ids.hooks, { enabled: false }],

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Action, ActionName } from '#shared/actions/action.ts';
 import { ActionStore } from '#shared/actions/action-store.ts';
+import { applyToTask } from '#shared/actions/apply-to-task.ts';
 import { cancelAction } from '#shared/actions/cancel-action.ts';
 import { type ActionRequest, createAction } from '#shared/actions/create-action.ts';
 import { runActions } from '#shared/actions/run-actions.ts';
@@ -8,6 +9,7 @@ import type { Ledger } from '#shared/ledger/ledger.ts';
 import { measureTenant } from '#shared/ledger/tenants/storage.ts';
 import { readTask, readTasks } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { retryTask } from '#shared/queue/index.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import type { Clock } from '#shared/time/clock.ts';
@@ -198,6 +200,21 @@ describe('an action', () => {
     expect(await read(discarded)).toMatchObject({ status: 'completed', matched: 1, done: 1 });
     expect(await readTask(ledger, TENANT, dead)).toBeNull();
     expect(await readTask(ledger, TENANT, waiting)).not.toBeNull();
+  });
+
+  it('spares a task that has changed since it was found: one that completed after a retry, and one that has started', async () => {
+    const [retried = ''] = await failed(1);
+    const discard = await read(await create('discard'));
+    const cancel = await read(await create('cancel', { statuses: ['pending', 'queued'] }));
+    if (!discard || !cancel) throw new Error('expected the actions');
+    await retryTask(parts, TENANT, retried, 'by a person');
+    await drive.end(await drive.start(retried), 'done');
+    expect(await applyToTask(parts, discard, retried)).toBe('skipped');
+    expect((await readTask(ledger, TENANT, retried))?.output).toBe('done');
+    const started = await submit();
+    await drive.start(started);
+    expect(await applyToTask(parts, cancel, started)).toBe('skipped');
+    expect((await readTask(ledger, TENANT, started))?.state.status).toBe('running');
   });
 
   it('is applied to named tasks step by step, whatever clock made their ids', async () => {

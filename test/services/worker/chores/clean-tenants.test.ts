@@ -8,7 +8,7 @@ import { cleanTenants } from '../../../../services/worker/chores/clean-tenants.t
 import type { Clock } from '#shared/time/clock.ts';
 import { useParts } from '../../../support/use-parts.ts';
 
-const parts = await useParts({ tenants: { settleMs: 60_000, endedRetentionMs: 3_600_000 } });
+const parts = await useParts({ tenants: { settleMs: 60_000, endedRetentionMs: 1_000_000 }, signIn: { peopleRetentionMs: 3_600_000 } });
 const { redis, keys, tenants } = parts;
 const at = (now: number): Clock => ({ now: () => now, monotonic: () => now });
 
@@ -34,6 +34,8 @@ describe('what an ended tenant left', () => {
     await acceptTask(parts, request(tenant.id));
     const { openCancels } = keys.shard(keys.shardOf(tenant.id));
     await redis.zadd(openCancels, 1, `${tenant.id}/task/why`, 1, 'other/task/why');
+    await redis.hset(keys.fleet.peopleDisabled, `ann/${tenant.id}`, '1', 'ann/other', '1');
+    await redis.hset(keys.shard(keys.shardOf(tenant.id)).budgetVersions, tenant.id, '7');
     // Its end was written, and nothing else happened.
     await tenants.end(tenant, 1000);
     expect([await findKey(parts, secret), await findVisitor(parts, token)]).toEqual([null, null]);
@@ -41,6 +43,8 @@ describe('what an ended tenant left', () => {
 
     await cleanTenants(parts, at(2000));
     expect([await ownKeys(tenant), await redis.zrange(openCancels, '0', '-1')]).toEqual([[], ['other/task/why']]);
+    expect(await redis.hkeys(keys.fleet.peopleDisabled)).toEqual(['ann/other']);
+    expect(await redis.hkeys(keys.shard(keys.shardOf(tenant.id)).budgetVersions)).toEqual([]);
     expect([await redis.hlen(keys.fleet.apiKeys), await redis.exists(keys.fleet.visitors(tenant.id))]).toEqual([0, 0]);
     await expect(acceptTask(parts, request(tenant.id))).rejects.toMatchObject({ code: 'tenant.ended' });
   });
@@ -64,6 +68,9 @@ describe('what an ended tenant left', () => {
     expect((await acceptTask(parts, request(later.id))).isDuplicate).toBe(false);
 
     await cleanTenants(parts, at(61_000));
+    // People may still be known whose roles name it.
+    await cleanTenants(parts, at(3_500_000));
+    expect(await redis.hget(keys.fleet.tenantGenerations, 'again')).toBe('1');
     await cleanTenants(parts, at(3_700_000));
     expect(await redis.zrange(keys.fleet.endedTenants, '0', '-1')).not.toContain('again');
     expect(await redis.hget(keys.shard(0).tenantStates, 'again')).toBeNull();
