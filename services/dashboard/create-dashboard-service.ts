@@ -8,7 +8,8 @@ import { CONSOLE_PAGES } from './console-pages.ts';
 import { compressedFiles, sendConsole } from './console-files.ts';
 import { pageHeaders } from './pages/page-headers.ts';
 import { sendPageError, unknownPage } from './pages/page.ts';
-import { changeTenant, requireSameOrigin, requireSignIn, sendPerson } from './sign-in/require-sign-in.ts';
+import { changeTenant, requireOpenTenant } from './sign-in/acting-tenant.ts';
+import { requireSameOrigin, requireSignIn, sendPerson } from './sign-in/require-sign-in.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 
 /** Enough for the name of a tenant. */
@@ -21,15 +22,16 @@ const BUILT = fileURLToPath(new URL('dist', import.meta.url));
 /** Serves the sign-in, the console and Bull Board. Its only state is the sign-ins, in Redis. */
 export function createDashboardService(parts: Parts, built = BUILT): Service {
   const signIns = new SignIns(parts);
-  const signedIn = requireSignIn({ signIns, tenants: parts.tenants });
+  const known = requireSignIn(signIns);
+  const signedIn = [known, requireOpenTenant(parts.tenants)];
   const router = Router();
   router.use('/dashboard', readsOnly(), express.static(ASSETS, { index: false }));
   router.use(signInRoutes(parts, signIns));
   router.use(consoleRoutes(signedIn, { built, provider: parts.config.settings.signIn.oidc?.label ?? null }));
-  router.post('/console/tenant', ...pageHeaders('page'), requireSameOrigin, signedIn, form, changeTenant(signIns));
+  router.post('/console/tenant', ...pageHeaders('page'), requireSameOrigin, known, form, changeTenant(signIns, parts.tenants));
   // What Bull Board's pages call has methods of its own.
   router.use(/^\/board(?=\/(?!api\/)|$)/, readsOnly());
-  router.use('/board', ...pageHeaders('board'), signedIn, boardRoutes(parts));
+  router.use('/board', ...pageHeaders('board'), ...signedIn, boardRoutes(parts));
   router.use(sendBoardError(parts.log));
   router.use(unknownPage());
   router.use(sendPageError(parts.log));
@@ -37,12 +39,12 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
 }
 
 /** The console's files, which browsers cache, and its page, which they do not. */
-function consoleRoutes(signedIn: RequestHandler, { built, provider }: { built: string; provider: string | null }): Router {
+function consoleRoutes(signedIn: readonly RequestHandler[], { built, provider }: { built: string; provider: string | null }): Router {
   const router = Router();
   router.use('/console/assets', readsOnly(), ...compressedFiles(join(built, 'assets')));
-  router.get('/console/person', ...pageHeaders('page'), signedIn, sendPerson(provider));
+  router.get('/console/person', ...pageHeaders('page'), ...signedIn, sendPerson(provider));
   // The console reads from the address which page to show.
-  const show = [...pageHeaders('console'), signedIn, sendConsole(built)];
+  const show = [...pageHeaders('console'), ...signedIn, sendConsole(built)];
   for (const { path } of CONSOLE_PAGES) router.get(path, show);
   return router;
 }

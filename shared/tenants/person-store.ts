@@ -53,8 +53,8 @@ export async function savePerson({ redis, keys }: PersonPorts, person: SignedInP
   const before = stored === null ? undefined : readRecords([[id, stored]], readPerson).items[0];
   const saved: Person = { ...person, id, firstAt: before?.firstAt ?? person.lastAt };
   const saving = redis.multi().hset(people, id, JSON.stringify(saved)).zadd(peopleSeen, String(person.lastAt), id);
-  // Sign-ins of a person who was forgotten do not come back with the person.
-  if (before === undefined) saving.hset(peopleMarks, id, randomUUID());
+  // Sign-ins of a person who was forgotten do not come back with the person. Of two first sign-ins at once both get the mark that stands.
+  if (before === undefined) saving.hsetnx(peopleMarks, id, randomUUID());
   await saving.exec();
   const old = await redis.zrangebyscore(peopleSeen, '-inf', String(person.lastAt - bounds.peopleRetentionMs), 'LIMIT', 0, PAGE);
   const surplus = (await redis.zcard(peopleSeen)) - bounds.maxPeople;

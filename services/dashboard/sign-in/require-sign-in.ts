@@ -1,29 +1,21 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { assertSameOrigin, type SignIns } from '#shared/http/index.ts';
-import { publicTenantId, type ApiKey, type TenantDirectory } from '#shared/tenants/index.ts';
-
-interface RequireSignInOptions {
-  signIns: SignIns;
-  tenants: TenantDirectory;
-}
+import { publicTenantId, type ApiKey } from '#shared/tenants/index.ts';
 
 const people = new WeakMap<object, ApiKey>();
 
 /**
- * Admits people who are signed in, and reads their key for each request. Redirects other people to the sign-in.
- * Errors: `auth.missing` for calls of programs, `tenant.disabled`.
+ * Admits people who are signed in, and reads their key for each request. Redirects other people to the sign-in. Whether the tenant is
+ * disabled is for `requireOpenTenant`. Errors: `auth.missing` for calls of programs.
  */
-export function requireSignIn({ signIns, tenants }: RequireSignInOptions): RequestHandler {
+export function requireSignIn(signIns: SignIns): RequestHandler {
   return async (request, response, next) => {
     const key = await signIns.find(request);
     if (key === null) {
       redirectToSignIn(request, response);
       return;
     }
-    if (tenants.get(key.tenant)?.disabled === true)
-      throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled`);
     people.set(request, key);
     next();
   };
@@ -66,16 +58,5 @@ export function sendPerson(provider: string | null): RequestHandler {
     const tenants = person?.roles.map((role) => publicTenantId(role.tenant)) ?? [publicTenantId(tenant)];
     const kind = person ? 'person' : 'key';
     response.json({ tenant: publicTenantId(tenant), name, scopes, kind, email: person?.email ?? null, tenants, provider });
-  };
-}
-
-/** `POST /console/tenant`: a person of a provider acts in another of the person's tenants from now on. Errors: `auth.forbidden`. */
-export function changeTenant(signIns: SignIns): RequestHandler {
-  return async (request, response) => {
-    const { tenant: named } = z.object({ tenant: z.string().max(100) }).parse(request.body ?? {});
-    const role = personOf(request).person?.roles.find(({ tenant }) => publicTenantId(tenant) === named);
-    if (role === undefined) throw new MusterError('auth.forbidden', 'You have no role in that tenant');
-    await signIns.changeTenant(request, role.tenant);
-    response.redirect(303, '/');
   };
 }

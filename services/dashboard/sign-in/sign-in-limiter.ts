@@ -7,7 +7,7 @@ import { keyDigest } from '#shared/tenants/index.ts';
 interface SignInLimiterOptions {
   redis: RedisClient;
   keys: Keys;
-  /** Failed sign-ins per minute, of one address and with one key. */
+  /** Failed sign-ins of one address, and all sign-ins with one key or of one person, per minute. */
   perMinute: number;
 }
 
@@ -18,7 +18,10 @@ function counterOf(key: string): string {
   return `key:${keyDigest(key)}`;
 }
 
-/** SignInLimiter is responsible for limiting failed sign-ins. While Redis is away, each process counts for itself. */
+/**
+ * SignInLimiter is responsible for limiting failed sign-ins of an address, and all sign-ins with a key or of a person: each is an entry of the
+ * audit log and a record in Redis. While Redis is away, each process counts for itself.
+ */
 export class SignInLimiter {
   readonly #limiter: RateLimiterRedis;
 
@@ -35,13 +38,13 @@ export class SignInLimiter {
 
   /** Counts a sign-in before its key is checked, so that parallel requests cannot exceed the limit. Errors: `limit.rate`. */
   async consume(address: string | undefined, key: string): Promise<void> {
-    try {
-      await this.#limiter.consume(networkOf(address));
-      await this.#limiter.consume(counterOf(key));
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      throw tooMany(error.msBeforeNext);
-    }
+    await this.#count(networkOf(address));
+    await this.#count(counterOf(key));
+  }
+
+  /** Counts a sign-in of a person whom the provider has named. Errors: `limit.rate`. */
+  async consumePerson(id: string): Promise<void> {
+    await this.#count(`person:${id}`);
   }
 
   /** Refuses an address whose tries have used its limit up, and counts nothing. Errors: `limit.rate`. */
@@ -50,9 +53,18 @@ export class SignInLimiter {
     if (counted !== null && counted.remainingPoints <= 0) throw tooMany(counted.msBeforeNext);
   }
 
-  /** Uncounts a sign-in whose key was right. */
-  async refund(address: string | undefined, key: string): Promise<void> {
-    await Promise.all([this.#limiter.reward(networkOf(address)), this.#limiter.reward(counterOf(key))]);
+  /** Uncounts a sign-in for its address, because its key was right. It stays counted for the key. */
+  async refundAddress(address: string | undefined): Promise<void> {
+    await this.#limiter.reward(networkOf(address));
+  }
+
+  async #count(name: string): Promise<void> {
+    try {
+      await this.#limiter.consume(name);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      throw tooMany(error.msBeforeNext);
+    }
   }
 }
 

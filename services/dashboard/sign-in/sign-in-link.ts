@@ -16,16 +16,20 @@ const tokenSchema = z.object({ token: z.string().max(100).catch('') });
 
 /**
  * `GET /sign-in/link`: a form that uses the link up when it is sent. Its script sends it; without scripts a person presses its button. Opening
- * the address alone uses nothing up, because chats and browsers open addresses to preview them.
+ * the address alone uses nothing up, because chats and browsers open addresses to preview them. A browser that is signed in already gets no
+ * script: a link from somebody else would have the person act with the key of that other one, unnoticed.
  */
-export function showSignInLink({ links }: Pick<SignInLinkOptions, 'links'>): RequestHandler {
+export function showSignInLink({ links, signIns, findKeyByDigest }: SignInLinkOptions): RequestHandler {
   return async (request, response) => {
     const { token } = tokenSchema.parse(request.query);
-    if ((await links.find(token)) === null) {
+    const [link, before] = await Promise.all([links.find(token), signIns.find(request)]);
+    const key = link === null ? null : await findKeyByDigest(link.key);
+    if (key === null) {
       sendUsedUp(response);
       return;
     }
-    sendPage(response, { title: 'Sign in', person: null, content: linkForm(token), script: '/dashboard/sign-in-link.js' });
+    const page = { title: 'Sign in', person: null, content: linkForm(token, before === null ? null : { before, key }) };
+    sendPage(response, before === null ? { ...page, script: '/dashboard/sign-in-link.js' } : page);
   };
 }
 
@@ -42,7 +46,7 @@ export function useSignInLink(options: SignInLinkOptions): RequestHandler {
       return;
     }
     assertUsable(options, link, { key, address: request.ip });
-    await limiter.refund(request.ip, token);
+    await limiter.refundAddress(request.ip);
     await signIns.open(request, response, { key: link.key });
     await options.audit.recordDone(request, 'signInByLink', key);
     log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id, by: 'link' }, 'A person signed in');
@@ -61,15 +65,31 @@ function assertUsable(
     throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
 }
 
-function linkForm(token: string): Html {
+/** Who the browser is signed in as, and who it will be. */
+interface SignInChange {
+  before: ApiKey;
+  key: ApiKey;
+}
+
+function linkForm(token: string, change: SignInChange | null): Html {
   return html`<section class="card narrow">
     <h1>Sign in</h1>
-    <p class="faint">This link signs this browser in, once.</p>
+    ${change === null ? html`<p class="faint">This link signs this browser in, once.</p>` : changeText(change)}
     <form method="post" action="/sign-in/link">
       <input type="hidden" name="token" value="${token}" />
       <button>Sign in</button>
     </form>
   </section>`;
+}
+
+function changeText({ before, key }: SignInChange): Html {
+  return html`<p>This browser is signed in as ${whoIs(before)}.</p>
+    <p>This link signs it in as ${whoIs(key)} instead. Go on only if you asked for the link.</p>
+    <p><a href="/">Stay signed in as before</a></p>`;
+}
+
+function whoIs({ person, name, tenant }: ApiKey): Html {
+  return html`<strong>${name}</strong> (${person === undefined ? 'key' : 'person'}, tenant ${publicTenantId(tenant)})`;
 }
 
 function sendUsedUp(response: Response): void {

@@ -40,11 +40,11 @@ export function signIn({ signIns, limiter, tenants, findKey, label, audit, log }
       // In parallel, because each waits for its timeout while Redis is away. A sign-in over the limit fails even with the right key.
       const [key] = await Promise.all([findKey(form.key), limiter.consume(request.ip, form.key)]);
       if (key === null) throw new MusterError('auth.invalid', 'This key is not known.');
-      await limiter.refund(request.ip, form.key);
       if (tenants.get(key.tenant)?.disabled === true) {
         await audit.recordRefusal(request, 'signIn', { tenant: key.tenant, actor: actorOf(key), code: 'tenant.disabled' });
         throw new MusterError('tenant.disabled', `The tenant ${publicTenantId(key.tenant)} is disabled.`);
       }
+      await limiter.refundAddress(request.ip);
       await signIns.open(request, response, { key: keyDigest(form.key) });
       await audit.recordDone(request, 'signIn', key);
       log.info({ event: 'sign-in.opened', tenant: key.tenant, keyId: key.id }, 'A person signed in');

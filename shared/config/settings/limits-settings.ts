@@ -129,7 +129,7 @@ export const limitsSchema = z
     httpAnonymousPerMinute: int(600),
     /** HTTP requests per visitor's token and minute. */
     httpVisitorPerMinute: int(300),
-    /** Failed sign-ins per minute, of one address and with one key. */
+    /** Per minute: failed sign-ins of one address, and all sign-ins and sign-in links with one key or of one person. */
     signInPerMinute: int(10),
   })
   .prefault({});

@@ -72,7 +72,8 @@ export class OidcSignIn {
         const answer = new URL(request.originalUrl, this.#redirectUri(request));
         const { idToken, ...found } = await this.#provider.complete(answer, flow);
         const { person, tenant } = await this.#admit(request, found);
-        await limiter.refund(request.ip, flow.state);
+        await limiter.consumePerson(person.id);
+        await limiter.refundAddress(request.ip);
         await signIns.open(request, response, { person: person.id, tenant, idToken, session: sessionOf(found) });
         await audit.recordPerson(request, 'signInByProvider', person, tenant);
         log.info({ event: 'sign-in.opened', tenant, person: person.id, by: 'oidc' }, 'A person signed in');

@@ -80,8 +80,8 @@ describe('signing in', () => {
   it('stops after the failures allowed in a minute from this address, with the time to wait', async () => {
     const secret = await dashboard.newSecret(['read']);
     const tryKey = (key: string): Promise<Response> => dashboard.call('POST', '/sign-in', { form: { key }, headers: OWN_PAGE });
-    // Signing in successfully is no failure, however often.
-    for (let round = 0; round < 5; round += 1) expect((await tryKey(secret)).status).toBe(303);
+    // Signing in successfully is no failure of the address, however often.
+    for (let round = 0; round < 5; round += 1) expect((await tryKey(await dashboard.newSecret(['read']))).status).toBe(303);
     const guesses = await Promise.all(Array.from({ length: 8 }, () => tryKey('mk_guess')));
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(3);
     const blocked = await tryKey(secret);
@@ -103,6 +103,26 @@ describe('signing in', () => {
     } finally {
       await proxied.close();
     }
+  });
+
+  it('stops after as many sign-ins with one key, so that it fills neither Redis nor the audit log', async () => {
+    const secret = await dashboard.newSecret(['read']);
+    const tryKey = async (key: string): Promise<number> =>
+      (await dashboard.call('POST', '/sign-in', { form: { key }, headers: OWN_PAGE })).status;
+    const answers: number[] = [];
+    for (let round = 0; round < 5; round += 1) answers.push(await tryKey(secret));
+    expect(answers).toEqual([303, 303, 303, 429, 429]);
+    expect(await sessionKeys()).toHaveLength(3);
+    expect(await tryKey(await dashboard.newSecret(['read']))).toBe(303);
+  });
+
+  it('counts the key of a disabled tenant as a failure, also of its address', async () => {
+    await dashboard.parts.tenants.save({ id: 'acme', name: 'Acme', disabled: true, limits: null, createdAt: 0 });
+    const { secret } = await createKey(dashboard.parts, { tenant: 'acme', name: 'test', scopes: ['read'] });
+    const answers: number[] = [];
+    for (const key of [secret, secret, secret, secret, await dashboard.newSecret(['read'])])
+      answers.push((await dashboard.call('POST', '/sign-in', { form: { key }, headers: OWN_PAGE })).status);
+    expect(answers).toEqual([403, 403, 403, 429, 429]);
   });
 
   it('takes a form of eight kilobytes at most', async () => {
@@ -148,6 +168,37 @@ describe('a link that signs a browser in', () => {
     }
     expect((await useLink(path)).status).toBe(303);
     expect((await dashboard.call('GET', path)).status).toBe(410);
+  });
+
+  it('is sent by no script where somebody is signed in already, and says who that is and who it will be', async () => {
+    const { parts } = dashboard;
+    await parts.tenants.save({ id: 'acme', name: 'Acme', disabled: false, limits: null, createdAt: 0 });
+    const keyOf = async (tenant: string, name: string): Promise<string> =>
+      (await createKey(parts, { tenant, name, scopes: ['read'] })).secret;
+    const signedIn = await dashboard.call('POST', '/sign-in', { form: { key: await keyOf('default', 'Ann <a>') }, headers: OWN_PAGE });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const authorization = `Bearer ${await keyOf('acme', 'Mallory')}`;
+    const made = await dashboard.call('POST', '/v1/sign-in-links', { headers: { authorization } });
+    const { path } = (await made.json()) as { path: string };
+    const text = await (await dashboard.call('GET', path, { cookie })).text();
+    expect(text).not.toContain('<script');
+    expect(text).toContain('signed in as <strong>Ann &lt;a&gt;</strong> (key, tenant default)');
+    expect(text).toContain('signs it in as <strong>Mallory</strong> (key, tenant acme)');
+    expect(text).toContain('<button>Sign in</button>');
+    expect(await (await dashboard.call('GET', path)).text()).toContain('<script');
+    expect((await useLink(path, { cookie })).status).toBe(303);
+  });
+
+  it('is made as often a minute as its key may sign in, then refused with the time to wait', async () => {
+    const headers = { authorization: `Bearer ${await dashboard.newSecret(['read'])}` };
+    const make = (): Promise<Response> => dashboard.call('POST', '/v1/sign-in-links', { headers });
+    for (let round = 0; round < 3; round += 1) expect((await make()).status).toBe(201);
+    const refused = await make();
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ code: 'limit.rate' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await dashboard.parts.redis.keys(dashboard.parts.keys.fleet.signInLink('*'))).toHaveLength(3);
+    await makeLink(['read']);
   });
 
   it('is used by pages of this site only', async () => {

@@ -84,6 +84,25 @@ describe('signing in at a provider', () => {
     expect(await personOf(cookie)).toMatchObject({ tenant: 'acme' });
   });
 
+  it('shows a person whose tenant is disabled the way to another one, and goes there only when told', async () => {
+    const { cookie } = await signInPerson(dashboard);
+    const choose = (tenant: string): Promise<Response> => call('POST', '/console/tenant', { cookie, form: { tenant }, headers: OWN_PAGE });
+    expect((await choose('acme')).status).toBe(303);
+    await parts.tenants.save({ ...ACME, disabled: true });
+    const refused = await call('GET', '/', { cookie });
+    expect(refused.status).toBe(403);
+    const page = await refused.text();
+    expect(page).toContain('action="/console/tenant"');
+    expect(page).toContain('name="tenant" value="default"');
+    expect(page).not.toContain('value="acme"');
+    const read = await call('GET', '/console/person', { cookie, headers: JSON_CALL });
+    expect([read.status, await codeOf(read)]).toEqual([403, 'tenant.disabled']);
+    expect((await choose('default')).status).toBe(303);
+    expect(await personOf(cookie)).toMatchObject({ tenant: 'default' });
+    expect((await choose('acme')).status).toBe(403);
+    expect(await personOf(cookie)).toMatchObject({ tenant: 'default' });
+  });
+
   it('shows the form for keys beside it', async () => {
     const page = await (await call('GET', '/sign-in?next=/board')).text();
     expect(page).toContain('Sign in with Example SSO');
@@ -184,6 +203,21 @@ describe('a sign-in is refused', () => {
       status: 403,
       text: expect.stringContaining('has no role here'),
     });
+  });
+
+  it('to a person who signed in as often in this minute as is allowed', async () => {
+    const strict = await startDashboard({ limits: { signInPerMinute: 2 }, signIn: oidcSettings(provider.issuer) });
+    try {
+      for (let round = 0; round < 2; round += 1) expect((await signInPerson(strict)).answer.status).toBe(303);
+      expect(await refusalOf((await signInPerson(strict)).answer)).toMatchObject({
+        status: 429,
+        text: expect.stringContaining('Too many'),
+      });
+      provider.claims = { sub: 'sam', groups: ['ops'] };
+      expect((await signInPerson(strict)).answer.status).toBe(303);
+    } finally {
+      await strict.close();
+    }
   });
 
   it('while the provider is down, and keys work all the same', async () => {
