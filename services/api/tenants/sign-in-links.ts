@@ -25,7 +25,7 @@ const linkSchema = z
 export function postSignInLink({ redis, keys, config }: SignInLinkPorts): Route {
   const { limits, signIn } = config.settings;
   const links = new SignInLinks({ redis, keys, lifetimeMs: signIn.linkMs });
-  const countKey = createRateLimit({ redis, prefix: `${keys.fleet.http}:sign-in-link`, perMinute: limits.signInPerMinute });
+  const countKey = createRateLimit({ redis, prefix: `${keys.fleet.http}:sign-in-link`, perMinute: limits.signInsOfKeyPerMinute });
   return route({
     method: 'post',
     path: '/v1/sign-in-links',
@@ -34,7 +34,7 @@ export function postSignInLink({ redis, keys, config }: SignInLinkPorts): Route 
     description: 'The browser then acts with the key of this request, until its sign-in or the key ends.',
     scope: 'read',
     responses: { 201: linkSchema },
-    problems: { 429: '`limit.rate`: this key made as many links in the last minute as it may sign in (`limits.signInPerMinute`).' },
+    problems: { 429: '`limit.rate`: this key made as many links in the last minute as it may sign in (`limits.signInsOfKeyPerMinute`).' },
     handle: async (_input, call) => {
       const secret = secretOf(call);
       if (secret === undefined || call.key === null)

@@ -7,8 +7,10 @@ import { keyDigest } from '#shared/tenants/index.ts';
 interface SignInLimiterOptions {
   redis: RedisClient;
   keys: Keys;
-  /** Failed sign-ins of one address, and all sign-ins with one key or of one person, per minute. */
+  /** Failed sign-ins of one address. */
   perMinute: number;
+  /** All sign-ins with one key, or of one person, per minute. */
+  ofKeyPerMinute: number;
 }
 
 const WINDOW_S = 60;
@@ -23,48 +25,54 @@ function counterOf(key: string): string {
  * audit log and a record in Redis. While Redis is away, each process counts for itself.
  */
 export class SignInLimiter {
-  readonly #limiter: RateLimiterRedis;
+  readonly #ofAddress: RateLimiterRedis;
+  readonly #ofKey: RateLimiterRedis;
 
-  constructor({ redis, keys, perMinute }: SignInLimiterOptions) {
-    const limit = { points: perMinute, duration: WINDOW_S };
-    this.#limiter = new RateLimiterRedis({
-      ...limit,
-      storeClient: redis,
-      keyPrefix: `${keys.fleet.http}:sign-in`,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory(limit),
-    });
+  constructor({ perMinute, ofKeyPerMinute, ...ports }: SignInLimiterOptions) {
+    this.#ofAddress = openLimiter(ports, perMinute);
+    this.#ofKey = openLimiter(ports, ofKeyPerMinute);
   }
 
   /** Counts a sign-in before its key is checked, so that parallel requests cannot exceed the limit. Errors: `limit.rate`. */
   async consume(address: string | undefined, key: string): Promise<void> {
-    await this.#count(networkOf(address));
-    await this.#count(counterOf(key));
+    await count(this.#ofAddress, networkOf(address));
+    await count(this.#ofKey, counterOf(key));
   }
 
   /** Counts a sign-in of a person whom the provider has named. Errors: `limit.rate`. */
   async consumePerson(id: string): Promise<void> {
-    await this.#count(`person:${id}`);
+    await count(this.#ofKey, `person:${id}`);
   }
 
   /** Refuses an address whose tries have used its limit up, and counts nothing. Errors: `limit.rate`. */
   async check(address: string | undefined): Promise<void> {
-    const counted = await this.#limiter.get(networkOf(address)).catch(() => null);
+    const counted = await this.#ofAddress.get(networkOf(address)).catch(() => null);
     if (counted !== null && counted.remainingPoints <= 0) throw tooMany(counted.msBeforeNext);
   }
 
   /** Uncounts a sign-in for its address, because its key was right. It stays counted for the key. */
   async refundAddress(address: string | undefined): Promise<void> {
-    await this.#limiter.reward(networkOf(address));
+    await this.#ofAddress.reward(networkOf(address));
   }
+}
 
-  async #count(name: string): Promise<void> {
-    try {
-      await this.#limiter.consume(name);
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      throw tooMany(error.msBeforeNext);
-    }
+function openLimiter({ redis, keys }: Pick<SignInLimiterOptions, 'redis' | 'keys'>, points: number): RateLimiterRedis {
+  const limit = { points, duration: WINDOW_S };
+  return new RateLimiterRedis({
+    ...limit,
+    storeClient: redis,
+    keyPrefix: `${keys.fleet.http}:sign-in`,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: new RateLimiterMemory(limit),
+  });
+}
+
+async function count(limiter: RateLimiterRedis, name: string): Promise<void> {
+  try {
+    await limiter.consume(name);
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error;
+    throw tooMany(error.msBeforeNext);
   }
 }
 

@@ -17,7 +17,7 @@ const MAX_FORM_BYTES = 8192;
 export function signInRoutes(parts: Parts, signIns: SignIns): Router {
   const { redis, keys, tenants, log } = parts;
   const { limits, signIn: settings } = parts.config.settings;
-  const limiter = new SignInLimiter({ redis, keys, perMinute: limits.signInPerMinute });
+  const limiter = new SignInLimiter({ redis, keys, perMinute: limits.signInPerMinute, ofKeyPerMinute: limits.signInsOfKeyPerMinute });
   const label = settings.oidc?.label ?? null;
   const options: SignInOptions = {
     signIns,

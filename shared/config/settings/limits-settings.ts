@@ -129,8 +129,10 @@ export const limitsSchema = z
     httpAnonymousPerMinute: int(600),
     /** HTTP requests per visitor's token and minute. */
     httpVisitorPerMinute: int(300),
-    /** Per minute: failed sign-ins of one address, and all sign-ins and sign-in links with one key or of one person. */
+    /** Failed sign-ins of one address per minute. */
     signInPerMinute: int(10),
+    /** Sign-ins and sign-in links with one key, or of one person, per minute: each is an entry of the audit log and a record in Redis. */
+    signInsOfKeyPerMinute: int(60),
   })
   .prefault({});
 

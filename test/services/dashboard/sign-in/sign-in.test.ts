@@ -6,7 +6,7 @@ import { OWN_PAGE, startDashboard } from '../running-dashboard.ts';
 import { useDashboard } from '../use-dashboard.ts';
 
 const dashboard = await useDashboard(
-  { limits: { signInPerMinute: 3 }, signIn: { linkMs: 60_000 } },
+  { limits: { signInPerMinute: 3, signInsOfKeyPerMinute: 3 }, signIn: { linkMs: 60_000 } },
   { more: (parts) => [createApiService(parts)], env: { MUSTER_TRUST_PROXY: 'true' } },
 );
 beforeEach(async () => {
@@ -91,7 +91,10 @@ describe('signing in', () => {
   });
 
   it('stops after as many failures with one key, from whichever addresses', async () => {
-    const proxied = await startDashboard({ limits: { signInPerMinute: 3 } }, { env: { MUSTER_TRUST_PROXY: 'true' } });
+    const proxied = await startDashboard(
+      { limits: { signInPerMinute: 3, signInsOfKeyPerMinute: 3 } },
+      { env: { MUSTER_TRUST_PROXY: 'true' } },
+    );
     try {
       const tryFrom = async (address: string): Promise<number> => {
         const headers = { ...OWN_PAGE, 'x-forwarded-for': address };

@@ -206,7 +206,7 @@ describe('a sign-in is refused', () => {
   });
 
   it('to a person who signed in as often in this minute as is allowed', async () => {
-    const strict = await startDashboard({ limits: { signInPerMinute: 2 }, signIn: oidcSettings(provider.issuer) });
+    const strict = await startDashboard({ limits: { signInsOfKeyPerMinute: 2 }, signIn: oidcSettings(provider.issuer) });
     try {
       for (let round = 0; round < 2; round += 1) expect((await signInPerson(strict)).answer.status).toBe(303);
       expect(await refusalOf((await signInPerson(strict)).answer)).toMatchObject({
