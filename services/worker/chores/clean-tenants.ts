@@ -56,7 +56,8 @@ async function cleanSafely(parts: CleanPorts, tenant: string, now: number): Prom
 async function removeEndMarks({ redis, keys, config }: CleanPorts, now: number): Promise<void> {
   const { endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
   const { tenants, signIn } = config.settings;
-  const before = now - Math.max(tenants.endedRetentionMs, signIn.peopleRetentionMs);
+  const hasPeople = (await redis.exists(keys.fleet.people)) === 1;
+  const before = now - Math.max(tenants.endedRetentionMs, hasPeople ? signIn.peopleRetentionMs : 0);
   for (const tenant of await redis.zrangebyscore(endedTenants, '-inf', before, 'LIMIT', 0, MAX_REMOVED)) {
     if ((await redis.zscore(tenantsToClean, tenant)) !== null) continue;
     const name = publicTenantId(tenant);
