@@ -33,7 +33,7 @@ export function putAgent(ports: AgentPorts): Route {
   });
 }
 
-/** `PATCH /v1/agents/:id`: changes a part of an agent of the tenant's own. Nobody can send back all of it, because secrets are never read. */
+/** `PATCH /v1/agents/:id`: changes a part of an agent of the tenant's own. A client cannot send back all of it, because no answer has its secrets. */
 export function patchAgent(ports: AgentPorts): Route {
   const { catalog, ledger } = ports;
   return route({

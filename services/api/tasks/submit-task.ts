@@ -141,7 +141,7 @@ export const idempotencyHeadersSchema = z.object({ 'idempotency-key': idempotenc
 
 /**
  * The ledger's key for a caller's. Its prefix keeps it apart from the keys of webhooks and schedules, which no caller may take. A visitor
- * takes no key of the tenant, nor of another session than the one that is visited: strangers choose the same keys.
+ * takes no key of the tenant, nor of another session than the one that is visited: visitors do not know each other, and choose the same keys.
  */
 export function idempotencyOf(key: string | undefined, visited?: string): { idempotencyKey?: string } {
   if (key === undefined) return {};

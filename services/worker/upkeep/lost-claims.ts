@@ -12,7 +12,7 @@ interface LostClaimsOptions {
   log: Log;
 }
 
-/** Leases end so soon, of their whole length, only when they were not renewed at their half: nobody knows their attempts, or their worker is gone. */
+/** The part of a lease that is left when it was not renewed at its half: no process knows its attempt, or its worker is gone. */
 const UNRENEWED = 0.4;
 /** Leases looked at in one round of a shard. */
 const MAX_LEASES = 1000;
@@ -20,7 +20,7 @@ const MAX_LEASES = 1000;
 /**
  * LostClaims is responsible for tasks that Redis claimed for this worker without the worker knowing: the answer was lost, or came after the
  * call's deadline, or the client sent the call again and got other tasks. Each goes back to its place and spends no attempt. A slot that takes
- * what is ready knows the task by that answer only, so that nobody else could look for it.
+ * what is ready knows the task by that answer only, so that no other part of it looks for the task.
  */
 export class LostClaims {
   readonly #options: LostClaimsOptions;
