@@ -72,11 +72,14 @@ export function isDeeper(value: unknown, levels: number): boolean {
 
 /** JSON in which the order of an object's members makes no difference. Members that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) => (isObject(member) ? sorted(member) : member));
+  return JSON.stringify(sorted(value));
 }
 
-function sorted(object: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((member) => sorted(member));
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).toSorted((a, b) => (a < b ? -1 : 1));
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

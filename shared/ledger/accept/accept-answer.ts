@@ -36,7 +36,7 @@ export type AcceptAnswer =
 export type AcceptReply = [kind: string, ...details: unknown[]];
 
 /** The tickets that one call added to the outbox: their common entry, and each. */
-interface CallTickets {
+export interface CallTickets {
   entry: string;
   /** By task. */
   tickets: ReadonlyMap<string, Required<OutboxTicket>>;

@@ -6,9 +6,9 @@ import { costOf, levelName, ticketTail } from '../grants/tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsOf } from '../read/lookups.ts';
 import { type AcceptAnswer, type AcceptReply, ticketsOf, readAcceptReply } from './accept-answer.ts';
-import { type NewTask, parentText, repeatText, submissionLimits } from './new-task.ts';
+import { type NewTask, parentText, repeatText, sharedLanesText, submissionLimits } from './new-task.ts';
 import { offerMessage } from './offer-message.ts';
-import { arePlain, isUnlimited, plainAnswers, plainCall } from './plain-tasks.ts';
+import { arePlain, isUnlimited, ownKeys, plainAnswers, plainCall } from './plain-tasks.ts';
 
 /** Accepts a task, by its mode when it meets work in its lane. */
 export async function acceptMessage(ledger: Ledger, task: NewTask): Promise<AcceptAnswer> {
@@ -67,8 +67,12 @@ type Answers = (AcceptAnswer | Error)[];
 /** Accepts plain tasks, tenant by tenant; null for a tenant that has no room for all of its tasks now. */
 async function acceptPlain(ledger: Ledger, parts: readonly (readonly NewTask[])[]): Promise<(Answers | null)[]> {
   const calls = parts.map((own) => plainCall(ledger, own));
-  const replies = await runInContexts(ledger, 'accept-plain-tasks', calls);
-  return parts.map((own, at) => readReply(own, replies[at], plainAnswers));
+  const replies = await runInContexts(
+    ledger,
+    'accept-plain-tasks',
+    calls.map(({ call }) => call),
+  );
+  return parts.map((own, at) => readReply(own, replies[at], (tasks, reply) => plainAnswers(tasks, calls[at]?.order ?? [], reply)));
 }
 
 /** Accepts tasks of any kind, tenant by tenant. */
@@ -117,12 +121,9 @@ function anyAnswers(tasks: readonly NewTask[], reply: unknown[]): Answers {
   return tasks.map(({ body }, position) => readAcceptReply(body.id, replies[position] ?? ['failed', 'no answer'], depth, tickets));
 }
 
-function keysOf(keys: TenantKeys, { idempotency, lane, repeats, body }: NewTask): string[] {
-  return [
-    ...(idempotency ? [keys.idempotency(idempotency.key)] : []),
-    ...(lane ? [keys.laneHeld(lane.name), keys.laneWait(lane.name)] : []),
-    ...(repeats ? [keys.repeats(body.source, body.agent)] : []),
-  ];
+function keysOf(keys: TenantKeys, task: NewTask): string[] {
+  const { repeats, body } = task;
+  return [...ownKeys(keys, task), ...(repeats ? [keys.repeats(body.source, body.agent)] : [])];
 }
 
 function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number>): (string | number)[] {
@@ -143,7 +144,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, lanes: Record<string, number
     body.deadline ?? '',
     body.sla ?? '',
     first.ranksFrom ?? '',
-    task.sharedLanes.map(({ name, limit }) => `${limit} ${name}`).join('\n'),
+    sharedLanesText(task),
     repeatText(task),
     parentText(task),
     lookups.length,

@@ -48,6 +48,11 @@ export function repeatText({ repeats, body: { source, agent } }: NewTask): strin
   return [digest, warn, hold, windowMs, maxHeld, source, agent].join(' ');
 }
 
+/** Its shared lanes, as the scripts that accept take them. */
+export function sharedLanesText({ sharedLanes }: NewTask): string {
+  return sharedLanes.map(({ name, limit }) => `${limit} ${name}`).join('\n');
+}
+
 /** The task that delegated this one, as the scripts that accept take it. */
 export function parentText({ body }: NewTask): string {
   return body.parentTaskId ?? '';

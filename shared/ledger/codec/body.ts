@@ -43,9 +43,12 @@ export const BODY_LAYOUT = { first: '{"first":', id: ',"id":"', input: ',"input"
  * The scripts read `first`, the head or the beginning of the input by the layout, and never the whole body: what the task's sender
  * wrote may be long, and deeper than they can read.
  */
-export function bodyText(task: NewTask, first: FirstState): string {
-  const { before, between, after } = bodyFrame(task, first);
-  return `${before}${task.body.id}${between}${ownText(task)}${after}`;
+export function bodyText({ body }: NewTask, first: FirstState): string {
+  const fields: Record<string, unknown> = { first, id: body.id, ...headOf(body), input: body.input };
+  for (const name of OWN_FIELDS) {
+    if (body[name] !== null) fields[name] = body[name];
+  }
+  return scriptJson(Object.assign(fields, { traceparent: body.traceparent, tenant: body.tenant, execution: body.execution }));
 }
 
 /** What tasks that are alike have in common in their bodies: the id of each stands between the first two texts, and `ownText` between the others. */
@@ -57,7 +60,15 @@ export interface BodyFrame {
 
 /** The texts around what is a task's own. What is undefined is left out of them. */
 export function bodyFrame({ body }: NewTask, first: FirstState): BodyFrame {
-  const head = {
+  return {
+    before: `${BODY_LAYOUT.first}${scriptJson(first)}${BODY_LAYOUT.id}`,
+    between: `",${scriptJson(headOf(body)).slice(1, -1)}${BODY_LAYOUT.input}`,
+    after: `,${scriptJson({ tenant: body.tenant, execution: body.execution }).slice(1)}`,
+  };
+}
+
+function headOf(body: TaskBody): Record<HeadField, unknown> {
+  return {
     agent: body.agent,
     source: body.source,
     session: given(body.session),
@@ -66,11 +77,6 @@ export function bodyFrame({ body }: NewTask, first: FirstState): BodyFrame {
     rootTaskId: given(body.rootTaskId),
     depth: given(body.depth),
     keyId: given(body.keyId),
-  } satisfies Record<HeadField, unknown>;
-  return {
-    before: `${BODY_LAYOUT.first}${scriptJson(first)}${BODY_LAYOUT.id}`,
-    between: `",${scriptJson(head).slice(1, -1)}${BODY_LAYOUT.input}`,
-    after: `,${scriptJson({ tenant: body.tenant, execution: body.execution }).slice(1)}`,
   };
 }
 

@@ -104,7 +104,10 @@ export function lookupName(property: string, value: string): string {
   return `${property}=${escaped(value)}`;
 }
 
+const ESCAPED = /[%/]/;
+
 function escaped(value: string): string {
+  if (!ESCAPED.test(value)) return value;
   return value.replaceAll('%', '%25').replaceAll('/', '%2F');
 }
 
@@ -144,14 +147,25 @@ export function endLookup(status: TaskStatus, { agent, source, error }: EndFacts
 
 /** What a task is found by, besides its state. The same list takes it out of the index again. */
 export function lookupsOf(body: TaskBody): string[] {
-  const lookups = [lookupName('agent', body.agent), lookupName('source', body.source)];
-  const add = (property: LookupProperty, value: string | null): void => {
-    if (value !== null) lookups.push(lookupName(property, value));
-  };
-  add('session', body.session);
-  add('schedule', body.scheduleId);
-  add('correlation', body.correlationId);
-  add('parent', body.parentTaskId);
-  add('sourceId', body.sourceId);
+  return [...sharedLookups(body), ...ownLookups(body)];
+}
+
+/** Those that many tasks have in common. */
+export function sharedLookups({ agent, source }: TaskBody): [agent: string, source: string] {
+  return [lookupName('agent', agent), lookupName('source', source)];
+}
+
+/** Those that few other tasks have. */
+export function ownLookups({ session, scheduleId, correlationId, parentTaskId, sourceId }: TaskBody): string[] {
+  const lookups: string[] = [];
+  if (session !== null) lookups.push(lookupName('session', session));
+  if (scheduleId !== null) lookups.push(lookupName('schedule', scheduleId));
+  if (correlationId !== null) lookups.push(lookupName('correlation', correlationId));
+  if (parentTaskId !== null) lookups.push(lookupName('parent', parentTaskId));
+  if (sourceId !== null) lookups.push(lookupName('sourceId', sourceId));
   return lookups;
+}
+
+export function countOwnLookups({ session, scheduleId, correlationId, parentTaskId, sourceId }: TaskBody): number {
+  return [session, scheduleId, correlationId, parentTaskId, sourceId].filter((value) => value !== null).length;
 }

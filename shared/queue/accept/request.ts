@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AgentDefinition } from '../../config/index.ts';
 import type { FileStore } from '../../files/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
@@ -54,5 +54,5 @@ export interface AcceptRequest extends TaskRequest {
 export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
   // The trace differs from call to call, and a key may be replaced by another: they are no part of the request.
   const body = idempotencyBody ?? canonicalJson({ ...request, keyId: undefined, traceparent: undefined });
-  return createHash('sha256').update(body).digest('base64url');
+  return hash('sha256', body, 'base64url');
 }

@@ -72,7 +72,7 @@ describe('without memory for more', () => {
     const before = await test.read(task.body.id);
     const answer = await withoutMemory(() => acceptMessage(test.ledger, task));
     expect(answer instanceof Error ? isRedisUnavailable(answer) : answer).toEqual(
-      wish.lane ? true : { kind: 'duplicate', id: task.body.id },
+      wish.mode ? true : { kind: 'duplicate', id: task.body.id },
     );
     expect(await test.read(task.body.id)).toEqual(before);
     expect(await ledgerProblems(test)).toEqual([]);

@@ -52,6 +52,7 @@
 -- include: tickets
 -- include: dispatch
 -- include: grants
+-- include: lane-limits
 -- include: shared-lanes
 -- include: lanes
 -- include: finish

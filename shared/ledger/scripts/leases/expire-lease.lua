@@ -41,6 +41,7 @@
 -- include: tickets
 -- include: dispatch
 -- include: grants
+-- include: lane-limits
 -- include: shared-lanes
 -- include: lanes
 -- include: count-usage

@@ -27,6 +27,7 @@
 -- include: tickets
 -- include: dispatch
 -- include: grants
+-- include: lane-limits
 -- include: shared-lanes
 -- include: preemption
 -- include: choose-low

@@ -32,17 +32,17 @@ const WAITS = { kind: 'accepted', gate: 'cap', ahead: 0 };
 
 describe('tasks that nothing can hold back', () => {
   it('are stored as those that something could hold back', async () => {
-    const { ids, scripts } = await acceptAll({}, { key: 'k' });
+    const { ids, scripts } = await acceptAll({ key: 'k' }, { key: 'k' }, {});
     expect(scripts).toEqual(['accept-tasks']);
     const plain = await acceptAll({});
     expect(plain.scripts).toEqual(['accept-plain-tasks']);
-    const { log: _l, createdAt: _c, queuedAt: _q, ...rest } = await test.state(ids[1] ?? '');
+    const { log: _l, createdAt: _c, queuedAt: _q, ...rest } = await test.state(ids[2] ?? '');
     const id = plain.ids[0] ?? '';
     expect(await test.state(id)).toMatchObject(rest);
     expect(await test.events(id)).toEqual(['task.created', 'task.queued']);
     const members = async (key: string, of: string): Promise<string[]> =>
       (await test.redis.zrange(key, '0', '-1')).filter((member) => member.endsWith(of)).map((member) => member.replace(of, ''));
-    for (const key of [keys.index, keys.live]) expect(await members(key, id)).toEqual(await members(key, ids[1] ?? ''));
+    for (const key of [keys.index, keys.live]) expect(await members(key, id)).toEqual(await members(key, ids[2] ?? ''));
   });
 
   it('have their own places, whatever they share with others of the call', async () => {
@@ -68,17 +68,86 @@ describe('tasks that nothing can hold back', () => {
     const different = fc.tuple(wish, execution).map(([wished, other]) => withExecution(aTask(wished), other));
     fc.assert(
       fc.property(fc.array(different, { minLength: 1, maxLength: 6 }), (tasks) => {
-        expect(sentBy(plainCall(test.ledger, tasks).args)).toEqual(
-          tasks.map((task) => ({
-            id: task.body.id,
-            class: task.class,
-            lookups: lookupsOf(task.body),
-            body: { ...task.body, first: firstState(task, costOf(test.ledger, task)) },
-          })),
+        const { call, order } = plainCall(test.ledger, tasks);
+        expect(sentBy(call.args.slice(1))).toEqual(
+          order
+            .map((position) => tasks[position] ?? aTask())
+            .map((task) => ({
+              id: task.body.id,
+              class: task.class,
+              lookups: lookupsOf(task.body).map((lookup) => `${lookup}/${task.body.id}`),
+              digest: task.idempotency?.digest ?? null,
+              lane: task.lane?.name ?? null,
+              deadline: task.body.deadline,
+              sla: task.body.sla,
+              body: { ...task.body, first: firstState(task, costOf(test.ledger, task)) },
+            })),
         );
       }),
     );
     test.costs.clear();
+  });
+
+  it('go out in the order in which they came, at one priority', async () => {
+    test.window = 2;
+    const { answers } = await acceptAll({}, { agent: 'slow' }, { priority: 8 }, {});
+    expect(answers.map(placeOf)).toEqual([
+      [null, 0],
+      [null, 0],
+      [null, 0],
+      ['turn', 0],
+    ]);
+  });
+
+  it('are written as by the script that decides one by one', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.record<TaskWish>(OWN, { requiredKeys: [] }), { minLength: 1, maxLength: 12 }), async (wishes) => {
+        const tasks = wishes.map((wish, at) => aTask({ ...wish, ...(at % 3 === 0 ? { key: `k${at}` } : {}) }));
+        const written: unknown[] = [];
+        for (const isFull of [false, true]) {
+          await test.reset();
+          const holder = aTask({ lane: { name: 'session:taken', limit: 1 } });
+          await acceptNewTask(test.ledger, holder);
+          if (isFull) test.ledger.full.set(TENANT, true);
+          const answers = await acceptNewTasks(test.ledger, tasks);
+          written.push({ answers: answers.map(withoutEntry), stored: await everything(holder.body.id) });
+        }
+        expect(written[0]).toEqual(written[1]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('wait in their lanes in the order in which they came, whatever their kinds', async () => {
+    const lane = { name: 'session:a', limit: 1 };
+    const { ids, answers, scripts } = await acceptAll({ lane }, { lane, priority: 8 }, {}, { lane }, { lane, priority: 8 }, { lane });
+    expect(scripts).toEqual(['accept-plain-tasks']);
+    expect(answers.map(placeOf)).toEqual([
+      [null, 0],
+      ['lane', 1],
+      [null, 0],
+      ['lane', 2],
+      ['lane', 3],
+      ['lane', 4],
+    ]);
+    expect(await test.redis.zrange(keys.laneHeld(lane.name), '0', '-1')).toEqual([ids[0]]);
+    expect(await test.redis.zrange(keys.laneWait(lane.name), '0', '-1')).toEqual([ids[1], ids[3], ids[4], ids[5]]);
+    expect(await test.events(ids[1] ?? '')).toEqual(['task.created']);
+  });
+
+  it.each<[string, TaskWish[]]>([
+    ['comes under a key that is taken', [{}, { key: 'taken' }]],
+    ['waits in a lane and needs others', [{}, { lane: { name: 'session:taken', limit: 1 }, sharedLanes: [{ name: 'gpu', limit: 9 }] }]],
+    ['finds a shared lane full', [{ sharedLanes: [{ name: 'gpu', limit: 1 }] }, { sharedLanes: [{ name: 'gpu', limit: 1 }] }]],
+    ['waits where no more may', [{}, { lane: { name: 'session:taken', limit: 1 } }]],
+  ])('are decided one by one where one of them %s', async (_what, wishes) => {
+    await acceptNewTasks(test.ledger, [aTask({ key: 'taken', lane: { name: 'session:taken', limit: 1 } })]);
+    test.limits = limitsOf({ waiting: 0 });
+    const { answers, scripts } = await acceptAll(...wishes);
+    expect(scripts).toEqual(['accept-plain-tasks', 'accept-tasks']);
+    expect(answers).toHaveLength(2);
+    expect(placeOf(answers[0])).toEqual([null, 0]);
+    expect(placeOf(answers[1])).not.toEqual([null, 0]);
   });
 
   it('come before where the call comes again with others among them', async () => {
@@ -197,9 +266,56 @@ describe('tasks that nothing can hold back', () => {
   });
 });
 
+/** An answer without the name of the outbox entry, which holds a time. */
+function withoutEntry(answer: AcceptAnswer | Error): unknown {
+  return 'kind' in answer && answer.kind === 'accepted' ? { ...answer, entry: answer.entry !== null } : answer;
+}
+
+/** All that Redis has of the tenant, without times. `holder`: a task whose id differs. */
+async function everything(holder: string): Promise<Record<string, unknown>> {
+  const found = await test.redis.keys('*');
+  const entries = found.map(async (key) => [key, await contentOf(key, holder)] as const);
+  const text = JSON.stringify(Object.fromEntries((await Promise.all(entries)).toSorted(([a], [b]) => (a < b ? -1 : 1))));
+  return JSON.parse(text.replaceAll(holder, 'HOLDER').replaceAll(/\b\d{13,15}(\.\d+)?(?:-\d+)?\b/g, 'TIME')) as Record<string, unknown>;
+}
+
+async function contentOf(key: string, holder: string): Promise<unknown> {
+  switch (await test.redis.type(key)) {
+    case 'zset': {
+      const members = await test.redis.zrange(key, '0', '-1');
+      // Of others the order is that of times, which may be equal.
+      return key.endsWith(':wait')
+        ? members
+        : members.map((member) => member.replace(holder, 'HOLDER')).toSorted((a, b) => (a < b ? -1 : 1));
+    }
+    case 'hash':
+      return Object.entries(await test.redis.hgetall(key)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    case 'stream':
+      return (await test.redis.xrange(key, '-', '+')).map(([, fields]) =>
+        fields.map((field) => field.split(',').toSorted((a, b) => (a < b ? -1 : 1))),
+      );
+    default:
+      return await test.redis.get(key);
+  }
+}
+
 function withExecution(task: NewTask, execution: Partial<NewTask['body']['execution']>): NewTask {
   return { ...task, body: { ...task.body, execution: { ...task.body.execution, ...execution } } };
 }
+
+/** What plain tasks may have of their own. */
+const OWN = {
+  priority: fc.constantFrom(5, 8),
+  agent: fc.constantFrom('echo', 'slow'),
+  lane: fc.constantFrom({ name: 'session:a', limit: 1 }, { name: 'session:b/c', limit: 1 }, { name: 'session:taken', limit: 1 }),
+  deadline: fc.constantFrom(9e12, 8e12, null),
+  sla: fc.constantFrom(9e12, 1000, null),
+  slaLeadMs: fc.constantFrom(0, 2000),
+  sourceId: fc.constantFrom('x', null),
+  correlationId: fc.constantFrom('a/b', null),
+  takesInput: fc.boolean(),
+  metadata: fc.constantFrom({ input: 1 }, null),
+} as const satisfies { [Name in keyof TaskWish]: fc.Arbitrary<TaskWish[Name]> };
 
 /** What plain tasks may differ by. */
 const DIFFERENCES = {
@@ -227,23 +343,33 @@ const DIFFERENCES = {
   keyId: fc.constantFrom('k', null),
   input: fc.constantFrom('a', '","input":"'),
   metadata: fc.constantFrom({ input: 1 }, null),
+  lane: fc.constantFrom({ name: 'session:a', limit: 1 }, { name: 'task:b', limit: 1 }),
+  sharedLanes: fc.constantFrom([], [{ name: 'gpu', limit: 2 }], [{ name: 'gpu', limit: 3 }]),
+  key: fc.constantFrom('k', 'l'),
+  deadline: fc.constantFrom(1000, 2000, null),
+  sla: fc.constantFrom(1000, 2000, null),
 } as const satisfies { [Name in keyof TaskWish]: fc.Arbitrary<TaskWish[Name]> };
 
 /** The tasks in the arguments of a call, each with what it shares with others. */
 function sentBy(args: readonly (string | number)[]): unknown[] {
+  const rest = [...args];
+  const next = (): string => String(rest.shift());
   const tasks: unknown[] = [];
-  let at = 0;
-  while (at < args.length) {
-    const [taskClass, , , , before, between, after] = args.slice(at);
-    const lookupsAt = at + 8;
-    const countAt = lookupsAt + Number(args[at + 7]);
-    const lookups = args.slice(lookupsAt, countAt);
-    const end = countAt + 1 + 2 * Number(args[countAt]);
-    for (let own = countAt + 1; own < end; own += 2) {
-      const body = parseBody(`${before}${args[own]}${between}${args[own + 1]}${after}`);
-      tasks.push({ id: args[own], class: taskClass, lookups, body });
+  while (rest.length > 0) {
+    const [taskClass] = [next(), next(), next(), next(), next()];
+    const [has, before, between, after, shared] = [next(), next(), next(), next(), rest.splice(0, Number(next()))];
+    const [ownCount, count] = [Number(next()), Number(next())];
+    for (let at = 0; at < count; at += 1) {
+      const [id, own] = [next(), next()];
+      const digest = has.includes('k') ? next().split(' ')[1] : null;
+      const lane = has.includes('l') ? next() : null;
+      const deadline = has.includes('d') ? Number(next()) : null;
+      const sla = has.includes('s') ? Number(next()) : null;
+      if (sla !== null) next();
+      const lookups = [...shared.map((lookup) => `${lookup}/${id}`), ...rest.splice(0, ownCount)];
+      const body = parseBody(before === '' ? own : `${before}${id}${between}${own}${after}`);
+      tasks.push({ id, class: taskClass, lookups, body, digest, lane, deadline, sla });
     }
-    at = end;
   }
   return tasks;
 }

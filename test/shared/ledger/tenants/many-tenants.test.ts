@@ -29,7 +29,10 @@ function counted(): { ledger: Ledger; calls: string[] } {
 const accept = async (ledger: Ledger, tenants = TENANTS): Promise<string[]> =>
   await Promise.all(
     tenants.map(async (tenant, at) => {
-      const answer = await acceptNewTask(ledger, aTask({ tenant, input: `for ${tenant}`, ...(at === 0 ? { lane: LANE } : {}) }));
+      const answer = await acceptNewTask(
+        ledger,
+        aTask({ tenant, input: `for ${tenant}`, ...(at === 0 ? { lane: LANE, mode: 'queue' } : {}) }),
+      );
       return answer.kind === 'accepted' ? answer.id : answer.kind;
     }),
   );

@@ -1,7 +1,5 @@
 -- How many of a line one step reads at most.
 local MAX_LINE = 5000
--- The least distance of two slots in a line, in ms; a double this long after 1970 still tells it apart.
-local STEP_MS = 1 / 256
 
 -- Whether a waiting message leaves room to others: it was offered to a task that holds the lane, and waits for that task alone.
 -- `state`: its state in full, or nil when that is short.

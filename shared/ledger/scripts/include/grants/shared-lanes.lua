@@ -4,22 +4,8 @@
 -- wait for each other.
 local CRITICAL = '!'
 
-local function holds_member(lane, id) return 'holds=' .. lane.name .. '/' .. id end
-
 local function waits_member(lane, id, task)
   return 'waits=' .. lane.name .. '/' .. (task.queue == 'critical' and CRITICAL or '') .. string.format('%015d', task.createdAt) .. '/' .. id
-end
-
-local function first_of_shared(context, lane)
-  local prefix = 'waits=' .. lane.name .. '/'
-  return redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1')[1]
-end
-
--- The limit of a lane: that of its tenant now, else the configuration's, else that with which the task was accepted. An agent made by API
--- that has no bound any more leaves its lane open.
-local function limit_of(context, lane)
-  local name = lane.name
-  return (context.agentLanes or {})[name] or (context.openLanes or {})[name] or (context.laneLimits or {})[name] or lane.limit
 end
 
 -- The lane that the task's agent has by a figure of its tenant and the task lacks, because it was accepted before that; else nil.
