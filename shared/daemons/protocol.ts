@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelNameSchema } from '../config/index.ts';
 import { parseMessage, type Parsed } from './parse-message.ts';
 
 /** The version that a daemon states in its first message. */
@@ -28,12 +29,30 @@ const attempts = z.array(z.object(attempt)).max(1000).default([]);
 const jsonObject = z.record(z.string(), z.unknown());
 const count = z.int().min(0);
 
-const usage = z.object({
-  inputTokens: count.optional(),
-  outputTokens: count.optional(),
-  costMicroUsd: count.optional(),
-  model: short.optional(),
-});
+/** Models that one usage has apart: each has a part of the task's record, of which lists have many. */
+export const MAX_MODELS = 50;
+
+/** Tokens, or millionths of a US dollar. The sum of many stays an integer that a number can hold. */
+const amount = z.int().min(0).max(1e12);
+
+const modelUsage = {
+  /** All input tokens, cached ones included. */
+  inputTokens: amount.default(0),
+  /** All output tokens, reasoning included. */
+  outputTokens: amount.default(0),
+  cachedInputTokens: amount.optional(),
+  reasoningTokens: amount.optional(),
+  /** Without it the hub takes the price of the model, where it has one. */
+  costMicroUsd: amount.optional(),
+  model: modelNameSchema.optional(),
+  isEstimated: z.boolean().optional(),
+};
+
+/**
+ * All that an attempt has used. Where it used several models, `byModel` has each and counts alone: the other fields are the sum then, for hubs of
+ * an older version, which know neither `byModel` nor cached tokens.
+ */
+const usage = z.object({ ...modelUsage, byModel: z.array(z.object(modelUsage)).max(MAX_MODELS).optional() });
 
 const failure = z.object({
   code: z.string().regex(/^[\w.:-]{1,64}$/),

@@ -6,8 +6,10 @@ import {
   claimTask,
   cutTree,
   leaseMember,
+  type Ledger,
   readAttemptOutput,
   readCut,
+  readReportedUsage,
   type TaskPlace,
   type TicketClaim,
 } from '../ledger/index.ts';
@@ -104,14 +106,23 @@ export async function resumeAttempt(
   parts.keeper.add(attempt);
   if (attempt.takesInput) attempt.notifyInput();
   try {
-    const read = (): ReturnType<typeof readAttemptOutput> => readAttemptOutput(parts.ledger, { ...place, startedAt: state.startedAt ?? 0 });
-    execution.output.resume(await retryWhileAway(read, { signal: () => attempt.signal }));
+    await retryWhileAway(() => resumeReports(parts.ledger, execution), { signal: () => attempt.signal });
   } catch (error) {
     // Its lease would be renewed for as long as this process lives.
     parts.keeper.abandon(attempt);
     throw error;
   }
   return await runToEnd(parts, execution);
+}
+
+/** Goes on from what the hub before kept of the attempt: its end may come before its daemon says all of it again. */
+async function resumeReports(ledger: Ledger, { attempt: { ref }, state, output, usage }: Execution): Promise<void> {
+  const [written, used] = await Promise.all([
+    readAttemptOutput(ledger, { ...ref, startedAt: state.startedAt ?? 0 }),
+    readReportedUsage(ledger, ref),
+  ]);
+  output.resume(written);
+  usage.resume(used);
 }
 
 async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {

@@ -47,7 +47,7 @@ export {
   parseWorkerSignal,
   renewLeases,
 } from './claim/leases.ts';
-export { type RunningUsage, reportUsage } from './claim/report-usage.ts';
+export { readReportedUsage, type RunningUsage, reportUsage } from './claim/report-usage.ts';
 export { type FreeSlot, type PoolFigures, type SharedSlots, takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';

@@ -27,18 +27,18 @@ export function sumUsage(one: TaskUsage | null | undefined, other: TaskUsage | n
   if (!one || !other) return one ?? other;
   const sum: TaskUsage = addUsage(one, other);
   if (!one.byModel && !other.byModel) return sum;
-  const byModel = { ...partsOf(one) };
-  for (const [model, used] of Object.entries(partsOf(other))) byModel[model] = addUsage(byModel[model], used);
-  return { ...sum, byModel };
+  // A map, because agents name models, and an object has names of its own.
+  const byModel = new Map(Object.entries(partsOf(one)));
+  for (const [model, used] of Object.entries(partsOf(other))) byModel.set(model, addUsage(byModel.get(model), used));
+  return { ...sum, byModel: Object.fromEntries(byModel) };
 }
 
 /** The same, known to be no more than an estimate. */
 export function estimatedUsage(usage: TaskUsage): TaskUsage {
   const estimated: TaskUsage = { ...usage, isEstimated: true };
   if (!usage.byModel) return estimated;
-  const byModel: Record<string, ModelUsage> = {};
-  for (const [model, used] of Object.entries(usage.byModel)) byModel[model] = { ...used, isEstimated: true };
-  return { ...estimated, byModel };
+  const byModel = Object.entries(usage.byModel).map(([model, used]): [string, ModelUsage] => [model, { ...used, isEstimated: true }]);
+  return { ...estimated, byModel: Object.fromEntries(byModel) };
 }
 
 /** By model; what was used of an unknown one has an empty name. */
@@ -131,7 +131,8 @@ interface CountedUse {
 /** The rows of a tenant's day that a use adds to, for `count-usage.lua`. */
 export function usageRows({ agent, source, usage, calls = {}, attempts = 0 }: CountedUse): UsageRow[] {
   return Object.entries(partsOf(usage)).map(([model, used], at) => {
-    const counted = { ...figuresOf(used), calls: calls[model] ?? 0, attempts: at === 0 ? attempts : 0 };
+    const called = Object.hasOwn(calls, model) ? calls[model] : undefined;
+    const counted = { ...figuresOf(used), calls: called ?? 0, attempts: at === 0 ? attempts : 0 };
     return [rowName({ agent, source, model }), USAGE_FIGURES.map((figure) => counted[figure])];
   });
 }

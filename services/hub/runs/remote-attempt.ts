@@ -4,7 +4,7 @@ import type { DaemonMessage, HubMessageToSend } from '#shared/daemons/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import type { Execution, StopReason } from '#shared/execution/index.ts';
 import { executeMessage } from './execute-message.ts';
-import { resultOf, usageOf } from './read-report.ts';
+import { resultOf, usesOf } from './read-report.ts';
 
 export interface RemoteAttemptOptions {
   run: AgentRun;
@@ -122,10 +122,11 @@ export class RemoteAttempt {
       case 'task.progress':
         return run.context.progress(report.note, report.percent ?? undefined);
       case 'task.usage':
-        return execution.usage.reportTotal(usageOf(report.usage));
+        return execution.usage.reportTotal(usesOf(report.usage));
       case 'task.output':
         return this.#write(report);
       case 'task.completed':
+        if (report.usage) execution.usage.endTotal(usesOf(report.usage));
         return this.#ended.resolve(resultOf(report));
       case 'task.failed':
         return this.#fail(report);
@@ -142,7 +143,7 @@ export class RemoteAttempt {
 
   #fail({ error, usage }: DaemonMessage<'task.failed'>): void {
     const { code, message, details, retryable } = error;
-    if (usage) this.#options.execution.usage.reportTotal(usageOf(usage));
+    if (usage) this.#options.execution.usage.endTotal(usesOf(usage));
     this.#ended.reject(new TaskFailure(code, message, { ...(details ? { details } : {}), isFinal: retryable === false }));
   }
 

@@ -1,9 +1,9 @@
 import { ellipsize } from '../../text/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
 import type { DaemonMessageToSend } from '../protocol.ts';
-import type { FinalMessage } from './final-message.ts';
+import { type FinalMessage, messageBytes } from './final-message.ts';
 import { OutputBuffer, type OutputEntry } from './output-buffer.ts';
-import type { Usage } from './usage.ts';
+import { type Usage, withSumOnly } from './usage.ts';
 
 /** What is on disk of an attempt that ended, until the hub has acknowledged it. */
 export interface FinishedAttempt {
@@ -17,6 +17,14 @@ const BEATS_TO_ACKNOWLEDGE = 2;
 /** Characters of a note: a larger message than the hub takes ends the connection. */
 const MAX_NOTE = 2000;
 
+/** What the hub takes of an attempt, and what is kept for it. */
+export interface ReportBounds {
+  /** Characters of output. */
+  readonly maxOutput: number;
+  /** Bytes of a message; each hub has its own bound. */
+  readonly maxMessageBytes: () => number;
+}
+
 interface Progress {
   readonly note: string;
   readonly percent?: number;
@@ -25,6 +33,7 @@ interface Progress {
 /** AttemptReport is responsible for what the hub has to receive of one attempt: its progress, its usage, its output, and its end after all output. */
 export class AttemptReport {
   readonly name: AttemptName;
+  readonly #bounds: ReportBounds;
   readonly #output: OutputBuffer;
   #final: FinalMessage | null;
   #sentSeq = 0;
@@ -35,9 +44,10 @@ export class AttemptReport {
   #usage: Usage | null = null;
   #isUsageSent = true;
 
-  constructor(name: AttemptName, maxCharacters: number, finished?: FinishedAttempt) {
+  constructor(name: AttemptName, bounds: ReportBounds, finished?: FinishedAttempt) {
     this.name = { taskId: name.taskId, token: name.token };
-    this.#output = new OutputBuffer(maxCharacters, finished?.output);
+    this.#bounds = bounds;
+    this.#output = new OutputBuffer(bounds.maxOutput, finished?.output);
     this.#final = finished?.final ?? null;
   }
 
@@ -119,6 +129,7 @@ export class AttemptReport {
     }
     if (this.#usage === null || this.#isUsageSent) return null;
     this.#isUsageSent = true;
-    return { type: 'task.usage', ...this.name, usage: this.#usage };
+    const message = { type: 'task.usage', ...this.name, usage: this.#usage } as const;
+    return messageBytes(message) > this.#bounds.maxMessageBytes() ? withSumOnly(message) : message;
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentInput } from '../../config/index.ts';
+import type { AgentInput, AgentUsage } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { mediaTypeOfName } from '../../files/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
@@ -8,7 +8,7 @@ import type { AttemptReport } from './attempt-report.ts';
 import { type DaemonContext, type DaemonHandler, readTask } from './daemon-task.ts';
 import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from './final-message.ts';
 import { downloadAttachment, uploadArtifact } from './task-files.ts';
-import { addUsage, readUsage, type Usage } from './usage.ts';
+import { addUsage, readUsage, usageOfTotal, type UsageTotal } from './usage.ts';
 
 type Execute = HubMessage<'task.execute'>;
 
@@ -36,7 +36,7 @@ export class AttemptRun {
   #arrived = Promise.withResolvers<void>();
   #stopReason: StopReason | null = null;
   /** What the handler reported that it used. */
-  #total: Usage | null = null;
+  #total: UsageTotal = [];
   #usageTimer: NodeJS.Timeout | undefined;
 
   constructor(execute: Execute, options: AttemptRunOptions) {
@@ -81,14 +81,15 @@ export class AttemptRun {
   }
 
   get #reported(): FinalMessageOptions {
-    return { name: this.name, usage: this.#total };
+    return { name: this.name, usage: usageOfTotal(this.#total) };
   }
 
-  #reportUsage(used: Usage): void {
+  #reportUsage(used: AgentUsage): void {
     this.#total = addUsage(this.#total, used);
     this.#usageTimer ??= setTimeout(() => {
       this.#usageTimer = undefined;
-      if (this.#total !== null) this.#options.report.setUsage(this.#total);
+      const usage = usageOfTotal(this.#total);
+      if (usage !== null) this.#options.report.setUsage(usage);
       this.#options.onChange();
     }, USAGE_MS);
   }

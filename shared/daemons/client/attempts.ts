@@ -1,7 +1,7 @@
 import { attemptKey, type AttemptName } from '../attempt-name.ts';
 import type { DaemonMessageToSend, HubMessage } from '../protocol.ts';
 import type { StopReason } from './attempt-failure.ts';
-import { AttemptReport } from './attempt-report.ts';
+import { AttemptReport, type ReportBounds } from './attempt-report.ts';
 import { AttemptRun } from './attempt-run.ts';
 import { type DaemonEvent, endOf } from './daemon-event.ts';
 import type { DaemonHandler } from './daemon-task.ts';
@@ -28,11 +28,13 @@ export class Attempts {
   readonly #running = new Map<string, AttemptRun>();
   /** Of those that run, and of those whose end is not acknowledged. */
   readonly #reports = new Map<string, AttemptReport>();
+  readonly #bounds: ReportBounds;
   #maxMessageBytes: number;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
     this.#maxMessageBytes = options.maxMessageBytes;
+    this.#bounds = { maxOutput: options.maxOutput, maxMessageBytes: () => this.#maxMessageBytes };
   }
 
   get running(): number {
@@ -52,7 +54,7 @@ export class Attempts {
   async load(): Promise<void> {
     const { finished, unreadable } = await this.#options.results.load();
     for (const each of finished) {
-      this.#reports.set(attemptKey(each.final), new AttemptReport(each.final, this.#options.maxOutput, each));
+      this.#reports.set(attemptKey(each.final), new AttemptReport(each.final, this.#bounds, each));
     }
     for (const path of unreadable) this.#options.onEvent({ type: 'problem', message: `The result in ${path} cannot be read` });
   }
@@ -78,7 +80,7 @@ export class Attempts {
     }
   }
 
-  /** Makes a failure of an end that was larger than the hub takes. Returns false when the message is no end that waits for the hub. */
+  /** Shortens an end that was larger than the hub takes. Returns false when the message is no end that waits for the hub. */
   async shrink(message: DaemonMessageToSend): Promise<boolean> {
     const report = isFinal(message) ? this.#reports.get(attemptKey(message)) : undefined;
     if (!report?.final) return false;
@@ -130,9 +132,9 @@ export class Attempts {
   }
 
   async #run(key: string, execute: HubMessage<'task.execute'>): Promise<void> {
-    const { handler, maxOutput, onChange, onEvent } = this.#options;
+    const { handler, onChange, onEvent } = this.#options;
     const { taskId, agent, attempt } = execute;
-    const report = new AttemptReport(execute, maxOutput);
+    const report = new AttemptReport(execute, this.#bounds);
     const run = new AttemptRun(execute, { handler, report, onChange });
     this.#reports.set(key, report);
     this.#running.set(key, run);
@@ -160,9 +162,9 @@ export class Attempts {
   }
 
   async #shrink(report: AttemptReport, final: FinalMessage): Promise<void> {
-    const message = `The end of task ${final.taskId} has ${messageBytes(final)} bytes, more than the hub takes; a short failure stands for it`;
+    const message = `The end of task ${final.taskId} has ${messageBytes(final)} bytes, more than the hub takes; a shorter one stands for it`;
     this.#options.onEvent({ type: 'problem', message });
-    await this.#keep(report, shrunk(final));
+    await this.#keep(report, shrunk(final, this.#maxMessageBytes));
   }
 
   #cancel({ taskId, token, reason }: HubMessage<'task.cancel'>, send: Send): void {

@@ -45,7 +45,7 @@ export interface DaemonContext {
   readonly write: (text: string) => void;
   /** Says that work goes on, and how far it is, 0 to 100 per cent; the task shows the latest. */
   readonly progress: (note?: string, percent?: number) => void;
-  /** Adds what was used since the last report. Where the answer has a `usage`, that is the total and stands for all reports. */
+  /** Adds what was used of one model since the last report. Where the answer has a `usage`, that is the total and stands for all reports. */
   readonly reportUsage: (usage: AgentUsage) => void;
   /** Takes the messages that arrived since the last call, oldest first. */
   readonly input: () => Promise<readonly AgentInput[]>;

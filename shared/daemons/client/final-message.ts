@@ -4,7 +4,7 @@ import { ellipsize } from '../../text/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
 import { type DaemonMessageToSend, parseDaemonMessage } from '../protocol.ts';
 import type { Failure } from './attempt-failure.ts';
-import { readUsage, type Usage } from './usage.ts';
+import { readUsage, type Usage, withSumOnly } from './usage.ts';
 
 /** The message that reports the end of an attempt. */
 export type FinalMessage = Extract<DaemonMessageToSend, { type: 'task.completed' | 'task.failed' }>;
@@ -44,14 +44,21 @@ function usageField(usage: Usage | null | undefined): { usage?: Usage } {
 export function deliverable(final: FinalMessage, maxBytes: number): FinalMessage {
   const json = toJson(final);
   if (json === undefined) return invalidMessage(final, 'it is no JSON');
-  if (Buffer.byteLength(json) > maxBytes) return shrunk(final);
-  const parsed = parseDaemonMessage(json);
-  if (!parsed.ok) return invalidMessage(final, parsed.message);
-  return isFinal(parsed.message) ? parsed.message : final;
+  const fitting = Buffer.byteLength(json) > maxBytes ? shrunk(final, maxBytes) : final;
+  const parsed = parseDaemonMessage(fitting === final ? json : JSON.stringify(fitting));
+  if (!parsed.ok) return invalidMessage(fitting, parsed.message);
+  return isFinal(parsed.message) ? parsed.message : fitting;
 }
 
-/** A failure instead of a message that is larger than the hub takes. */
-export function shrunk(final: FinalMessage): FinalMessage {
+/** Instead of a message that is larger than the hub takes: one without its usage by model where that is enough, else a failure. */
+export function shrunk(final: FinalMessage, maxBytes: number): FinalMessage {
+  const summed = withSumOnly(final);
+  if (summed !== final && messageBytes(summed) <= maxBytes) return summed;
+  const failure = failureInsteadOf(final);
+  return messageBytes(failure) <= maxBytes ? failure : withSumOnly(failure);
+}
+
+function failureInsteadOf(final: FinalMessage): FinalMessage {
   const { taskId, token, usage } = final;
   const options = { name: { taskId, token }, usage };
   const bytes = messageBytes(final);

@@ -43,10 +43,20 @@ export class AttemptUsage {
     this.#changed();
   }
 
-  /** Replaces what the agent reported by all that it has used, as a daemon says it. Throws AGENT_ERROR when that is no usage. */
-  reportTotal(used: AgentUsage): void {
-    this.#reported = this.#price(readUsage(used));
+  /** Replaces what the agent reported by all that it has used, each of one model, as a daemon says it. */
+  reportTotal(used: readonly AgentUsage[]): void {
+    this.endTotal(used);
     this.#changed();
+  }
+
+  /** The same with the end of its agent. It counts with the settlement, and stops nothing: the answer is there. */
+  endTotal(used: readonly AgentUsage[]): void {
+    this.#reported = used.reduce<TaskUsage | null>((sum, each) => sumUsage(sum, this.#price(each)), null);
+  }
+
+  /** Begins with what another process kept of the attempt, as long as its agent says nothing. */
+  resume(kept: TaskUsage | null): void {
+    this.#reported = kept;
   }
 
   /** Adds a model call that ended. With such calls nothing else that the agent says counts: it would be the same tokens again. */

@@ -17,3 +17,12 @@ export async function reportUsage(ledger: Ledger, ref: AttemptRef, running: Runn
   const written = await ledger.run('report-usage', keys, [leaseMember(ref), `${ref.id}:${ref.token}`, JSON.stringify(running)]);
   return written === 1;
 }
+
+/** What a running attempt had used by its last report; null without one. */
+export async function readReportedUsage(
+  { redis, keys }: Ledger,
+  { tenant, id, token }: Omit<AttemptRef, 'lane'>,
+): Promise<TaskUsage | null> {
+  const stored = await redis.hget(keys.tenant(tenant).runningUsage, `${id}:${token}`);
+  return stored === null ? null : (JSON.parse(stored) as RunningUsage).usage;
+}

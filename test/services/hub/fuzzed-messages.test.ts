@@ -62,7 +62,16 @@ beforeAll(async () => {
 /** What is sent: text as it is, or a binary frame. */
 type Frame = string | Uint8Array;
 
-const TYPES = ['daemon.hello', 'daemon.heartbeat', 'task.accepted', 'task.progress', 'task.output', 'task.completed', 'task.failed'];
+const TYPES = [
+  'daemon.hello',
+  'daemon.heartbeat',
+  'task.accepted',
+  'task.progress',
+  'task.usage',
+  'task.output',
+  'task.completed',
+  'task.failed',
+];
 const FIELDS = [
   'taskId',
   'token',
@@ -104,7 +113,14 @@ const report = record({
     percent: double(),
     output: constantFrom('mine now', null, 7),
     result: jsonValue(),
-    usage: constantFrom(null, { inputTokens: -1 }, { costMicroUsd: 2 ** 60 }, { inputTokens: 1, model: 'm' }),
+    usage: constantFrom(
+      null,
+      { inputTokens: -1 },
+      { costMicroUsd: 2 ** 60 },
+      { inputTokens: 1, model: 'm' },
+      { byModel: [{ model: 'constructor', inputTokens: 1 }, { model: '__proto__' }, { cachedInputTokens: 1e12 }] },
+      { byModel: Array.from({ length: 60 }, () => ({ model: 'm' })) },
+    ),
     error: failure,
   }),
 })

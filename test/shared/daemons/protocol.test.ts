@@ -20,7 +20,7 @@ const FROM_DAEMON: DaemonMessageToSend[] = [
   { type: 'daemon.heartbeat', load: 0.5, memoryMb: 100 },
   { type: 'task.accepted', ...attempt },
   { type: 'task.progress', ...attempt, note: 'half', percent: 50 },
-  { type: 'task.usage', ...attempt, usage: { inputTokens: 1 } },
+  { type: 'task.usage', ...attempt, usage: { inputTokens: 1, cachedInputTokens: 1, byModel: [{ model: 'm', inputTokens: 1 }] } },
   { type: 'task.output', ...attempt, seq: 1, text: 'a' },
   { type: 'task.completed', ...attempt, output: 'a', result: { n: 1 }, usage: { inputTokens: 1 } },
   { type: 'task.failed', ...attempt, error: { code: 'COMMAND_FAILED', message: 'it ended with 1', retryable: true, details: {} } },
@@ -58,6 +58,31 @@ describe('messages', () => {
     expect(read).toEqual({ ok: true, message: expected });
     const cancel: HubMessage<'task.cancel'> = { type: 'task.cancel', ...attempt, reason: '' };
     expect(parseHubMessage(JSON.stringify(cancel))).toEqual({ ok: true, message: cancel });
+  });
+
+  it('read a usage of an older daemon as one of one model', () => {
+    const usage = { inputTokens: 3, model: 'large' };
+    expect(parseDaemonMessage(JSON.stringify({ type: 'task.completed', ...attempt, usage }))).toEqual({
+      ok: true,
+      message: { type: 'task.completed', ...attempt, usage: { ...usage, outputTokens: 0 } },
+    });
+  });
+
+  it.each([
+    ['a model more than it may name', { byModel: Array.from({ length: 51 }, (_, at) => ({ model: `m${at}` })) }, 'usage.byModel: '],
+    ['a model whose name is no line', { byModel: [{ model: 'a\nb' }] }, 'usage.byModel.0.model: '],
+    ['tokens that nothing uses', { byModel: [{ inputTokens: 2e12 }] }, 'usage.byModel.0.inputTokens: '],
+    ['fewer cached tokens than none', { cachedInputTokens: -1 }, 'usage.cachedInputTokens: '],
+    ['a part of a token', { cachedInputTokens: 0.5 }, 'usage.cachedInputTokens: '],
+    ['models by name', { byModel: { large: { inputTokens: 1 } } }, 'usage.byModel: '],
+  ])('refuse a usage with %s, and say where', (_what, usage, where) => {
+    for (const type of ['task.usage', 'task.completed']) {
+      expect(parseDaemonMessage(JSON.stringify({ type, ...attempt, usage }))).toEqual({
+        ok: false,
+        code: 'message.invalid',
+        message: expect.stringContaining(`${type}: ${where}`),
+      });
+    }
   });
 
   it('lose the fields that nobody knows', () => {

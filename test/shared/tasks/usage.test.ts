@@ -20,6 +20,19 @@ describe('a sum of usages', () => {
   });
 });
 
+describe('a model that is called as something that every object has', () => {
+  it.each(['constructor', '__proto__', 'toString'])('counts like any other: %s', (model) => {
+    const one = sumUsage(named('a', small), named(model, small));
+    const both = estimatedUsage(sumUsage(one, named(model, small)));
+    expect(Object.entries(both.byModel ?? {})).toEqual([
+      ['a', { ...small, isEstimated: true }],
+      [model, { inputTokens: 2, outputTokens: 4, costMicroUsd: 6, isEstimated: true }],
+    ]);
+    const rows = usageRows({ agent: 'writer', source: 'chat', usage: both, attempts: 1 });
+    expect(rows[1]).toEqual([`writer|chat|${model}`, [2, 4, 0, 0, 6, 0, 1, 0, 0]]);
+  });
+});
+
 describe('the rows of a use', () => {
   it('are one for each model, and read as they were written', () => {
     const usage = sumUsage(named('a|b c', small), named('d', estimatedUsage({ ...small, costMicroUsd: null })));

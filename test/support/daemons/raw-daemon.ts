@@ -55,13 +55,17 @@ export class RawDaemon {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** The first message of this type that no call has returned yet. */
+  /** The first message of this type that no call has returned yet, of two calls at once to each another. */
   async next<Type extends HubMessage['type']>(type: Type): Promise<HubMessage<Type>> {
-    const found = await waitFor(() => this.received.find((message): message is HubMessage<Type> => message.type === type), {
+    return await waitFor(() => this.#take(type), {
       deadlineMs: ANSWER_MS,
       what: `${type}, after ${JSON.stringify(this.received).slice(0, 500)}`,
     });
-    this.received.splice(this.received.indexOf(found), 1);
+  }
+
+  #take<Type extends HubMessage['type']>(type: Type): HubMessage<Type> | undefined {
+    const found = this.received.find((message): message is HubMessage<Type> => message.type === type);
+    if (found) this.received.splice(this.received.indexOf(found), 1);
     return found;
   }
 

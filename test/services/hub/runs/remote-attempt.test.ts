@@ -13,20 +13,23 @@ interface Opened {
   end: () => Promise<unknown>;
   stop: (reason: object) => void;
   sent: { type: string }[];
+  /** What it said that it has used, while it ran and at its end. */
   usages: unknown[];
+  ends: unknown[];
 }
 
 /** An attempt on a daemon, which has accepted it where it is resumed. */
 function open({ isResumed = true } = {}): Opened {
   const sent: { type: string }[] = [];
   const usages: unknown[] = [];
+  const ends: unknown[] = [];
   const listeners: ((reason: object) => void)[] = [];
   const attempt = {
     ref: { id: NAME.taskId, token: NAME.token },
     takesInput: false,
     onStop: (listener: (reason: object) => void) => listeners.push(listener),
   };
-  const usage = { reportTotal: (total: unknown) => usages.push(total) };
+  const usage = { reportTotal: (total: unknown) => usages.push(total), endTotal: (total: unknown) => ends.push(total) };
   const execution = { attempt, usage, isResumed, body: { deadline: null }, state: { attempt: 1, timeoutMs: 1000 }, output: { seq: 0 } };
   const context = { history: () => [], attachments: [], trace: {} };
   const remote = new RemoteAttempt({
@@ -45,7 +48,7 @@ function open({ isResumed = true } = {}): Opened {
     await vi.advanceTimersByTimeAsync(0);
     return ended;
   };
-  return { remote, end, stop: (reason) => listeners.forEach((listen) => listen(reason)), sent, usages };
+  return { remote, end, stop: (reason) => listeners.forEach((listen) => listen(reason)), sent, usages, ends };
 }
 
 it('a daemon that comes back within the grace has the time that its attempt needs', async () => {
@@ -87,15 +90,28 @@ it('an attempt that is stopped before its daemon accepted it waits for nothing',
 });
 
 it('what a failed attempt used counts', async () => {
-  const { remote, end, usages } = open();
+  const { remote, end, ends } = open();
   const usage = { inputTokens: 3, outputTokens: 2 };
   remote.receive({ type: 'task.failed', ...NAME, error: { code: 'NO_REPOSITORY', message: 'there is none', retryable: false }, usage });
   expect(await end()).toMatchObject({ code: 'NO_REPOSITORY', isFinal: true });
-  expect(usages).toMatchObject([usage]);
+  expect(ends).toEqual([[usage]]);
+});
+
+it('what a completed attempt used counts by model, and without its sum', async () => {
+  const { remote, end, usages, ends } = open();
+  const byModel = [
+    { model: 'large', inputTokens: 10, outputTokens: 1, cachedInputTokens: 8 },
+    { model: 'small', inputTokens: 2, outputTokens: 1, costMicroUsd: 3 },
+  ];
+  const usage = { inputTokens: 12, outputTokens: 2, cachedInputTokens: 8, byModel };
+  remote.receive({ type: 'task.completed', ...NAME, output: 'done', usage });
+  expect(await end()).toEqual({ output: 'done' });
+  expect([usages, ends]).toEqual([[], [byModel]]);
 });
 
 it('what an attempt says that it has used goes on as a total', () => {
   const { remote, usages } = open();
-  for (const inputTokens of [3, 3, 5]) remote.receive({ type: 'task.usage', ...NAME, usage: { inputTokens } });
-  expect(usages).toMatchObject([{ inputTokens: 3 }, { inputTokens: 3 }, { inputTokens: 5 }]);
+  const uses = [3, 3, 5].map((inputTokens) => ({ inputTokens, outputTokens: 0 }));
+  for (const usage of uses) remote.receive({ type: 'task.usage', ...NAME, usage: { ...usage, byModel: [] } });
+  expect(usages).toEqual(uses.map((usage) => [usage]));
 });

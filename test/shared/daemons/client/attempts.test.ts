@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AgentUsage } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import { Attempts, type AttemptsOptions } from '#shared/daemons/client/attempts.ts';
 import type { DaemonEvent } from '#shared/daemons/client/daemon-event.ts';
@@ -26,6 +27,7 @@ const WELCOME: HubMessage<'hub.welcome'> = { type: 'hub.welcome', daemonId: 'dmn
 function runOne(
   save: AttemptsOptions['results']['save'] = () => Promise.resolve(),
   handler: DaemonHandler = () => Promise.resolve('done'),
+  maxMessageBytes = 1000,
 ): { attempts: Attempts; events: DaemonEvent[]; changed: Promise<void> } {
   const changed = Promise.withResolvers<void>();
   const events: DaemonEvent[] = [];
@@ -33,7 +35,7 @@ function runOne(
     handler,
     results: { ...KEEP_IN_MEMORY, save },
     maxOutput: 1000,
-    maxMessageBytes: 1000,
+    maxMessageBytes,
     onEvent: (event) => events.push(event),
     onChange: () => {
       if (events.some(({ type }) => type === 'ended')) changed.resolve();
@@ -52,6 +54,12 @@ async function endOf(handler: DaemonHandler): Promise<unknown> {
   expect(json.length).toBeLessThan(1000);
   return JSON.parse(json);
 }
+
+/** Reports each of these, and is done. */
+const reporting =
+  (uses: readonly Partial<AgentUsage>[]): DaemonHandler =>
+  (_task, { reportUsage }) =>
+    Promise.resolve(uses.forEach((each) => reportUsage({ inputTokens: 0, outputTokens: 0, ...each })));
 
 const nextOf = (attempts: Attempts): unknown => [...attempts.reports()][0]?.next();
 
@@ -93,9 +101,72 @@ describe('what a handler says', () => {
     expect(await endOf(reports)).toMatchObject({ usage: { inputTokens: 20, outputTokens: 2, costMicroUsd: 370 } });
   });
 
+  const large = { model: 'large', inputTokens: 10, outputTokens: 1, cachedInputTokens: 8 };
+  const small = { model: 'small', inputTokens: 2, outputTokens: 1, reasoningTokens: 1, costMicroUsd: 3 };
+
+  it('that it used of one model is said as older hubs read it', async () => {
+    expect(await endOf(reporting([large, large]))).toMatchObject({
+      usage: { model: 'large', inputTokens: 20, outputTokens: 2, cachedInputTokens: 16 },
+    });
+    expect(await endOf(() => Promise.resolve({ usage: large }))).toMatchObject({ usage: large });
+  });
+
+  it('that it used of several models is said for each, with the sum beside it, also of a failure', async () => {
+    const sum = { inputTokens: 14, outputTokens: 3, cachedInputTokens: 8, reasoningTokens: 2 };
+    const usage = { ...sum, byModel: [{ ...small, inputTokens: 4, outputTokens: 2, reasoningTokens: 2, costMicroUsd: 6 }, large] };
+    const reports = reporting([small, large, small]);
+    expect(await endOf(reports)).toEqual({ type: 'task.completed', ...name, usage });
+    const fails: DaemonHandler = async (task, context) => {
+      await reports(task, context);
+      throw new TaskFailure('NO_DISK', 'full');
+    };
+    expect(await endOf(fails)).toMatchObject({ type: 'task.failed', usage });
+  });
+
+  it('that it used of one model with and without a cost of its own stays apart, so that the hub prices the rest', async () => {
+    const byModel = [
+      { model: 'large', inputTokens: 10, outputTokens: 1, cachedInputTokens: 8 },
+      { model: 'large', inputTokens: 10, outputTokens: 1, cachedInputTokens: 8, costMicroUsd: 7 },
+    ];
+    expect(await endOf(reporting(byModel))).toMatchObject({
+      usage: { model: 'large', inputTokens: 20, outputTokens: 2, cachedInputTokens: 16, byModel },
+    });
+  });
+
+  it('that it used of more models than a message names is of no model, and nothing of it is lost', async () => {
+    const uses = Array.from({ length: 60 }, (_, at) => [
+      { model: `m${at}`, inputTokens: 1 },
+      { model: `m${at}`, inputTokens: 1, costMicroUsd: 1 },
+    ]).flat();
+    const { attempts, changed } = runOne(undefined, reporting(uses), 1_000_000);
+    await changed;
+    const json = JSON.stringify(nextOf(attempts));
+    expect(parseDaemonMessage(json)).toMatchObject({ ok: true });
+    const { usage } = JSON.parse(json) as { usage: { inputTokens: number; byModel: { model?: string; inputTokens: number }[] } };
+    expect([usage.inputTokens, usage.byModel.length]).toEqual([120, 50]);
+    expect(usage.byModel.reduce((sum, { inputTokens }) => sum + inputTokens, 0)).toBe(120);
+    expect(usage.byModel.filter(({ model }) => model === undefined)).toHaveLength(2);
+  });
+
+  const many = Array.from({ length: 20 }, (_, at) => ({ model: `${'m'.repeat(50)}${at}`, inputTokens: 1, outputTokens: 1 }));
+
+  it('that it used is a sum where the hub takes no more, with the same result', async () => {
+    expect(await endOf(reporting(many))).toEqual({ type: 'task.completed', ...name, usage: { inputTokens: 20, outputTokens: 20 } });
+  });
+
+  it('that it used goes by model with the failure for a result that is too large, where the hub takes that', async () => {
+    const prints: DaemonHandler = async (task, context) => {
+      await reporting([large, small])(task, context);
+      return 'x'.repeat(2000);
+    };
+    expect(await endOf(prints)).toMatchObject({ error: { code: 'OUTPUT_TOO_LARGE' }, usage: { byModel: [large, small] } });
+  });
+
   it.each([
     ['a usage that is no number', { usage: { inputTokens: Number.NaN, outputTokens: 1 } }],
     ['an empty model', { usage: { inputTokens: 1, outputTokens: 1, model: '' } }],
+    ['a model whose name is no line', { usage: { inputTokens: 1, outputTokens: 1, model: 'a\nb' } }],
+    ['cached tokens that are none', { usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: '1' } }],
     ['an output that is no text', { output: 5 }],
     ['a result that is no JSON', { result: 5n }],
   ])('with %s fails the attempt', async (_what, answer) => {
@@ -153,6 +224,21 @@ describe('what an attempt has used so far', () => {
     expect(nextOf(attempts)).toBeNull();
     await attempts.welcome(WELCOME);
     expect(nextOf(attempts)).toEqual(total);
+  });
+
+  it('is by model, and a sum for a hub that takes no longer message', async () => {
+    const one = { ...usage, model: 'a'.repeat(100), cachedInputTokens: 1 };
+    const two = { ...one, model: 'b'.repeat(100) };
+    const { attempts } = runOne(undefined, (_task, { reportUsage }) => {
+      for (const each of [one, two, two]) reportUsage(each);
+      return new Promise(() => undefined);
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    const sum = { inputTokens: 3, outputTokens: 6, cachedInputTokens: 3 };
+    const byModel = [one, { ...two, inputTokens: 2, outputTokens: 4, cachedInputTokens: 2 }];
+    expect(nextOf(attempts)).toEqual({ ...total, usage: { ...sum, byModel } });
+    await attempts.welcome({ ...WELCOME, maxMessageBytes: 300 });
+    expect(nextOf(attempts)).toEqual({ ...total, usage: sum });
   });
 
   it('is not for a hub that does not know the message, which is no problem', async () => {

@@ -191,7 +191,14 @@ describe('a task on a daemon', () => {
     expect(await connection.first('task.completed')).toMatchObject({
       ...name,
       result: { ok: true },
-      usage: { inputTokens: 4, outputTokens: 6, costMicroUsd: 5 },
+      usage: {
+        inputTokens: 4,
+        outputTokens: 6,
+        byModel: [
+          { inputTokens: 1, outputTokens: 2 },
+          { inputTokens: 3, outputTokens: 4, costMicroUsd: 5 },
+        ],
+      },
     });
     expect(
       connection

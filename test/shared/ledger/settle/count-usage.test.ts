@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expireLease } from '#shared/ledger/claim/leases.ts';
-import { type RunningUsage, reportUsage } from '#shared/ledger/claim/report-usage.ts';
+import { readReportedUsage, type RunningUsage, reportUsage } from '#shared/ledger/claim/report-usage.ts';
 import { cancelTask, reopenTask } from '#shared/ledger/change-task.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { estimatedUsage, type TaskUsage, usageDay, usageRows } from '#shared/tasks/usage.ts';
@@ -128,6 +128,16 @@ describe('an attempt that is lost with its process', () => {
     expect(await test.settle(other, end)).toEqual({ kind: 'lost' });
     expect(await rows()).toEqual({ 'echo|api|large': '6 0 0 0 6 0 1 0 2' });
     expect(await reports()).toBe(0);
+  });
+
+  it('has what it reported for the process that goes on with it, until its end', async () => {
+    const held = await running();
+    expect(await readReportedUsage(test.ledger, held)).toBeNull();
+    for (const tokens of [3, 5]) await reportUsage(test.ledger, held, runningUsage(used('large', tokens)));
+    expect(await readReportedUsage(test.ledger, held)).toEqual(estimatedUsage(used('large', 5)));
+    expect(await readReportedUsage(test.ledger, { ...held, token: held.token + 1 })).toBeNull();
+    await test.settle(held, { ...DONE, usage: used('large', 6) });
+    expect(await readReportedUsage(test.ledger, held)).toBeNull();
   });
 
   it('can report no more', async () => {
