@@ -118,12 +118,14 @@ for id in string.gmatch(ARGV[2], '[^,]+') do ids[#ids + 1] = id end
 for position, id in ipairs(ids) do settlements[position] = read_settlement(id) end
 local known, answers, settled = redis.call('HMGET', context.states, unpack(ids)), { {} }, {}
 leave_shared_lanes(context, batch, settlements, known)
+pass_lanes(context, batch, settlements, known)
 for position, id in ipairs(ids) do
   -- Once in a call: the second settlement of a task has lost.
   local answer = isolate(settle, settlements[position], not settled[id] and known[position])
   if answer[1] == 'settled' then
     settled[id] = true
   else
+    return_lane(context, settlements[position])
     answers[#answers + 1] = position
     append(answers, answer[1], answer[2] or '')
   end

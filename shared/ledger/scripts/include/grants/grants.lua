@@ -114,8 +114,9 @@ local function grant(context, id, task)
   context.granted[#context.granted + 1] = id
 end
 
--- The same for a task whose short state says that it waits for its lane: its next state is short too. Not where there are caps.
-local function grant_short(context, id, text)
+-- The same for a task whose short state says that it waits for its lane: its next state is short too. Not where there are caps. `body`: the
+-- task's, or nil when it was not read.
+local function grant_short(context, id, text, body)
   forget_counts(context)
   local created, class = string.match(text, '^w (%d+) (%S+)$')
   local state = 'q ' .. created .. ' ' .. context.stamp
@@ -129,7 +130,9 @@ local function grant_short(context, id, text)
     redis.call('ZADD', context.live, '0', 'granted=' .. class .. '/' .. id)
     redis.call('HSET', context.states, id, state)
   end
-  give_ticket(context, id, expand(state, redis.call('HGET', context.bodies, id)))
+  local task = cjson.decode(first_of(body or redis.call('HGET', context.bodies, id)))
+  task.createdAt, task.ticket = tonumber(created), 1
+  give_ticket(context, id, task)
   context.granted[#context.granted + 1] = id
 end
 

@@ -121,11 +121,9 @@ local function pop_line(context, held, wait)
   return take_next(context, held, wait)
 end
 
--- Leaves the task's own lane and grants the next of its line.
-local function leave_own_lane(context, held, wait, id, task)
-  if not task.lane then return end
-  if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
-  for _ = redis.call('ZCARD', held) + 1, task.laneLimit do
+-- Grants the next of a lane's line while the lane has room.
+local function fill_lane(context, held, wait, limit)
+  for _ = redis.call('ZCARD', held) + 1, limit do
     local next_id, text, next_task = pop_line(context, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, context.stamp, next_id)
@@ -141,6 +139,13 @@ local function leave_own_lane(context, held, wait, id, task)
       end
     end
   end
+end
+
+-- Leaves the task's own lane and grants the next of its line.
+local function leave_own_lane(context, held, wait, id, task)
+  if not task.lane then return end
+  if redis.call('ZREM', held, id) == 0 then redis.call('ZREM', wait, id) end
+  fill_lane(context, held, wait, task.laneLimit)
 end
 
 -- Leaves all of the task's lanes and grants others: one step, so that no lane is empty while a task waits for it alone.

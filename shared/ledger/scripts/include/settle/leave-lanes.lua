@@ -24,11 +24,68 @@ local function leave_shared_lanes(context, batch, settlements, states)
   for _, settlement in ipairs(leaving) do leave_shared(context, settlement.id, read_state(settlement.seen, context.bodies, settlement.id)) end
 end
 
+-- Takes a task out of its lane, if that runs one at a time, and the next one out of the lane's line. Returns that one's id, or nil.
+local function pass_lane(settlement)
+  local first = redis.pcall('ZPOPMIN', settlement.wait)
+  -- What cannot be read fails for the task itself.
+  if first.err then return nil end
+  local held = redis.pcall('ZPOPMIN', settlement.held, 2)
+  if held[1] == settlement.id and not held[3] then
+    settlement.passed = { id = first[1], slot = first[2] }
+    return first[1]
+  end
+  -- The lane once had room for more.
+  for position = 1, #held, 2 do redis.call('ZADD', settlement.held, held[position + 1], held[position]) end
+  if first[1] then redis.call('ZADD', settlement.wait, first[2], first[1]) end
+  return nil
+end
+
+-- Takes the tasks of the call out of their lanes where these run one at a time, and reads at once what is next in each. Not where there are
+-- caps, which the next one may have to wait for.
+local function pass_lanes(context, batch, settlements, states)
+  if not batch.has_lines or context.caps then return end
+  local ids, passed, seen = {}, {}, {}
+  for position, settlement in ipairs(settlements) do
+    if settlement.limit == 1 and not seen[settlement.id] and leaves_lanes(settlement, states[position]) then
+      seen[settlement.id] = true
+      local id = pass_lane(settlement)
+      if id then ids[#ids + 1], passed[#passed + 1] = id, settlement.passed end
+    end
+  end
+  if #ids == 0 then return end
+  local texts, bodies = redis.call('HMGET', context.states, unpack(ids)), redis.call('HMGET', context.bodies, unpack(ids))
+  for position, each in ipairs(passed) do each.text, each.body = texts[position], bodies[position] end
+end
+
+-- Grants the task that came out of a lane's line, or whichever is next when that one has more to wait for.
+local function grant_passed(context, settlement)
+  local passed = settlement.passed
+  settlement.passed = nil
+  if not passed.id then return end
+  if passed.text and passed.body and is_short(passed.text) then
+    redis.call('ZADD', settlement.held, context.stamp, passed.id)
+    grant_short(context, passed.id, passed.text, passed.body)
+  else
+    redis.call('ZADD', settlement.wait, passed.slot, passed.id)
+    fill_lane(context, settlement.held, settlement.wait, settlement.limit)
+  end
+end
+
 -- Takes a task out of its own lane, and grants the next of it.
 local function leave_settled_lane(context, batch, settlement)
-  if batch.has_lines then
+  if settlement.passed then
+    grant_passed(context, settlement)
+  elseif batch.has_lines then
     leave_own_lane(context, settlement.held, settlement.wait, settlement.id, { lane = true, laneLimit = settlement.limit })
   else
     redis.call('ZREM', settlement.held, settlement.id)
   end
+end
+
+-- Takes a task that could not be settled back to its lane, and the next one to its line.
+local function return_lane(context, settlement)
+  local passed = settlement.passed
+  if not passed then return end
+  redis.call('ZADD', settlement.held, context.stamp, settlement.id)
+  if passed.id then redis.call('ZADD', settlement.wait, passed.slot, passed.id) end
 end
