@@ -11,6 +11,8 @@ export interface ConsolePage {
   readonly ofInstallation?: boolean;
   /** Pages of one record are reached from their list. */
   readonly inNavigation?: boolean;
+  /** The path of the page that lists its records, which the navigation marks. */
+  readonly list?: string;
 }
 
 /** The groups of the navigation, in their order. */
@@ -26,18 +28,18 @@ export type ConsoleGroup = (typeof CONSOLE_GROUPS)[number]['name'];
 const LIST = [
   { name: 'overview', path: '/', text: 'Now', group: 'work', needs: 'read' },
   { name: 'tasks', path: '/tasks', text: 'Tasks', group: 'work', needs: 'read' },
-  { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false },
+  { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false, list: '/tasks' },
   { name: 'sessions', path: '/sessions', text: 'Sessions', group: 'work', needs: 'read' },
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
-  { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false },
+  { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false, list: '/sessions' },
   { name: 'schedules', path: '/schedules', text: 'Workflows', group: 'work', needs: 'read' },
   { name: 'failures', path: '/failures', text: 'Failures', group: 'work', needs: 'read' },
   { name: 'agents', path: '/agents', text: 'Agents', group: 'fleet', needs: 'read' },
-  { name: 'agent', path: '/agents/:id', text: 'Agent', group: 'fleet', needs: 'read', inNavigation: false },
+  { name: 'agent', path: '/agents/:id', text: 'Agent', group: 'fleet', needs: 'read', inNavigation: false, list: '/agents' },
   { name: 'fleet', path: '/fleet', text: 'Fleet', group: 'fleet', needs: 'read' },
   { name: 'queues', path: '/queues', text: 'Queues', group: 'fleet', needs: 'read', ofInstallation: true },
   { name: 'hooks', path: '/hooks', text: 'Hooks', group: 'connections', needs: 'read' },
-  { name: 'hook', path: '/hook/:id', text: 'Hook', group: 'connections', needs: 'read', inNavigation: false },
+  { name: 'hook', path: '/hook/:id', text: 'Hook', group: 'connections', needs: 'read', inNavigation: false, list: '/hooks' },
   { name: 'deliveries', path: '/deliveries', text: 'Deliveries', group: 'connections', needs: 'read' },
   { name: 'usage', path: '/usage', text: 'Usage', group: 'administration', needs: 'read' },
   { name: 'tenants', path: '/tenants', text: 'Tenants and keys', group: 'administration', needs: 'admin' },
@@ -50,6 +52,7 @@ const LIST = [
     needs: 'admin',
     ofInstallation: true,
     inNavigation: false,
+    list: '/tenants',
   },
   { name: 'health', path: '/health', text: 'Settings and health', group: 'administration', needs: 'admin', ofInstallation: true },
   { name: 'audit', path: '/audit', text: 'Audit log', group: 'administration', needs: 'admin' },

@@ -77,7 +77,9 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
       widths.push(await settledWidths(page, size.width));
     }
     // Last: a failure leaves the window as the next test expects it.
-    expect(widths, `${what}: its width, and that beside its content`).toEqual([SMALL, LARGE].map(({ width }) => [width, 0]));
+    expect(widths, `${what}: its width, and what is beside its content and below the window`).toEqual(
+      [SMALL, LARGE].map(({ width }) => [width, 0, 0]),
+    );
     browser.assertNoProblems();
   };
   const close = async (): Promise<void> => {
@@ -91,15 +93,19 @@ export async function startConsole({ settings = {}, env = {}, more = () => [] }:
 /** For a plot to have the width of a new window: it is drawn after its place was measured. */
 const SETTLE_MS = 3000;
 
-/** The width of a page in a window of this width, and what its content is wider than its box: once neither is too wide, or after a while. */
+/**
+ * The width of a page in a window of this width, what its content is wider than its box, and what the page is higher than the window, which
+ * would be a second scroll bar: once nothing is too large, or after a while.
+ */
 async function settledWidths(page: Page, width: number): Promise<number[]> {
   let widths: number[] = [];
   const fits = async (): Promise<boolean> => {
     widths = await page.evaluate<number[]>(
       // The content scrolls in a box of its own.
-      '((main) => [document.documentElement.scrollWidth, main.scrollWidth - main.clientWidth])(document.querySelector("main"))',
+      `(({ scrollWidth, scrollHeight }, main) => [scrollWidth, main.scrollWidth - main.clientWidth, scrollHeight - innerHeight])(
+        document.documentElement, document.querySelector("main"))`,
     );
-    return widths[0] === width && widths[1] === 0;
+    return widths[0] === width && widths[1] === 0 && widths[2] === 0;
   };
   await waitFor(fits, { deadlineMs: SETTLE_MS, what: 'the page to fit' }).catch(() => false);
   return widths;

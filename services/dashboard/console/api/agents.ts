@@ -62,7 +62,7 @@ export function windowText(hours: number): string {
 }
 
 /** The newest tasks that are listed; the API's largest page. */
-const SAMPLE = 200;
+export const AGENT_TASKS_SHOWN = 200;
 
 export const AGENTS_KEY = ['agents', 'catalogue'] as const;
 
@@ -89,7 +89,7 @@ export const deleteAgent = (id: string): Promise<null> => callApi(z.null(), path
 
 /** The newest tasks of an agent. */
 export async function readAgentTasks(agent: string, signal: AbortSignal): Promise<AgentTask[]> {
-  return (await callApi(tasksSchema, `/v1/tasks?limit=${SAMPLE}&agent=${encodeURIComponent(agent)}`, { signal })).items;
+  return (await callApi(tasksSchema, `/v1/tasks?limit=${AGENT_TASKS_SHOWN}&agent=${encodeURIComponent(agent)}`, { signal })).items;
 }
 
 /** What each agent did in the last hours. */

@@ -5,6 +5,17 @@ import { listOf } from './records.ts';
 export const PROVIDERS = ['github', 'gitlab', 'stripe', 'slack', 'standard', 'hmac', 'none'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
+/** Who sends, for people. */
+export const PROVIDER_TEXTS: Readonly<Record<Provider, string>> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  stripe: 'Stripe',
+  slack: 'Slack',
+  standard: 'Standard Webhooks',
+  hmac: 'Another sender, signed by HMAC',
+  none: 'Another sender, unsigned',
+};
+
 const hookSchema = z.object({
   id: z.string(),
   name: z.string().nullable(),
@@ -48,8 +59,8 @@ export interface NewHook {
 const hooksSchema = listOf(hookSchema);
 const deliveriesSchema = listOf(deliverySchema);
 const madeSchema = z.object({ id: z.string() });
-/** More than a person reads; the API's largest page. */
-const SHOWN = 200;
+/** The hooks or deliveries that are listed: more than a person reads, and the API's largest page. */
+export const HOOKS_SHOWN = 200;
 
 export const HOOKS_KEY = ['hooks'] as const;
 export const hookKey = (id: string): readonly string[] => [...HOOKS_KEY, id];
@@ -57,7 +68,7 @@ export const hookKey = (id: string): readonly string[] => [...HOOKS_KEY, id];
 const pathOf = (id: string): string => `/v1/hooks/${encodeURIComponent(id)}`;
 
 export const readHooks = async (signal: AbortSignal): Promise<Hook[]> =>
-  (await callApi(hooksSchema, `/v1/hooks?limit=${SHOWN}`, { signal })).items;
+  (await callApi(hooksSchema, `/v1/hooks?limit=${HOOKS_SHOWN}`, { signal })).items;
 
 export const readHook = (id: string, signal: AbortSignal): Promise<Hook> => callApi(hookSchema, pathOf(id), { signal });
 
@@ -69,7 +80,7 @@ export const changeHook = (id: string, changes: { enabled?: boolean; secret?: st
 export const deleteHook = (id: string): Promise<null> => callApi(z.null(), pathOf(id), { method: 'DELETE' });
 
 export const readHookDeliveries = async (id: string, signal: AbortSignal): Promise<HookDelivery[]> =>
-  (await callApi(deliveriesSchema, `${pathOf(id)}/deliveries?limit=${SHOWN}`, { signal })).items;
+  (await callApi(deliveriesSchema, `${pathOf(id)}/deliveries?limit=${HOOKS_SHOWN}`, { signal })).items;
 
 export const readHookDelivery = (id: string, delivery: string, signal: AbortSignal): Promise<HookDeliveryDetail> =>
   callApi(detailSchema, `${pathOf(id)}/deliveries/${encodeURIComponent(delivery)}`, { signal });

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { z } from 'zod';
 import { callApi } from './call-api.ts';
+import { useIsInstallation, useMay } from './person.ts';
 import { listOf } from './records.ts';
 
 const checkSchema = z.object({ name: z.string(), state: z.enum(['ok', 'warn', 'fail', 'skip']), detail: z.string() });
@@ -24,4 +26,19 @@ export type Configuration = z.infer<typeof configurationSchema>;
 
 export async function readConfiguration(signal: AbortSignal): Promise<Configuration> {
   return await callApi(configurationSchema, '/v1/configuration', { signal });
+}
+
+const FRESH_MS = 60_000;
+
+/** The value of a setting, null where it is not set; undefined for keys that do not look after the fleet, and until it is read. */
+export function useSetting(name: string): unknown {
+  const mayAdminister = useMay('admin');
+  const isInstallation = useIsInstallation();
+  const { data } = useQuery({
+    queryKey: ['configuration'],
+    queryFn: ({ signal }) => readConfiguration(signal),
+    enabled: mayAdminister && isInstallation,
+    staleTime: FRESH_MS,
+  });
+  return data?.items.find((setting) => setting.name === name)?.value;
 }

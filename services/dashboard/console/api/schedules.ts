@@ -15,7 +15,7 @@ import {
 /** Few per page, because each schedule also reads its runs. */
 const SHOWN = 25;
 const MAX_SHOWN = 200;
-const RUNS_SHOWN = 30;
+export const RUNS_SHOWN = 30;
 const schedulesSchema = listOf(scheduleSchema).extend({
   nextCursor: z.string().nullable(),
   /** How far a search came. */

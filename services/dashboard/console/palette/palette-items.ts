@@ -19,6 +19,8 @@ export interface PaletteItem {
   readonly kind: string;
   readonly text: string;
   readonly hint?: string;
+  /** Not shown, but found. */
+  readonly id?: string;
   readonly run: () => void;
 }
 
@@ -30,8 +32,8 @@ const FRESH_MS = 30_000;
 /** What fits the typed words, best known first: pages, actions, records. */
 export function usePaletteItems(typed: string): PaletteItem[] {
   const words = typed.trim().toLowerCase();
-  const fits = ({ text, hint = '' }: PaletteItem): boolean =>
-    words.split(/\s+/).every((word) => `${text} ${hint}`.toLowerCase().includes(word));
+  const fits = ({ text, hint = '', id = '' }: PaletteItem): boolean =>
+    words.split(/\s+/).every((word) => `${text} ${hint} ${id}`.toLowerCase().includes(word));
   const known = [usePages(), useActions(), useQueueActions(), useAgents(), useSessions(), useSchedules()];
   const tasks = useTasks(words);
   return [...known.flatMap((items) => items.filter(fits).slice(0, words === '' ? MAX_OF_KIND : MAX_OF_KIND * 2)), ...tasks];
@@ -106,7 +108,7 @@ function useSchedules(): PaletteItem[] {
     staleTime: FRESH_MS,
   });
   return (data?.items ?? []).map(({ id, name, message, sentence }) =>
-    link({ kind: 'Schedule', text: name ?? message, hint: `${sentence} ${id}`, path: `/schedules?open=${encodeURIComponent(id)}` }),
+    link({ kind: 'Schedule', text: name ?? message, hint: sentence, id, path: `/schedules?open=${encodeURIComponent(id)}` }),
   );
 }
 
@@ -129,7 +131,6 @@ function useTasks(words: string): PaletteItem[] {
   );
 }
 
-function link({ kind, text, hint, path }: { kind: string; text: string; hint?: string; path: string }): PaletteItem {
-  const item = { key: `${kind} ${path} ${text}`, kind, text, run: () => navigate(path) };
-  return hint === undefined ? item : { ...item, hint };
+function link({ path, ...item }: Omit<PaletteItem, 'key' | 'run'> & { path: string }): PaletteItem {
+  return { ...item, key: `${item.kind} ${path} ${item.text}`, run: () => navigate(path) };
 }

@@ -1,3 +1,8 @@
+/** The time zone of this browser. */
+export function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 const ZONE_FIELDS = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 
 /** An ISO time in a zone: `Mon, 23 Nov 2026, 09:00`, with seconds unless they are zero. */

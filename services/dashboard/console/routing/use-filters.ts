@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useSearch } from 'wouter/use-browser-location';
+import { usePathname, useSearch } from 'wouter/use-browser-location';
 import { filterQuery, readFilters, type FilterSpec, type FilterValues } from './filter-query.ts';
 import { navigate } from './navigation.tsx';
 import { useShownLocation } from './shown-location.tsx';
@@ -23,7 +23,10 @@ export function useFilters<Spec extends FilterSpec>(spec: Spec): Filters<Spec> {
 
 /** The same as the address has them now, for the fields in which a person changes them: they must not wait until the page follows. */
 export function useFieldFilters<Spec extends FilterSpec>(spec: Spec): Filters<Spec> {
-  return useFiltersIn(spec, useSearch());
+  const shown = useShownLocation();
+  const [path, search] = [usePathname(), useSearch()];
+  // A page that is about to be replaced keeps its fields: another height would move the place to which Back returns.
+  return useFiltersIn(spec, path === shown.path ? search : shown.search);
 }
 
 function useFiltersIn<Spec extends FilterSpec>(spec: Spec, query: string): Filters<Spec> {

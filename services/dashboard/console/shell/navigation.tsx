@@ -31,6 +31,12 @@ interface NavigationProps {
   path: string | null;
 }
 
+/** Whether a link leads to the shown page, or to the list of its record. */
+function currentOf(linked: string, shown: string | null): 'page' | 'true' | undefined {
+  if (linked === shown) return 'page';
+  return CONSOLE_PAGES.find(({ path }) => path === shown)?.list === linked ? 'true' : undefined;
+}
+
 /** The list of pages beside the content; a narrow page has `NavigationMenu` instead. */
 export function MainNavigation({ path }: NavigationProps): ReactElement {
   const groups = useGroups();
@@ -44,7 +50,7 @@ export function MainNavigation({ path }: NavigationProps): ReactElement {
           <ul aria-labelledby={`group-${name}`}>
             {pages.map((page) => (
               <li key={page.name}>
-                <PageLink href={page.path} aria-current={page.path === path ? 'page' : undefined}>
+                <PageLink href={page.path} aria-current={currentOf(page.path, path)}>
                   {page.text}
                 </PageLink>
               </li>
@@ -82,7 +88,7 @@ export function NavigationMenu({ path }: NavigationProps): ReactElement {
             <Fragment key={name}>
               <Menu.Label>{text}</Menu.Label>
               {pages.map((page) => (
-                <Menu.Item key={page.name} onClick={() => navigate(page.path)} aria-current={page.path === path ? 'page' : undefined}>
+                <Menu.Item key={page.name} onClick={() => navigate(page.path)} aria-current={currentOf(page.path, path)}>
                   {page.text}
                 </Menu.Item>
               ))}

@@ -451,6 +451,7 @@ test.skipIf(!hasBrowser)('the first page shows what runs, waits and failed, each
   await running.getByText('I heard **first in line**').waitFor();
   await panel('Waiting').getByText('for the task before it in its lane').waitFor();
   await panel('Waiting').getByText('second in line').waitFor();
+  await page.getByRole('link', { name: /^Waiting \d+$/ }).waitFor();
   await panel('Failed lately').getByText('INVALID_INPUT').first().waitFor();
   await expectAccessible('now', ['light']);
   await panel('Failed lately').getByRole('button', { name: 'Retry', exact: true }).first().click();

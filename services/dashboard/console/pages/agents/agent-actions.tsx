@@ -5,6 +5,8 @@ import { useMay } from '../../api/person.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { PauseAgentButton } from '../../parts/actions/pause-agent-button.tsx';
 import { Age } from '../../parts/time.tsx';
+import { Sentence } from '../../parts/text/sentence.tsx';
+import { saysTime } from '../../parts/text/times-in-text.ts';
 import { WarningNote } from '../../parts/notes/warning-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { AgentForm } from './agent-form.tsx';
@@ -13,7 +15,13 @@ import { AgentForm } from './agent-form.tsx';
 export function HoldNotice({ hold: { gate, since, reason } }: { hold: NonNullable<Agent['hold']> }): ReactElement {
   return (
     <WarningNote title={gate === 'agent' ? 'This agent is paused' : 'This agent keeps failing'}>
-      {`Its tasks wait until it is resumed: ${reason}.`} {since === null ? null : <Age at={since} of="held" />}
+      <Sentence text={`Its tasks wait until it is resumed: ${reason}.`} />
+      {since === null || saysTime(reason, since) ? null : (
+        <>
+          {' '}
+          Held <Age at={since} of="held" />.
+        </>
+      )}
     </WarningNote>
   );
 }

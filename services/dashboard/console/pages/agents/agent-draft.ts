@@ -31,7 +31,7 @@ export interface Draft {
   model: string;
   /** Of the service, or of the model's API. */
   url: string;
-  /** Null to remove the one that is set. Empty: as it is. */
+  /** Null to remove that of the agent. Empty: as it is. */
   secret: string | null;
   system: string;
   capabilities: string;
@@ -39,7 +39,7 @@ export interface Draft {
   timeoutSeconds: number | string;
 }
 
-const SECOND_MS = 1000;
+export const SECOND_MS = 1000;
 
 const EMPTY: Draft = {
   id: '',

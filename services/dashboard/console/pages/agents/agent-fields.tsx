@@ -1,5 +1,6 @@
 import { Checkbox, PasswordInput, Textarea, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { useSetting } from '../../api/installation.ts';
 import type { Draft, FieldProblems } from './agent-draft.ts';
 
 export interface FieldsProps {
@@ -23,7 +24,7 @@ export function KindFields(props: KindFieldsProps): ReactElement | null {
       return (
         <>
           <AddressField {...props} label="Address" required />
-          <SecretField {...props} label="Secret that signs requests (whsec_...)" />
+          <SecretField {...props} label="Secret that signs requests (whsec_...)" name="secret" />
         </>
       );
     case 'daemon':
@@ -45,8 +46,8 @@ function ModelFields(props: KindFieldsProps): ReactElement {
         value={draft.model}
         onChange={({ currentTarget }) => change({ model: currentTarget.value })}
       />
-      <AddressField {...props} label="Address of the API" whenEmpty="Empty: OPENAI_BASE_URL" />
-      <SecretField {...props} label="API key" />
+      <AddressField {...props} label="Address of the API" whenEmpty={usualAddressText(useSetting('OPENAI_BASE_URL'))} />
+      <SecretField {...props} label="API key" name="API key" />
       <Textarea
         label="Instructions"
         autosize
@@ -58,6 +59,11 @@ function ModelFields(props: KindFieldsProps): ReactElement {
       />
     </>
   );
+}
+
+function usualAddressText(usual: unknown): string {
+  if (usual === null) return 'Empty: that of the fleet (OPENAI_BASE_URL, which is not set)';
+  return typeof usual === 'string' ? `Empty: ${usual}, that of the fleet (OPENAI_BASE_URL)` : 'Empty: that of the fleet (OPENAI_BASE_URL)';
 }
 
 const HIDDEN_PARTS = 'A login and a query in it are not shown; another address replaces them too';
@@ -83,14 +89,20 @@ function AddressField({ draft, problems, change, isNew, label, required = false,
   );
 }
 
-/** A key is never shown. An empty field leaves the one that is set, so that removing it needs a box of its own. */
-function SecretField({ draft, problems, change, hasSecret, label }: KindFieldsProps & { label: string }): ReactElement {
+interface SecretFieldProps extends KindFieldsProps {
+  label: string;
+  /** What it is called in sentences. */
+  name: string;
+}
+
+/** A key is never shown. An empty field leaves the one of the agent, so that removing it needs a box of its own. */
+function SecretField({ draft, problems, change, hasSecret, label, name }: SecretFieldProps): ReactElement {
   const isRemoved = draft.secret === null;
   return (
     <>
       <PasswordInput
         label={label}
-        {...(hasSecret ? { description: 'Empty: the one that is set stays' } : {})}
+        {...(hasSecret ? { description: `Empty: the agent keeps its ${name}, which is never shown` } : {})}
         autoComplete="off"
         disabled={isRemoved}
         error={problems.secret}
@@ -101,7 +113,7 @@ function SecretField({ draft, problems, change, hasSecret, label }: KindFieldsPr
       />
       {hasSecret ? (
         <Checkbox
-          label="Remove the one that is set"
+          label={`Remove its ${name}`}
           checked={isRemoved}
           onChange={({ currentTarget }) => change({ secret: currentTarget.checked ? null : '' })}
         />

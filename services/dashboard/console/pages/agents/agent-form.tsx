@@ -2,12 +2,13 @@ import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
 import { changeAgent, createAgent, type Agent } from '../../api/agents.ts';
+import { useSetting } from '../../api/installation.ts';
 import { notify } from '../../parts/actions/notices.tsx';
 import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import { agentPath } from '../../routing/paths.ts';
-import { changesOf, draftOf, fieldProblems, KINDS, toDefinition, type Draft } from './agent-draft.ts';
+import { changesOf, draftOf, fieldProblems, KINDS, SECOND_MS, toDefinition, type Draft } from './agent-draft.ts';
 import { KindFields, type FieldsProps } from './agent-fields.tsx';
 import classes from './agents.module.css';
 
@@ -76,7 +77,8 @@ function NameFields({ draft, problems, change, isNew }: FieldsProps & { isNew: b
         description="Lower-case letters, digits, “.”, “_” and “-”"
         required
         disabled={!isNew}
-        data-autofocus
+        // A disabled field takes no focus, and the dialog would get none.
+        data-autofocus={isNew || undefined}
         autoComplete="off"
         error={problems.id}
         value={draft.id}
@@ -94,6 +96,7 @@ function NameFields({ draft, problems, change, isNew }: FieldsProps & { isNew: b
 }
 
 function CommonFields({ draft, problems, change }: FieldsProps): ReactElement {
+  const timeoutMs = useSetting('tasks.timeoutMs');
   return (
     <>
       <TextInput
@@ -113,7 +116,7 @@ function CommonFields({ draft, problems, change }: FieldsProps): ReactElement {
       />
       <NumberInput
         label="Timeout in seconds"
-        description="Empty: as the configuration says"
+        description={`Empty: ${typeof timeoutMs === 'number' ? `${timeoutMs / SECOND_MS}, ` : ''}that of the fleet (tasks.timeoutMs)`}
         min={1}
         error={problems.timeoutSeconds}
         value={draft.timeoutSeconds}

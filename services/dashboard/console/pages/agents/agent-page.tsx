@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import {
+  AGENT_TASKS_SHOWN,
   AGENTS_KEY,
   readAgent,
   readAgentMetrics,
@@ -10,6 +11,7 @@ import {
   type AgentFigures,
   type AgentTask,
 } from '../../api/agents.ts';
+import { useSetting } from '../../api/installation.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Facts } from '../../parts/layout/facts.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -21,10 +23,12 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { useDataKey } from '../../parts/table/data-key.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
+import { Sentence } from '../../parts/text/sentence.tsx';
 import { Age, Duration, Elapsed } from '../../parts/time.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { taskPath } from '../../routing/paths.ts';
 import { AgentActions, HoldNotice } from './agent-actions.tsx';
+import classes from './agents.module.css';
 import { TryForm } from './try-form.tsx';
 
 const COLUMNS: readonly Column<AgentTask>[] = [
@@ -41,9 +45,17 @@ const COLUMNS: readonly Column<AgentTask>[] = [
       <Elapsed from={status === 'running' || completedAt ? startedAt : null} to={completedAt} />
     ),
   },
-  { id: 'error', title: 'Error', cell: ({ error }) => (error ? `${error.message} [${error.code}]` : '') },
+  { id: 'error', title: 'Error', cell: ({ error }) => (error ? <Failure {...error} /> : '') },
   { id: 'age', title: 'Accepted', width: 110, onNarrow: 'line', cell: ({ createdAt }) => <Age at={createdAt} of="accepted" /> },
 ];
+
+function Failure({ code, message }: NonNullable<AgentTask['error']>): ReactElement {
+  return (
+    <span title={message}>
+      <Sentence text={message} /> [{code}]
+    </span>
+  );
+}
 
 /** One agent: what it is, what its newest tasks show, and a form to try it. */
 export function Page({ params }: PageProps): ReactElement {
@@ -121,6 +133,7 @@ function AgentTasks({ id }: { id: string }): ReactElement {
           name="agent-tasks"
           label="Newest tasks"
           rows={tasks}
+          isPart={tasks.length >= AGENT_TASKS_SHOWN}
           of={of}
           rowId={(task) => task.id}
           columns={COLUMNS}
@@ -130,6 +143,18 @@ function AgentTasks({ id }: { id: string }): ReactElement {
         />
       )}
     </QueryView>
+  );
+}
+
+/** That of the configuration, which not every key may read. */
+function UsualTimeout(): ReactElement {
+  const ms = useSetting('tasks.timeoutMs');
+  return typeof ms === 'number' ? (
+    <>
+      <Duration ms={ms} />, as configured
+    </>
+  ) : (
+    <>as configured</>
   );
 }
 
@@ -144,9 +169,9 @@ function AgentFacts({ agent }: { agent: Agent }): ReactElement {
         { label: 'Needs', value: agent.capabilities?.join(', ') },
         { label: 'Key or secret', value: agent.hasSecret === undefined ? null : agent.hasSecret ? 'set' : 'none' },
         { label: 'Tasks at once', value: agent.maxRunning ?? 'as many as the tenant may run' },
-        { label: 'Timeout', value: agent.timeoutMs === null ? 'as configured' : <Duration ms={agent.timeoutMs} /> },
+        { label: 'Timeout', value: agent.timeoutMs === null ? <UsualTimeout /> : <Duration ms={agent.timeoutMs} /> },
         { label: 'Attempts', value: agent.maxAttempts ?? 'as configured' },
-        { label: 'Instructions', value: agent.system },
+        { label: 'Instructions', value: agent.system && <span className={classes['text']}>{agent.system}</span> },
       ]}
     />
   );

@@ -33,14 +33,14 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   {
     id: 'action',
     title: 'Action',
-    width: 190,
+    width: 210,
     onNarrow: 'line',
     cell: ({ action, actionText }) => <span title={action}>{actionText}</span>,
   },
   { id: 'object', title: 'Object', onNarrow: 'line', cell: ({ object }) => <span title={object ?? undefined}>{object ?? '–'}</span> },
-  { id: 'outcome', title: 'Outcome', width: 170, cell: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
+  { id: 'outcome', title: 'Outcome', width: 180, cell: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
   { id: 'via', title: 'Via', width: 70, cell: ({ via }) => via },
-  { id: 'from', title: 'From', width: 120, cell: ({ from }) => from ?? '–' },
+  { id: 'from', title: 'From', width: 110, cell: ({ from }) => from ?? '–' },
   { id: 'fields', title: 'Fields', isOptional: true, cell: ({ fields }) => fields.join(', ') },
 ];
 

@@ -38,7 +38,7 @@ export function ModePicker({ session, onPick }: ModePickerProps): ReactElement {
   return (
     <Menu position="top-start" width="min(22rem, 92vw)" withinPortal>
       <Menu.Target>
-        <Button variant="default" size="xs" rightSection={<Icon name="down" size={12} />}>
+        <Button variant="default" size="xs" rightSection={<Icon name="expand" size={14} />}>
           Mode: {mode === 'default' && effective !== null ? `${effective} (default)` : mode}
         </Button>
       </Menu.Target>

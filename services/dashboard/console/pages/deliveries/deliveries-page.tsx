@@ -51,7 +51,13 @@ const COLUMNS: readonly Column<Delivery>[] = [
     width: 160,
     cell: ({ nextTryAt }) => (nextTryAt === null ? '' : <ClockTime at={nextTryAt} of="next try" />),
   },
-  { id: 'created', title: 'Created', width: 110, cell: ({ createdAt }) => (createdAt === null ? '' : <Age at={createdAt} of="created" />) },
+  {
+    id: 'created',
+    title: 'Created',
+    width: 110,
+    onNarrow: 'line',
+    cell: ({ createdAt }) => (createdAt === null ? '' : <Age at={createdAt} of="created" />),
+  },
   { id: 'retry', title: 'Action', width: 90, onNarrow: 'line', cell: (delivery) => <Retry {...delivery} /> },
 ];
 
@@ -91,6 +97,7 @@ export function Page(): ReactElement {
   return (
     <PageFrame title="Deliveries">
       <FailingEndpoints />
+      <FilterBar filters={filters} fields={FIELDS} />
       <QueryView query={query} title="The deliveries could not be read">
         {({ pages }) => (
           <DataTable
@@ -101,7 +108,6 @@ export function Page(): ReactElement {
             columns={COLUMNS}
             of={search}
             tone={({ status }) => (status === 'failed' ? 'bad' : status === 'unknown' ? 'warn' : null)}
-            toolbar={<FilterBar filters={filters} fields={FIELDS} />}
             more={{ hasMore, isLoading, load: () => void fetchNextPage() }}
             whenEmpty={
               filters.count > 0 ? 'No delivery fits the filter.' : 'Nothing was delivered yet. Replies to chats and callbacks appear here.'

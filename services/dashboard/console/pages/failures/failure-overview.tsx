@@ -90,7 +90,9 @@ function ReleasesPanel({ releases, search }: { releases: readonly FailureRelease
       <ul className={classes['workers']} aria-label="Releases with failures">
         {releases.slice(0, SHOWN).map(({ release, count }) => (
           <li key={release}>
-            <PageLink href={failedPath(search, 'release', release)}>{countText(count)}</PageLink>
+            <PageLink href={failedPath(search, 'release', release)} aria-label={`${countText(count)} of ${release}`}>
+              {countText(count)}
+            </PageLink>
             <span className={classes['worker']} title={release}>
               {release}
             </span>
@@ -116,7 +118,9 @@ function WorkersPanel({ workers, search }: { workers: readonly FailureWorker[]; 
       <ul className={classes['workers']} aria-label="Workers with failures">
         {workers.slice(0, SHOWN).map(({ worker, count }) => (
           <li key={worker}>
-            <PageLink href={failedPath(search, 'worker', worker)}>{countText(count)}</PageLink>
+            <PageLink href={failedPath(search, 'worker', worker)} aria-label={`${countText(count)} of ${worker}`}>
+              {countText(count)}
+            </PageLink>
             <span className={classes['worker']} title={worker}>
               <code>{worker}</code> {known === null ? null : <Started worker={known.get(worker)} />}
             </span>

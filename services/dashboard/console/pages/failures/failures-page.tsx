@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button, Skeleton } from '@mantine/core';
+import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
-import { readFailures } from '../../api/failures.ts';
+import { readFailures, type FailurePage } from '../../api/failures.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
 import { FilterBar, type FilterField } from '../../parts/filters/filter-bar.tsx';
@@ -15,6 +15,7 @@ import { mergeGroups } from './failure-groups.ts';
 
 const FILTERS = { agent: 'text', code: 'text', release: 'text', schedule: 'text', since: 'text', until: 'text' } as const;
 const ALL = { ...FILTERS, groupBy: 'text' } as const;
+const LIST_PX = 240;
 
 /** What failed for good, in groups of one error and agent. */
 export function Page(): ReactElement {
@@ -23,15 +24,7 @@ export function Page(): ReactElement {
   const grouped = useFilters(ALL);
   const { groupBy } = grouped.values;
   const agents = useAgentNames();
-  const queryKey = useMemo(() => ['failures', grouped.search], [grouped.search]);
-  useLiveRefresh(queryKey, ['task.permanently_failed', 'action.*']);
-  const query = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) => readFailures(grouped.search, pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-    refetchInterval: usePollInterval(),
-  });
+  const query = useFailures(filters.search, grouped.search);
   const groups = useMemo(() => mergeGroups((query.data?.pages ?? []).map(({ items }) => items)), [query.data]);
   const selected = useMemo(() => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)), [values]);
   // Without failures there is nothing to retry; an unread page may have some.
@@ -55,7 +48,11 @@ export function Page(): ReactElement {
           <>
             <FailureOverview pages={pages} search={filters.search} readAt={query.dataUpdatedAt} />
             <Grouping groupBy={groupBy} onChange={(next) => grouped.change({ groupBy: next })} />
-            <FailureList groupBy={groupBy} groups={groups} selected={selected} isComplete={!query.hasNextPage} />
+            {query.isPlaceholderData ? (
+              <Skeleton height={LIST_PX} radius="md" />
+            ) : (
+              <FailureList groupBy={groupBy} groups={groups} selected={selected} isComplete={!query.hasNextPage} />
+            )}
             {query.hasNextPage ? (
               <Button size="xs" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
                 Read older tasks
@@ -66,6 +63,20 @@ export function Page(): ReactElement {
       </QueryView>
     </PageFrame>
   );
+}
+
+/** The failures of a filter. Other groups of the same failures stay until theirs are read: the picker of the group stands between them. */
+function useFailures(filter: string, search: string): UseInfiniteQueryResult<InfiniteData<FailurePage>> {
+  const queryKey = useMemo(() => ['failures', filter, search], [filter, search]);
+  useLiveRefresh(queryKey, ['task.permanently_failed', 'action.*']);
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => readFailures(search, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: usePollInterval(),
+    placeholderData: (before, former) => (former?.queryKey[1] === filter ? before : undefined),
+  });
 }
 
 function fieldsOf(agents: readonly string[]): FilterField[] {

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Name',
     width: 170,
     onNarrow: 'first',
-    cell: ({ name, id }) => <strong title={id}>{name}</strong>,
+    cell: ({ name, id }) => <strong title={`${name} (${id})`}>{name}</strong>,
     sortValue: ({ name }) => name,
   },
   {

@@ -1,5 +1,5 @@
 import { useMemo, type ReactElement } from 'react';
-import { hookKey, readHookDeliveries, readHookDelivery, replayDelivery, type HookDelivery } from '../../api/hooks.ts';
+import { hookKey, HOOKS_SHOWN, readHookDeliveries, readHookDelivery, replayDelivery, type HookDelivery } from '../../api/hooks.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Facts } from '../../parts/layout/facts.tsx';
@@ -65,6 +65,7 @@ export function HookDeliveries({ hook }: { hook: string }): ReactElement {
             name="hook-deliveries"
             label="Deliveries"
             rows={deliveries}
+            isPart={deliveries.length >= HOOKS_SHOWN}
             of={of}
             rowId={({ id }) => id}
             columns={COLUMNS}

@@ -1,22 +1,12 @@
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
-import { createHook, HOOKS_KEY, PROVIDERS, randomSecret, type Hook, type NewHook, type Provider } from '../../api/hooks.ts';
+import { createHook, HOOKS_KEY, PROVIDER_TEXTS, PROVIDERS, randomSecret, type Hook, type NewHook, type Provider } from '../../api/hooks.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { hookPath } from '../../routing/paths.ts';
 import { SetUpSteps } from './hook-set-up.tsx';
 import classes from './hooks.module.css';
-
-const PROVIDER_TEXTS: Readonly<Record<Provider, string>> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  stripe: 'Stripe',
-  slack: 'Slack',
-  standard: 'Standard Webhooks',
-  hmac: 'Another sender, signed by HMAC',
-  none: 'Another sender, unsigned',
-};
 
 interface Draft {
   provider: Provider;

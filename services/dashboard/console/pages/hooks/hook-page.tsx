@@ -1,6 +1,6 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { changeHook, deleteHook, hookKey, HOOKS_KEY, randomSecret, readHook, type Hook } from '../../api/hooks.ts';
+import { changeHook, deleteHook, hookKey, HOOKS_KEY, PROVIDER_TEXTS, randomSecret, readHook, type Hook } from '../../api/hooks.ts';
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
@@ -76,7 +76,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
       <Panel title="What it makes of an event">
         <Facts
           items={[
-            { label: 'Sender', value: provider },
+            { label: 'Sender', value: PROVIDER_TEXTS[provider] },
             { label: 'Agent', value: agent },
             { label: 'Input', value: template === null ? 'the name of the event and the payload' : <code>{template}</code> },
             { label: 'Session', value: session === null ? 'none' : <code>{session}</code> },

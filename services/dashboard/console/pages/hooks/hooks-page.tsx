@@ -1,6 +1,6 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { HOOKS_KEY, readHooks, type Hook } from '../../api/hooks.ts';
+import { HOOKS_KEY, HOOKS_SHOWN, PROVIDER_TEXTS, readHooks, type Hook } from '../../api/hooks.ts';
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -18,9 +18,9 @@ const COLUMNS: readonly Column<Hook>[] = [
   {
     id: 'provider',
     title: 'Sender',
-    width: 110,
+    width: 230,
     onNarrow: 'line',
-    cell: ({ provider }) => provider,
+    cell: ({ provider }) => PROVIDER_TEXTS[provider],
     sortValue: ({ provider }) => provider,
   },
   { id: 'agent', title: 'Agent', width: 180, onNarrow: 'line', cell: ({ agent }) => agent, sortValue: ({ agent }) => agent },
@@ -61,6 +61,7 @@ export function Page(): ReactElement {
             name="hooks"
             label="Hooks"
             rows={hooks}
+            isPart={hooks.length >= HOOKS_SHOWN}
             rowId={({ id }) => id}
             columns={COLUMNS}
             href={({ id }) => hookPath(id)}

@@ -8,13 +8,18 @@ import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
 
+/** When a task failed for good, or else was accepted. */
+const timeOf = ({ completedAt, createdAt }: TaskRecord): number => Date.parse(completedAt ?? createdAt);
+
 /** The newest tasks that failed, also those that are tried again by themselves. */
 export function FailedPanel({ tasks }: { tasks: readonly TaskRecord[] }): ReactElement {
+  // They are read in the order of their acceptance.
+  const sorted = tasks.toSorted((one, other) => timeOf(other) - timeOf(one));
   return (
     <Panel title="Failed lately" actions={tasks.length > 0 ? <PageLink href="/failures">By error</PageLink> : undefined}>
       {tasks.length === 0 ? <p className="faint">Nothing failed.</p> : null}
       <ul className={classes['rows']} aria-label="Failed lately">
-        {tasks.map((task) => (
+        {sorted.map((task) => (
           <FailedRow key={task.id} task={task} />
         ))}
       </ul>

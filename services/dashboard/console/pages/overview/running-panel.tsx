@@ -32,7 +32,7 @@ const RunningRow = memo(function RunningRow({ task }: { task: RunningTask }): Re
     <li className={classes['row']}>
       <span className={classes['name']}>
         <PageLink href={taskPath({ id, tenant: null })}>{agent}</PageLink>
-        {attempt > 1 ? <span className="faint"> attempt {attempt}</span> : null}
+        {attempt > 1 ? <span className={`faint ${classes['attempt']}`}> attempt {attempt}</span> : null}
       </span>
       <span className={classes['text']}>
         <span className={classes['excerpt']}>{input}</span>

@@ -4,30 +4,11 @@ import { cancelTask, type TaskRecord } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Count } from '../../parts/numbers.tsx';
+import { gateText } from '../../parts/text/gate-texts.ts';
 import { Age, durationText } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
-
-const GATE_TEXTS: Readonly<Record<string, string>> = {
-  queue: 'a free slot',
-  lane: 'the task before it in its lane',
-  cap: 'room under a limit',
-  time: 'its time',
-  debounce: 'further messages',
-  retry: 'its retry',
-  suspect: 'an isolated run',
-  steer: 'the running task to take it as input',
-  provider: 'its provider',
-  budget: 'its budget',
-  circuit: 'an endpoint that keeps failing',
-  failures: 'somebody to see to its agent',
-  agent: 'its agent, which is paused',
-  repeats: 'somebody to see to what sends the same input',
-  daemon: 'a daemon that can run it',
-  paused: 'its queue, which is paused',
-  worker: 'a worker that serves its queue',
-};
 
 /** How many tasks wait for what, and the newest of them. */
 export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: readonly TaskRecord[] }): ReactElement {
@@ -40,7 +21,7 @@ export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: rea
             <strong>
               <Count value={count} />
             </strong>{' '}
-            for {GATE_TEXTS[gate] ?? gate}
+            for {gateText(gate)}
             {typeof oldestMs === 'number' ? <span className="faint"> · the first for {durationText(oldestMs)}</span> : null}
           </li>
         ))}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { Run } from '../../api/records.ts';
-import { readRuns } from '../../api/schedules.ts';
+import { readRuns, RUNS_SHOWN } from '../../api/schedules.ts';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
@@ -92,6 +92,7 @@ export function RunTable({ schedule, name }: { schedule: string; name: string })
           name="runs"
           label={`Runs of ${name}`}
           rows={runs}
+          isPart={runs.length >= RUNS_SHOWN}
           rowId={({ id }) => id}
           columns={COLUMNS}
           href={({ id }) => taskPath({ id, tenant: null })}

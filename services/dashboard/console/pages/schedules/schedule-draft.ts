@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiProblem, bodyProblems, type NewSchedule, type Schedule, type ScheduleChanges } from '../../api/records.ts';
+import { ownZone } from '../../parts/zone-time.ts';
 
 /** A schedule in the form; absent fields are empty. */
 export interface Draft extends Required<Omit<NewSchedule, 'agent' | 'idempotencyKey'>> {
@@ -29,11 +30,6 @@ export interface FieldsProps {
 export function emptyDraft(): Draft {
   const texts = { phrase: '', message: '', name: '', platform: '', channel: '' };
   return { ...texts, agent: null, tz: ownZone(), priority: 10, overlap: 'skip', missed: 'once' };
-}
-
-/** The time zone of this browser. */
-function ownZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** The draft of an existing schedule; its rule parses to the same rule again. */

@@ -45,19 +45,22 @@ const COLUMNS: readonly Column<Schedule>[] = [
 
 interface ScheduleTableProps {
   schedules: readonly Schedule[];
+  /** Whether a further page follows. */
+  isPart: boolean;
   /** The filter and the page of these schedules. */
   of: string;
   whenEmpty: string;
 }
 
 /** The schedules of a page, one per line. */
-export function ScheduleTable({ schedules, of, whenEmpty }: ScheduleTableProps): ReactElement {
+export function ScheduleTable({ schedules, isPart, of, whenEmpty }: ScheduleTableProps): ReactElement {
   return (
     <DataTable
       name="schedules"
       label="Workflows"
       of={of}
       rows={schedules}
+      isPart={isPart}
       rowId={({ id }) => id}
       columns={COLUMNS}
       href={({ id }) => `/schedules?open=${encodeURIComponent(id)}`}

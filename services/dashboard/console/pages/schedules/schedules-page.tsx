@@ -82,7 +82,7 @@ function ScheduleList(): ReactElement {
       <QueryView query={query} title="The schedules could not be read">
         {({ items, nextCursor, search }) => (
           <>
-            <Shown schedules={items} of={of} view={view} whenEmpty={emptyText(filters.count, cursor)} />
+            <Shown schedules={items} isPart={nextCursor !== null} of={of} view={view} whenEmpty={emptyText(filters.count, cursor)} />
             {search && nextCursor !== null ? (
               <p className="faint">
                 Searched {countText(search.searched)} of {countText(search.total)} workflows, the newest first.
@@ -103,14 +103,14 @@ function emptyText(filters: number, cursor: string | null): string {
 
 interface ShownProps {
   schedules: Schedule[];
+  isPart: boolean;
   of: string;
   view: string | null;
   whenEmpty: string;
 }
 
-function Shown({ schedules, of, view, whenEmpty }: ShownProps): ReactElement {
-  if (view === 'week') return <WeekView schedules={schedules} />;
-  if (view === 'table') return <ScheduleTable schedules={schedules} of={of} whenEmpty={whenEmpty} />;
+function Shown({ schedules, isPart, of, view, whenEmpty }: ShownProps): ReactElement {
+  if (view === 'table') return <ScheduleTable schedules={schedules} isPart={isPart} of={of} whenEmpty={whenEmpty} />;
   if (schedules.length === 0) {
     return (
       <section className="card">
@@ -118,6 +118,7 @@ function Shown({ schedules, of, view, whenEmpty }: ShownProps): ReactElement {
       </section>
     );
   }
+  if (view === 'week') return <WeekView schedules={schedules} />;
   return (
     <ul className={classes['schedules']}>
       {schedules.map((schedule) => (

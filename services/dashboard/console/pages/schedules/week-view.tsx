@@ -3,7 +3,7 @@ import { useMemo, type ReactElement } from 'react';
 import type { Schedule } from '../../api/records.ts';
 import { readTimesAfter } from '../../api/schedules.ts';
 import { countText } from '../../parts/numbers.tsx';
-import { zoneTime } from '../../parts/zone-time.ts';
+import { ownZone, zoneTime } from '../../parts/zone-time.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import classes from './schedules.module.css';
 import { extendTimes, weekOf, type DayPlan } from './week-of.ts';
@@ -36,11 +36,14 @@ export function WeekView({ schedules }: { schedules: readonly Schedule[] }): Rea
     [JSON.stringify(active.map(({ id, next }) => [id, next])), known.map((times) => times?.length).join()],
   );
   return (
-    <ol className={classes['week']} aria-label="The coming week">
-      {days.map((day) => (
-        <Day key={day.from} day={day} />
-      ))}
-    </ol>
+    <>
+      <p className="faint">Times in {ownZone()}, the zone of this browser</p>
+      <ol className={classes['week']} aria-label="The coming week">
+        {days.map((day) => (
+          <Day key={day.from} day={day} />
+        ))}
+      </ol>
+    </>
   );
 }
 

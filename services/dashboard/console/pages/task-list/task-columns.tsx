@@ -29,7 +29,7 @@ export const TASK_COLUMNS: readonly Column<ListedTask>[] = [
     cell: ranFor,
   },
   { id: 'attempts', title: 'Attempts', width: 76, align: 'end', cell: attemptsOf },
-  { id: 'error', title: 'Error', width: 132, cell: ({ error }) => (error ? <span title={error.message}>{error.code}</span> : null) },
+  { id: 'error', title: 'Error', width: 148, cell: ({ error }) => (error ? <span title={error.message}>{error.code}</span> : null) },
   { id: 'tokens', title: 'Tokens', width: 70, align: 'end', cell: ({ usage }) => <Tokens usage={usage} /> },
   { id: 'cost', title: 'Cost', width: 76, align: 'end', cell: ({ usage }) => (usage ? <Money {...costOf(usage)} /> : <>–</>) },
   { id: 'source', title: 'Source', width: 90, isOptional: true, cell: ({ source }) => source },

@@ -41,17 +41,12 @@ export function Page(): ReactElement {
         </>
       }
     >
-      <FilterBar filters={filters} fields={taskFields({ facets, agents, showsAll, values: filters.values })} />
-      <TaskTable
-        filters={filters}
-        list={list}
-        total={facets}
-        moreFilters={
-          <Button size="compact-xs" variant="subtle" color="gray" aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? 'Fewer filters' : 'More filters'}
-          </Button>
-        }
-      />
+      <FilterBar filters={filters} fields={taskFields({ facets, agents, showsAll, values: filters.values })}>
+        <Button size="xs" variant="subtle" color="gray" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
+          {showsAll ? 'Fewer filters' : 'More filters'}
+        </Button>
+      </FilterBar>
+      <TaskTable filters={filters} list={list} total={facets} />
     </PageFrame>
   );
 }
@@ -84,7 +79,6 @@ interface TaskTableProps {
   filters: Filters<typeof TASK_FILTERS>;
   list: TaskPages;
   total: TaskFacets | undefined;
-  moreFilters: ReactElement;
 }
 
 function TaskTable(props: TaskTableProps): ReactElement {
@@ -111,7 +105,7 @@ interface TaskRowsProps extends TaskTableProps, Pick<DataTableProps<ListedTask>,
   searched: string | null;
 }
 
-function TaskRows({ filters, list, total, moreFilters, searched, ...table }: TaskRowsProps): ReactElement {
+function TaskRows({ filters, list, total, searched, ...table }: TaskRowsProps): ReactElement {
   const selection = useSelection(list.of);
   const keys = useRowKeys();
   const may = useMay('submit');
@@ -131,7 +125,6 @@ function TaskRows({ filters, list, total, moreFilters, searched, ...table }: Tas
       toolbar={
         <>
           <SelectionActions selection={selection} filters={filters} total={total} />
-          {moreFilters}
           {searched === null || table.rows.length === 0 ? null : <span className="faint">{searched}</span>}
         </>
       }

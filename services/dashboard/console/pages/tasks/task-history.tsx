@@ -3,6 +3,7 @@ import type { Attempt, LogEntry, TaskError } from '../../api/tasks.ts';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
+import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
 import classes from './tasks.module.css';
 
@@ -66,7 +67,7 @@ function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: 
       {error ? (
         <>
           <p className={classes['words']}>
-            <strong>{error.code}</strong> {error.message}
+            <strong>{error.code}</strong> <Sentence text={error.message} />
           </p>
           {isExplained ? null : <Diagnostics details={error.details} />}
         </>

@@ -3,8 +3,9 @@ import { useDeferredValue, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import { usePerson } from '../../api/call-api.ts';
 import { ApiProblem, type TaskRef } from '../../api/records.ts';
-import type { Attempt, TaskError, TaskRecord } from '../../api/tasks.ts';
+import type { Attempt, TaskError, TaskRecord, Why } from '../../api/tasks.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
+import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import { PageLink, useSearchParameter } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
@@ -68,17 +69,18 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
   const { parts, written, isLive, refresh } = live;
   if (parts === undefined) return null;
   const { task, attempts, steps, log, artifacts, why } = parts;
+  const error = errorToShow(task, why);
   return (
     <>
       <TaskHead taskRef={taskRef} task={task} why={why} isLive={isLive} onChanged={refresh} />
       {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={refresh} />}
       {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
-      {task.error ? <ErrorNote error={task.error} task={task} attempts={attempts} /> : null}
+      {error ? <ErrorNote error={error} task={task} attempts={attempts} /> : null}
       <TaskTexts task={task} written={written} />
       <TaskFiles taskRef={taskRef} task={task} artifacts={artifacts} />
       {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
-      {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={Boolean(task.error)} /> : null}
+      {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={error !== null} /> : null}
       <TaskGantt steps={steps} attempts={attempts} reasons={why.reasons} />
       <TaskTree task={task} taskRef={taskRef} />
       <TaskDeliveries task={task} taskRef={taskRef} />
@@ -86,6 +88,11 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
       <TaskFacts task={task} taskRef={taskRef} />
     </>
   );
+}
+
+/** The error of the last attempt. One that was cut off because it has to wait says the same as the note about that. */
+function errorToShow({ error }: TaskRecord, { reasons }: Why): TaskError | null {
+  return reasons.some(({ detail }) => detail === error?.message) ? null : (error ?? null);
 }
 
 interface ErrorNoteProps {
@@ -99,7 +106,9 @@ function ErrorNote({ error, task, attempts }: ErrorNoteProps): ReactElement {
   return (
     <section className={`card ${classes['failed']}`}>
       <h2>{error.code}</h2>
-      <p className={classes['words']}>{error.message}</p>
+      <p className={classes['words']}>
+        <Sentence text={error.message} />
+      </p>
       <NextAttempt error={error} task={task} attempts={attempts} />
       <Diagnostics details={error.details} />
     </section>

@@ -1,4 +1,5 @@
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { gateText } from '../../parts/text/gate-texts.ts';
 
 interface Step {
   status: TaskStatus;
@@ -83,9 +84,8 @@ function describeRun({ note = null }: Step, attempt: Attempt | undefined): Descr
 const LONG_WAITS = new Set<TaskStatus>(['pending', 'failed', 'timeout']);
 
 function describeWait({ status, note = null }: Step, reason: Reason | undefined): Described {
-  const name = WAIT_NAMES[status] ?? status;
-  if (reason !== undefined) return { name: `${name}: ${reason.gate}`, detail: reason.detail, tone: 'warn' };
-  return { name, detail: note, tone: LONG_WAITS.has(status) ? 'warn' : 'idle' };
+  if (reason !== undefined) return { name: `Waits for ${gateText(reason.gate)}`, detail: reason.detail, tone: 'warn' };
+  return { name: WAIT_NAMES[status] ?? status, detail: note, tone: LONG_WAITS.has(status) ? 'warn' : 'idle' };
 }
 
 /** Where a span stands between the first and the last time, in percent; a short one keeps a visible width. */

@@ -24,7 +24,9 @@ export function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): Reac
         ))}
       </ul>
       {helps.map((sentence) => (
-        <span key={sentence}>{sentence}</span>
+        <span key={sentence}>
+          <Sentence text={sentence} />
+        </span>
       ))}
       {typeof estimatedStartMs === 'number' ? (
         <span className="faint">It should start in about {durationText(estimatedStartMs)}.</span>

@@ -50,7 +50,7 @@ function columnsOf(title: string, total: number): Column<UsageItem>[] {
     {
       id: 'share',
       title: 'Share',
-      width: 145,
+      width: 160,
       cell: ({ group, costMicroUsd }) => (
         <Bar label={`Cost of ${group ?? 'unknown'}`} value={costMicroUsd ?? 0} of={total} text={percentText((costMicroUsd ?? 0) / total)} />
       ),

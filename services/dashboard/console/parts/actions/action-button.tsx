@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useMay, type Scope } from '../../api/person.ts';
 import { Icon, type IconName } from '../icon.tsx';
 import { useAction, type Action } from './use-action.ts';
+import { useBusy } from './use-busy.ts';
 
 interface ActionButtonProps extends Action {
   /** Without this scope there is no button. */
@@ -19,15 +20,13 @@ const ICON_PX = 14;
 export function ActionButton({ needs, text, icon, danger = false, size = 'xs', ...action }: ActionButtonProps): ReactElement | null {
   const may = useMay(needs);
   const act = useAction();
-  const [isBusy, setBusy] = useState(false);
+  const { button, isBusy, whileBusy } = useBusy();
   if (!may) return null;
   // Busy only once it is confirmed.
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    await action.run().finally(() => setBusy(false));
-  };
+  const run = (): Promise<unknown> => whileBusy(action.run);
   return (
     <Button
+      ref={button}
       size={size}
       variant={danger ? 'outline' : 'default'}
       {...(danger ? { color: 'red' } : {})}

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { useMay, type Scope } from '../../api/person.ts';
 import { problemText, type TaskAction, type TaskActionTarget } from '../../api/records.ts';
 import { countAction, startAction } from '../../api/task-actions.ts';
@@ -8,6 +8,7 @@ import { changedTasks } from './changed-tasks.ts';
 import { useConfirm } from './confirm.tsx';
 import { showJob } from './jobs.tsx';
 import { notify } from './notices.tsx';
+import { useBusy } from './use-busy.ts';
 
 const ACTION_TEXTS: Readonly<Record<TaskAction, { text: string; needs: Scope; warning: string }>> = {
   retry: { text: 'Retry', needs: 'submit', warning: 'Each gets a new first attempt.' },
@@ -47,13 +48,9 @@ function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHI
   const { text, needs, warning } = ACTION_TEXTS[action];
   const may = useMay(needs);
   const confirm = useConfirm();
-  const [isBusy, setBusy] = useState(false);
+  // Not busy while the dialog asks: the person is the one who is waited for.
+  const { button, isBusy, whileBusy } = useBusy();
   if (!may) return null;
-  /** Not busy while the dialog asks: the person is the one who is waited for. */
-  const whileBusy = async <Answer,>(call: () => Promise<Answer>): Promise<Answer> => {
-    setBusy(true);
-    return await call().finally(() => setBusy(false));
-  };
   const start = async (): Promise<void> => {
     const { matched, exact } = await whileBusy(() => countAction(action, target));
     if (matched === 0) return notify({ text: `There is no task to ${text.toLowerCase()}` });
@@ -74,7 +71,7 @@ function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHI
     start().catch((error: unknown) => notify({ text: problemText(error), tone: 'bad' }));
   };
   return (
-    <Button size={size} variant="default" loading={isBusy} onClick={onClick}>
+    <Button ref={button} size={size} variant="default" loading={isBusy} onClick={onClick}>
       {label === '' ? text : `${text} ${label}`}
     </Button>
   );

@@ -37,14 +37,16 @@ export function ConfirmDialog(): ReactElement {
     current.read()?.answer(isConfirmed);
     current.change(() => null);
   };
+  // A key that is held down, or pressed twice, must not do what cannot be undone.
+  const isDanger = open?.danger === true;
   return (
     <Modal opened={open !== null} onClose={() => close(false)} title={open?.title} closeButtonProps={{ 'aria-label': 'Close' }}>
       <div>{open?.text}</div>
       <div className={classes['buttons']}>
-        <Button variant="default" onClick={() => close(false)}>
+        <Button variant="default" data-autofocus={isDanger || undefined} onClick={() => close(false)}>
           Back
         </Button>
-        <Button {...(open?.danger === true ? { color: 'red' } : {})} data-autofocus onClick={() => close(true)}>
+        <Button {...(isDanger ? { color: 'red' } : {})} data-autofocus={!isDanger || undefined} onClick={() => close(true)}>
           {open?.button}
         </Button>
       </div>

@@ -1,5 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
+import { useTyped } from './use-typed.ts';
 
 interface DateInputProps extends Pick<TextInputProps, 'label' | 'aria-label' | 'leftSection' | 'leftSectionWidth'> {
   type: 'date' | 'datetime-local';
@@ -13,31 +14,20 @@ const SENSIBLE = /^2\d{3}-/;
 
 /** A field that reports a date or time of the year 2000 or later at once, and anything else when a person leaves it or presses Enter. */
 export function DateInput({ value, onChange, ...field }: DateInputProps): ReactElement {
-  const [typed, setTyped] = useState(value);
-  const [shown, setShown] = useState(value);
-  // The address has changed otherwise, by Back or Clear.
-  if (value !== shown) {
-    setShown(value);
-    setTyped(value);
-  }
-  const report = (text: string): void => {
-    if (text === value) return;
-    setShown(text);
-    onChange(text);
-  };
+  const { text, setText, report } = useTyped(value, onChange);
   return (
     <TextInput
       {...field}
       size="xs"
-      value={typed}
+      value={text}
       onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value);
+        setText(currentTarget.value);
         if (SENSIBLE.test(currentTarget.value)) report(currentTarget.value);
       }}
       // A part of a date is no value: the field is empty as long as one is missing.
-      onBlur={({ currentTarget }) => (currentTarget.validity.badInput ? setTyped(value) : report(typed))}
+      onBlur={({ currentTarget }) => (currentTarget.validity.badInput ? setText(value) : report(text))}
       onKeyDown={({ key, currentTarget }) => {
-        if (key === 'Enter' && !currentTarget.validity.badInput) report(typed);
+        if (key === 'Enter' && !currentTarget.validity.badInput) report(text);
       }}
     />
   );

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useState, type ReactElement } from 'react';
+import { useRef, useState, type ReactElement, type ReactNode } from 'react';
 import type { FilterSpec } from '../../routing/filter-query.ts';
 import { useFieldFilters, type Filters } from '../../routing/use-filters.ts';
 import { Icon } from '../icon.tsx';
@@ -25,19 +25,27 @@ interface FilterBarProps<Spec extends FilterSpec> {
   /** Of the page, whose functions may change other parameters too. */
   filters: Filters<Spec>;
   fields: readonly FilterField[];
+  /** After the fields. */
+  children?: ReactNode;
 }
 
 /** The filters of a page in a line, and a button that removes them. */
-export function FilterBar<Spec extends FilterSpec>({ filters, fields }: FilterBarProps<Spec>): ReactElement {
+export function FilterBar<Spec extends FilterSpec>({ filters, fields, children }: FilterBarProps<Spec>): ReactElement {
   const { values, count } = useFieldFilters(filters.spec);
   // A narrow page shows them on request.
   const [isOpen, setOpen] = useState(false);
+  const bar = useRef<HTMLElement>(null);
   const change = (name: string, value: unknown, replace = false): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the field's kind decides the value's type
     filters.change({ [name]: value } as Partial<typeof values>, { replace });
   };
+  const clear = (): void => {
+    filters.clear();
+    // The button goes with the last filter, and the focus would go to the top of the page.
+    bar.current?.focus();
+  };
   return (
-    <search className={classes['bar']} aria-label="Filters" data-open={isOpen || undefined}>
+    <search ref={bar} tabIndex={-1} className={classes['bar']} aria-label="Filters" data-open={isOpen || undefined}>
       <Button className={classes['fold'] ?? ''} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {count === 0 ? 'Filters' : `Filters (${count})`}
       </Button>
@@ -45,10 +53,11 @@ export function FilterBar<Spec extends FilterSpec>({ filters, fields }: FilterBa
         <Field key={field.name} field={field} value={values[field.name]} onChange={change} />
       ))}
       {count === 0 ? null : (
-        <Button size="xs" variant="subtle" color="gray" onClick={filters.clear}>
+        <Button size="xs" variant="subtle" color="gray" onClick={clear}>
           Clear
         </Button>
       )}
+      {children}
     </search>
   );
 }

@@ -1,7 +1,8 @@
 import { TextInput } from '@mantine/core';
-import { useEffect, useEffectEvent, useState, type ReactElement } from 'react';
+import { useEffect, useEffectEvent, type ReactElement } from 'react';
 import { Icon } from '../icon.tsx';
 import classes from './filters.module.css';
+import { useTyped } from './use-typed.ts';
 
 interface TextFieldProps {
   label: string;
@@ -16,23 +17,13 @@ const TYPING_MS = 300;
 
 /** A field that reports once a person pauses. */
 export function TextField({ label, isSearch, value, onChange }: TextFieldProps): ReactElement {
-  const [typed, setTyped] = useState(value);
-  const [shown, setShown] = useState(value);
-  // The address has changed otherwise, by Back or Clear.
-  if (value !== shown) {
-    setShown(value);
-    setTyped(value);
-  }
-  const report = (text: string): void => {
-    setShown(text);
-    onChange(text);
-  };
+  const { text, setText, report } = useTyped(value, onChange);
   const reportLater = useEffectEvent(report);
   useEffect(() => {
-    if (typed === value) return undefined;
-    const timer = setTimeout(() => reportLater(typed), TYPING_MS);
+    if (text === value) return undefined;
+    const timer = setTimeout(() => reportLater(text), TYPING_MS);
     return () => clearTimeout(timer);
-  }, [typed, value]);
+  }, [text, value]);
   return (
     <TextInput
       size="xs"
@@ -40,12 +31,12 @@ export function TextField({ label, isSearch, value, onChange }: TextFieldProps):
       type="search"
       aria-label={label}
       placeholder={label}
-      value={typed}
+      value={text}
       {...(isSearch ? { 'data-search': true, leftSection: <Icon name="search" size={14} /> } : {})}
-      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      onChange={({ currentTarget }) => setText(currentTarget.value)}
       onKeyDown={({ key, currentTarget }) => {
         if (key === 'Escape') currentTarget.blur();
-        if (key === 'Enter' && typed !== value) report(typed);
+        if (key === 'Enter') report(text);
       }}
     />
   );

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Icon } from '../icon.tsx';
+import { ownZone } from '../zone-time.ts';
 import { DateInput } from './date-input.tsx';
 import classes from './filters.module.css';
 
@@ -40,7 +41,7 @@ export function TimeField({ label, value, onChange }: TimeFieldProps): ReactElem
         <div className={classes['time']}>
           <DateInput
             type="datetime-local"
-            label={label}
+            label={`${label} (${ownZone()})`}
             value={value === '' ? '' : localTime(value)}
             onChange={(local) => onChange(isoTime(local), true)}
           />

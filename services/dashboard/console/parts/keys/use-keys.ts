@@ -36,9 +36,10 @@ export function useKeys(keys: readonly PageKey[]): void {
   }, [names]);
 }
 
-const FIELDS = 'input, textarea, select, [contenteditable], [role=dialog], [role=menu]';
+/** A box or a button of a choice takes no text. */
+const FIELDS = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [role=dialog], [role=menu]';
 /** These already have a meaning for Enter and Space. */
-const PRESSABLE = 'a, button, summary';
+const PRESSABLE = 'a, button, summary, input';
 
 function isTaken(event: KeyboardEvent): boolean {
   const isCombined = event.ctrlKey || event.metaKey || event.altKey;

@@ -1,4 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
+import { useId, type ReactElement, type ReactNode } from 'react';
 import { PageLink } from '../../routing/navigation.tsx';
 import type { Tone } from '../tone.ts';
 import classes from './layout.module.css';
@@ -20,10 +20,20 @@ interface StatProps {
 
 /** A number with its name. */
 export function Stat({ label, value, hint, href, tone }: StatProps): ReactElement {
+  const id = useId();
   return (
     <div className={classes['stat']} data-tone={tone}>
-      <dt>{label}</dt>
-      <dd className={classes['value']}>{href === undefined ? value : <PageLink href={href}>{value}</PageLink>}</dd>
+      <dt id={`${id}label`}>{label}</dt>
+      <dd className={classes['value']}>
+        {href === undefined ? (
+          value
+        ) : (
+          // A number alone says nothing in a list of links.
+          <PageLink href={href} id={`${id}value`} aria-labelledby={`${id}label ${id}value`}>
+            {value}
+          </PageLink>
+        )}
+      </dd>
       {hint === undefined ? null : <dd className={classes['hint']}>{hint}</dd>}
     </div>
   );

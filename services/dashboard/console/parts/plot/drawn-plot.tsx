@@ -6,7 +6,7 @@ import type { Tone } from '../tone.ts';
 import type { PlotProps } from './plot.tsx';
 import type { PlotSeries } from './plot-series.ts';
 import { ThemeColours } from './theme-colour.ts';
-import { timeTexts } from './time-texts.ts';
+import { timeRange, timeTexts } from './time-texts.ts';
 
 const BAR_PART = 0.7;
 const AXIS_PX = 46;
@@ -85,7 +85,7 @@ function plotOptions(colours: ThemeColours, { series, unit, kind, width, height 
     legend: { show: false },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: {
-      x: { range: (plot, first, last) => [first - marginOf(plot, kind), last + marginOf(plot, kind)] },
+      x: { range: (plot) => timeRange([...plot.data[0]], marginOf(plot, kind)) },
       y: { range: (_plot, _least, greatest) => [0, Math.max(unit === '$' ? CENT : 1, greatest * 1.1)] },
     },
     axes: [
@@ -99,7 +99,8 @@ function plotOptions(colours: ThemeColours, { series, unit, kind, width, height 
         stroke: colour(tone),
         fill: () => (kind === 'stack' ? colour(tone)() : withAlpha(colours.of(tone))),
         width: 1.5,
-        points: { show: false },
+        // No line leads to a single one.
+        points: { show: (plot: UPlot) => kind === 'line' && plot.data[0].length === 1 },
         ...(paths === undefined ? {} : { paths }),
       })),
     ],

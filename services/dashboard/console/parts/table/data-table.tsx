@@ -2,9 +2,10 @@ import { Button } from '@mantine/core';
 import { useDeferredValue, useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import type { Column, RowKey } from './column.ts';
 import { ColumnMenu } from './column-menu.tsx';
+import { useCutTitles } from './cut-titles.ts';
 import classes from './data-table.module.css';
 import { useShownColumns } from './shown-columns.ts';
-import { useSteadyRows, type RowList } from './steady-rows.ts';
+import { useSteadyRows, type RowList, type SteadyRows } from './steady-rows.ts';
 import { openRow, TableBody } from './table-body.tsx';
 import { TableHead } from './table-head.tsx';
 import type { Selection } from './use-selection.ts';
@@ -27,6 +28,8 @@ export interface DataTableProps<Row> {
   selection?: Selection;
   tone?: (row: Row) => 'bad' | 'warn' | null;
   more?: { hasMore: boolean; isLoading: boolean; load: () => void; text?: string };
+  /** Whether older rows may be left out of a list without `more`. */
+  isPart?: boolean;
   /** Above the table. */
   toolbar?: ReactNode;
   /** The filter of these rows, not of those that are read still; the rows of another filter are shown at once. */
@@ -37,8 +40,8 @@ const EMPTY_LIST: RowList<never> = { rows: [], of: '', isComplete: false };
 
 /** A dense table: virtual rows, chosen columns, keys, and rows that stay in place while they are used. */
 export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
-  const { name, label, rowId, columns, whenEmpty, more, toolbar, of = '' } = props;
-  const isComplete = more?.hasMore === false;
+  const { name, label, rowId, columns, whenEmpty, more, isPart = false, toolbar, of = '' } = props;
+  const isComplete = more === undefined ? !isPart : !more.hasMore;
   const newest = useMemo(() => ({ rows: props.rows, of, isComplete }), [props.rows, of, isComplete]);
   // The page opens without them, and they follow while the browser has time: both at once would be a long frame.
   const list = useDeferredValue(newest, EMPTY_LIST);
@@ -49,18 +52,10 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
   const table = useTableRows({ name, rows: steady.rows, rowId, columns, visibility });
   const shown = useMemo(() => columns.filter(({ id }) => visibility[id] === true), [columns, visibility]);
   useOpenOnClick(box);
+  useCutTitles(box);
   return (
     <div className={classes['frame']}>
-      {toolbar === undefined && steady.newCount === 0 ? null : (
-        <div className={classes['toolbar']}>
-          <div className={classes['tools']}>{toolbar}</div>
-          {steady.newCount > 0 ? (
-            <Button size="compact-xs" variant="light" onClick={steady.showNew}>
-              {steady.newCount} new
-            </Button>
-          ) : null}
-        </div>
-      )}
+      <Toolbar tools={toolbar} {...steady} />
       <div ref={setBox} className={classes['box']}>
         <div className={classes['corner']}>
           <ColumnMenu columns={columns} visibility={visibility} onChoose={choose} />
@@ -74,6 +69,25 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactElement {
       {more?.hasMore === true ? (
         <Button mt="sm" size="xs" variant="default" loading={more.isLoading} onClick={more.load}>
           {more.text ?? 'Show more'}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The tools of a table, and the button that shows new rows. Without tools it stands over the head, because it must not move the rows. */
+function Toolbar({
+  tools,
+  newCount,
+  showNew,
+}: { tools: ReactNode } & Pick<SteadyRows<unknown>, 'newCount' | 'showNew'>): ReactElement | null {
+  if (tools === undefined && newCount === 0) return null;
+  return (
+    <div className={classes['toolbar']} data-over={tools === undefined || undefined}>
+      {tools === undefined ? null : <div className={classes['tools']}>{tools}</div>}
+      {newCount > 0 ? (
+        <Button size="compact-xs" variant={tools === undefined ? 'filled' : 'light'} onClick={showNew}>
+          {newCount} new
         </Button>
       ) : null}
     </div>

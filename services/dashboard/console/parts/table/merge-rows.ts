@@ -6,7 +6,8 @@ interface MergeOptions<Row> {
 
 /**
  * The held rows with their newest contents, and rows that follow them; rows that came before them are only counted. A held row that is gone
- * was removed, and leaves. Only at the end, and only as many as are new, rows may have been pushed off the page instead, and stay.
+ * was removed, and leaves. Only at the end of a page that ends with a held row, and only as many as are new, rows may have been pushed off
+ * the page instead, and stay.
  */
 export function mergeRows<Row>(
   held: readonly Row[],
@@ -24,7 +25,8 @@ export function mergeRows<Row>(
   const last = rows[lastKnown];
   const lastPlace = last === undefined ? -1 : heldIds.indexOf(rowId(last));
   const behind = heldIds.slice(lastPlace + 1).filter((id) => !newest.has(id));
-  const pushedOff = new Set(isComplete ? [] : behind.slice(0, newCount));
+  const isPushed = !isComplete && following.length === 0;
+  const pushedOff = new Set(isPushed ? behind.slice(0, newCount) : []);
   const kept = held.filter((row) => newest.has(rowId(row)) || pushedOff.has(rowId(row)));
   return { rows: [...kept.map((row) => newest.get(rowId(row)) ?? row), ...following], newCount };
 }

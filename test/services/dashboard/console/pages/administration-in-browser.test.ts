@@ -167,10 +167,12 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   await web.page.getByRole('figure').filter({ hasText: 'Failed tasks in 5 minutes' }).getByText('INVALID_INPUT').first().waitFor();
   await web.page.getByRole('list', { name: 'Releases with failures' }).getByRole('link', { name: '3' }).waitFor();
   await web.expectPage('failures');
-  await web.page.getByText('Release', { exact: true }).click();
+  await web.page.getByRole('radio', { name: 'Error and agent' }).focus();
+  await web.page.keyboard.press('ArrowLeft');
   const releases = web.page.getByRole('list', { name: 'Failures by release' });
   await releases.getByText('3 tasks').waitFor();
   expect(new URL(web.page.url()).searchParams.get('groupBy')).toBe('release');
+  expect(await web.page.getByRole('radio', { name: 'Release' }).and(web.page.locator(':focus')).count()).toBe(1);
   await releases.getByRole('link', { name: '3 tasks' }).click();
   await web.page.getByRole('table', { name: 'Tasks' }).getByText('a secret').waitFor();
   expect(new URL(web.page.url()).searchParams.get('release')).not.toBe(null);
@@ -178,6 +180,12 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   await button('Discard all', group).click();
   await button('Discard 2 tasks', dialog()).waitFor();
   expect(await web.page.locator('main button[data-loading]').count()).toBe(0);
+  // Enter that is pressed twice discards nothing, and the focus is again where it was.
+  expect(await button('Back', dialog()).and(web.page.locator(':focus')).count()).toBe(1);
+  await web.page.keyboard.press('Enter');
+  await dialog().waitFor({ state: 'detached' });
+  await button('Discard all', group).and(web.page.locator(':focus')).waitFor();
+  await web.page.keyboard.press('Enter');
   await button('Discard 2 tasks', dialog()).click();
   await group.waitFor({ state: 'detached' });
   await groups.getByText('PERMISSION_DENIED').waitFor();

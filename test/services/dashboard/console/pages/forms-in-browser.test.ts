@@ -67,12 +67,14 @@ test.skipIf(!hasBrowser)('the secret of an agent stays, goes when that is ticked
   await web.api('PUT', '/v1/agents/model', { kind: 'openai', model: 'm', baseUrl: 'https://models.example/v1', apiKey: 'sk-old' });
   await web.open('/agents/model');
   await button('Edit').click();
+  await dialog().getByText('Empty: the agent keeps its API key, which is never shown').waitFor();
+  await dialog().getByText('Empty: 300, that of the fleet (tasks.timeoutMs)').waitFor();
   await dialog().getByLabel('Address of the API').fill('https://elsewhere.example/v1');
   await button('Save', dialog()).click();
   await dialog().getByText('expected again').waitFor();
-  expect(await dialog().getByLabel('API key').getAttribute('aria-invalid')).toBe('true');
+  expect(await dialog().getByRole('textbox', { name: 'API key' }).getAttribute('aria-invalid')).toBe('true');
   await web.expectPage('the form of an agent that is refused');
-  await dialog().getByLabel('Remove the one that is set').check();
+  await dialog().getByLabel('Remove its API key').check();
   await button('Save', dialog()).click();
   await dialog().waitFor({ state: 'detached' });
   expect(await definition('model')).toEqual({ kind: 'openai', model: 'm', baseUrl: 'https://elsewhere.example/v1' });

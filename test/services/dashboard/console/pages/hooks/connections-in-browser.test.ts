@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { createWebhooksService } from '../../../../../../services/webhooks/create-webhooks-service.ts';
@@ -52,6 +52,7 @@ const open = async (path: string): Promise<void> => void (await page.goto(`${das
 const button = (name: string): ReturnType<Page['locator']> => page.getByRole('button', { name, exact: true });
 const table = (name: string): ReturnType<Page['locator']> => page.getByRole('table', { name, exact: true });
 const row = (name: string, text: string): ReturnType<Page['locator']> => table(name).locator('tr').filter({ hasText: text }).first();
+const focused = async (control: Locator): Promise<boolean> => (await control.and(page.locator(':focus')).count()) === 1;
 const confirm = (name: string): Promise<void> => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
 
 describe.skipIf(!hasBrowser)('the page Hooks', () => {
@@ -74,6 +75,7 @@ describe.skipIf(!hasBrowser)('the page Hooks', () => {
     ).toBe(1);
     await button('Show the hook').click();
     await page.getByRole('heading', { name: 'pull requests' }).waitFor();
+    expect(await page.getByRole('navigation', { name: 'Main' }).locator('[aria-current]').innerText()).toBe('Hooks');
     expect(await page.getByText(/[0-9a-f]{64}/).count()).toBe(0);
 
     await fetch(address, { method: 'POST', headers: { 'x-hub-signature-256': 'sha256=00' }, body: '{"from":"nobody"}' });
@@ -116,6 +118,16 @@ describe.skipIf(!hasBrowser)('the page Deliveries', () => {
     await row('Deliveries', task.id).getByText('failed', { exact: true }).waitFor();
     await row('Endpoints that fail', endpoint.url).waitFor();
     await web.expectPage('deliveries');
+    // Filters keep the focus of a person who changes them by keyboard.
+    await page.getByLabel('Status').focus();
+    await page.getByLabel('Status').selectOption('delivered');
+    await page.getByText('No delivery fits the filter.').waitFor();
+    expect(await focused(page.getByLabel('Status'))).toBe(true);
+    await button('Clear').focus();
+    await page.keyboard.press('Enter');
+    await row('Deliveries', task.id).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused(page.getByLabel('Status'))).toBe(true);
     await row('Deliveries', task.id).getByRole('button', { name: 'Retry' }).click();
     await row('Endpoints that fail', endpoint.url).getByText('disabled', { exact: true }).waitFor();
     isBroken = false;
@@ -150,6 +162,22 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await expect.poll(() => page.getByText('said to try').count()).toBeGreaterThan(0);
   });
 
+  test('a row that was removed leaves below the pointer, also the last one while others are new', async () => {
+    await web.api('PUT', '/v1/agents/zz-last', { kind: 'echo' });
+    await open('/agents');
+    await row('Agents', 'zz-last').waitFor();
+    await row('Agents', 'echo').hover();
+    await web.api('PUT', '/v1/agents/aa-first', { kind: 'echo' });
+    await web.api('DELETE', '/v1/agents/zz-last');
+    // The list is read again every 15 seconds.
+    await button('1 new').waitFor({ timeout: 30_000 });
+    await row('Agents', 'zz-last').waitFor({ state: 'detached' });
+    expect(await row('Agents', 'aa-first').count()).toBe(0);
+    await button('1 new').click();
+    await row('Agents', 'aa-first').waitFor();
+    await web.api('DELETE', '/v1/agents/aa-first');
+  });
+
   test('creates, changes, pauses and deletes an agent of the API', async () => {
     await open('/agents');
     await button('New agent').click();
@@ -161,6 +189,7 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await button('Create').click();
     await page.getByRole('heading', { name: 'writer', level: 1 }).waitFor();
     await button('Edit').click();
+    expect(await dialog.locator(':focus').count()).toBe(1);
     await dialog.getByLabel('Description').fill('Writes release notes');
     await button('Save').click();
     await page.getByText('Writes release notes').first().waitFor();
@@ -168,6 +197,9 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await confirm('Pause');
     await page.getByText('This agent is paused').waitFor();
     await expectAccessiblePage(page, 'a paused agent');
+    // Its times are those of the browser's zone, and no text of the server.
+    expect(await page.getByText(/\d{4}-\d\d-\d\d/).count()).toBe(0);
+    expect(await page.getByRole('main').locator('time').count()).toBeGreaterThan(0);
     await button('Resume').click();
     await page.getByText('This agent is paused').waitFor({ state: 'detached' });
     await button('Delete').click();

@@ -112,6 +112,8 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await reason.waitFor();
     expect(await reason.locator('time').getAttribute('datetime')).toBe('2100-01-01T09:00:07Z');
     expect(await reason.innerText()).toMatch(/^not before 1 Jan, \d\d:\d\d:07 \S+$/);
+    await page.getByText('Why it waits').locator('xpath=..').locator('code', { hasText: 'scheduledFor' }).waitFor();
+    await page.getByText('Waits for its time', { exact: true }).waitFor();
   });
 
   test('shows why a task waits, with a link to the task before it, and changes its priority', async () => {

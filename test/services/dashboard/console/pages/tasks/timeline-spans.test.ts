@@ -23,7 +23,7 @@ it('a task that failed once and waits again has a span for each wait and attempt
     ['Waits for a worker', 'idle', 1000, 2000, false],
     ['Starts', 'idle', 2000, 3000, false],
     ['Attempt 1', 'bad', 3000, 5000, false],
-    ['Waits for its retry: retry', 'warn', 5000, 9000, true],
+    ['Waits for its retry', 'warn', 5000, 9000, true],
   ]);
   expect(spans[3]?.detail).toBe('NETWORK_ERROR');
 });

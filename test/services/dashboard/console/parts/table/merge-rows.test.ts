@@ -40,6 +40,10 @@ test('held rows at the end stay when as many new ones pushed them off the page',
   expect(mergeIds('ba', 'dc')).toEqual(['ba', 2]);
 });
 
+test('nothing is pushed off a page that goes on behind the held rows', () => {
+  expect(mergeIds('cba', 'dcz')).toEqual(['cz', 1]);
+});
+
 test('a row that was removed from the middle leaves although new rows came', () => {
   expect(mergeIds('dcba', 'fedb')).toEqual(['dba', 2]);
 });
