@@ -16,6 +16,8 @@ export interface CommandContext {
   readonly readVariable: (name: string) => string | undefined;
   /** The address that `connect` would use. Throws a `CliProblem` when there is none. */
   findAddress(): string;
+  /** Whether that is the address of another fleet than this machine's. */
+  isElsewhere(): boolean;
   /** Sets the exit code; the last call counts. */
   end(code: ExitCode): void;
   /** The complete text of standard input. */

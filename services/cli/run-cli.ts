@@ -5,7 +5,7 @@ import { hasCode } from '#shared/errors/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { CliProblem, EXIT, type ExitCode } from './cli-problem.ts';
 import { ApiClient } from './client/api-client.ts';
-import { findServer, type ServerOptions } from './client/find-server.ts';
+import { findServer, isElsewhere, type ServerOptions } from './client/find-server.ts';
 import type { CommandContext, ContextOf } from './command-context.ts';
 import type { Doctor } from './commands/fleet/doctor.ts';
 import { createProgram } from './create-program.ts';
@@ -57,6 +57,7 @@ function contextMaker(env: CliEnvironment, { stdin, stdout, stderr, variables }:
     env,
     readVariable: (name) => readNamedVariable(name, variables),
     findAddress: () => findServer({ ...command.optsWithGlobals<ServerOptions>(), key: '' }, env, process.cwd()).url,
+    isElsewhere: () => isElsewhere(command.optsWithGlobals<ServerOptions>(), env, process.cwd()),
     connect: () => new ApiClient(findServer(command.optsWithGlobals<ServerOptions>(), env, process.cwd())),
     readInput: () => text(stdin),
   });

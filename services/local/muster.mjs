@@ -20,8 +20,7 @@ if (!existsSync(join(root, 'node_modules', 'commander'))) {
 }
 
 async function run() {
-  // The reader of a pipe may leave early (`muster tasks | head -1`), which is no failure.
-  process.stdout.on('error', () => process.exit(0));
+  process.stdout.on('error', leave);
   // Half of the time of a short command is compiling. Where the folder cannot be written, Node goes on without it.
   nodeModules.enableCompileCache(join(root, 'node_modules', '.cache', 'node'));
   const { runCli } = await import('../cli/run-cli.ts');
@@ -34,7 +33,14 @@ async function doctor(request) {
   return runDoctor({ out: process.stdout, ...request });
 }
 
+/** The reader of a pipe may leave early (`muster tasks | head -1`), which is no failure. */
+function leave() {
+  process.exit(0);
+}
+
 async function dev() {
+  // A fleet stops in order.
+  process.stdout.off('error', leave);
   const { runDev } = await import('./dev/run-dev.ts');
   await runDev();
 }

@@ -4,6 +4,7 @@ import { createRouterService, type Parts, type Service } from '#shared/lifecycle
 import { acceptTask } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { hookRoutes } from './hook-routes.ts';
+import { HookLookup } from './hook-lookup.ts';
 import { HookStore } from './hook-store.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import { HookDeliveries } from './deliveries/hook-deliveries.ts';
@@ -35,6 +36,7 @@ export function createWebhooksService(parts: Parts): Service {
     receiveHook({
       ...answering,
       store,
+      lookup: new HookLookup(store),
       log,
       load: createServerLoad(http),
       refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),

@@ -73,6 +73,12 @@ export class HookStore {
     return tenant === null ? null : await this.find(tenant, id);
   }
 
+  /** Which of these ids are those of hooks, of whichever tenant. */
+  async findKnown(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const owners = await this.#redis.hmget(this.#keys.fleet.hookOwners, ...ids);
+    return new Set(ids.filter((_, at) => typeof owners[at] === 'string'));
+  }
+
   /** Up to `limit` hooks with ids after the cursor; ids sort by when the hooks were made. */
   async list(tenant: string, { limit, cursor }: { limit: number; cursor: string | null }): Promise<HookPage> {
     const { hooks } = this.#keys.tenant(tenant);

@@ -4,11 +4,14 @@ import { contextOf, readRawBody, type RefusalLimit, sendProblem, type ServerLoad
 import type { Log } from '#shared/log/index.ts';
 import { answerWebhook, type AnswerWebhookParts } from './answer-webhook.ts';
 import { refusedDelivery } from './deliveries/describe-delivery.ts';
+import type { HookLookup } from './hook-lookup.ts';
 import type { HookStore } from './hook-store.ts';
 import { type Hook, HOOK_ID } from './hook.ts';
 
 interface ReceiveHookParts extends AnswerWebhookParts {
   readonly store: HookStore;
+  /** For addresses that guess. */
+  readonly lookup: HookLookup;
   readonly log: Log;
   readonly maxBodyBytes: number;
   /** Used where this is mounted without the server, which has its own. */
@@ -67,12 +70,15 @@ function receiverOf(id: string): string {
 
 /**
  * The hook, for an address that is not blocked for it. Guesses block an address for unknown hooks only: it may be a provider's, whose other
- * customers guess. A known hook is therefore looked up also for such an address. Errors: `hook.not-found`, `limit.rate`.
+ * customers guess. A known hook is therefore found also for such an address, by a read that its guesses share. Errors: `hook.not-found`,
+ * `limit.rate`.
  */
 async function findOpen(parts: ReceiveHookParts, id: string, address: string | undefined): Promise<Hook> {
-  const { refusals } = parts;
-  if (HOOK_ID.test(id)) refusals.assertOpen(address, receiverOf(id));
-  const hook = await findEnabled(parts, id);
+  const { refusals, lookup } = parts;
+  const isId = HOOK_ID.test(id);
+  if (isId) refusals.assertOpen(address, receiverOf(id));
+  const mayBeKnown = isId && (!refusals.isBlocked(address, UNKNOWN_HOOKS) || (await lookup.isKnown(id)));
+  const hook = mayBeKnown ? await findEnabled(parts, id) : null;
   if (hook !== null) return hook;
   refusals.assertOpen(address, UNKNOWN_HOOKS);
   throw new MusterError('hook.not-found', 'There is no such hook');
@@ -80,7 +86,7 @@ async function findOpen(parts: ReceiveHookParts, id: string, address: string | u
 
 /** Null for an unknown or disabled one, or one of a disabled tenant: the answer is the same, so that a sender learns nothing from it. */
 async function findEnabled(parts: ReceiveHookParts, id: string): Promise<Hook | null> {
-  const hook = HOOK_ID.test(id) ? await parts.store.findAnywhere(id) : null;
+  const hook = await parts.store.findAnywhere(id);
   return hook?.enabled && !parts.isTenantDisabled(hook.tenant) ? hook : null;
 }
 

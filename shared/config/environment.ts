@@ -47,6 +47,8 @@ export const environmentSchema = z.object({
     .regex(/^(own|\d{1,10})$/, 'expected the number of a user, or own')
     .transform((value) => (value === 'own' ? value : Number(value)))
     .optional(),
+  /** MiB of memory of an attempt of a `command` agent, or `none`: `commands.limits.memoryMb`, which it replaces. A container has less than a machine. */
+  MUSTER_COMMAND_MEMORY_MB: z.union([z.literal('none'), int(16, 16_777_216)], 'expected 16 to 16777216 MiB, or none').optional(),
   /** Which queues a worker serves, and the slots that each is sure of: `critical=2,chat=4,tasks=4`. By default all, by config. Only `deliveries=0` leaves out deliveries. */
   MUSTER_QUEUES: z
     .string()

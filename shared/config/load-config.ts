@@ -111,11 +111,12 @@ const CAPABLE_SLOTS = 4;
 /** What the environment says wins over the file. */
 function applyEnvironment(env: Environment, settings: Settings): void {
   const { MUSTER_MAX_CONCURRENT: maxConcurrent, MUSTER_COMMAND_UID: uid, MUSTER_CAPABILITIES: capabilities } = env;
-  const { MUSTER_OIDC_CLIENT_SECRET: clientSecret } = env;
+  const { MUSTER_OIDC_CLIENT_SECRET: clientSecret, MUSTER_COMMAND_MEMORY_MB: memoryMb } = env;
   const { oidc } = settings.signIn;
   if (capabilities) settings.queues.remote = { slots: CAPABLE_SLOTS, ...settings.queues.remote };
   if (maxConcurrent !== undefined) settings.limits.maxConcurrent = maxConcurrent;
   if (uid !== undefined) settings.commands.uid = uid;
+  if (memoryMb !== undefined) settings.commands.limits.memoryMb = memoryMb;
   if (clientSecret !== undefined && oidc !== undefined) oidc.clientSecret = clientSecret;
 }
 

@@ -96,14 +96,14 @@ export class RefusalLimit {
     this.#perMinute = options.perMinute;
   }
 
+  isBlocked(address: string | undefined, receiver: string): boolean {
+    return this.#blockedMs(address, receiver) > 0;
+  }
+
   /** Errors: `limit.rate`. */
   assertOpen(address: string | undefined, receiver: string): void {
-    const name = nameOf(address, receiver);
-    const retryAfterMs = (this.#blocked.get(name) ?? 0) - Date.now();
-    if (retryAfterMs <= 0) {
-      this.#blocked.delete(name);
-      return;
-    }
+    const retryAfterMs = this.#blockedMs(address, receiver);
+    if (retryAfterMs === 0) return;
     throw new MusterError('limit.rate', `More than ${this.#perMinute} requests of this address were refused within a minute`, {
       details: { perMinute: this.#perMinute },
       retryAfterMs,
@@ -119,6 +119,15 @@ export class RefusalLimit {
     } catch (error) {
       if (error instanceof MusterError) this.#blocked.set(name, Date.now() + (error.retryAfterMs ?? 0));
     }
+  }
+
+  /** How long it stays blocked. */
+  #blockedMs(address: string | undefined, receiver: string): number {
+    const name = nameOf(address, receiver);
+    const leftMs = (this.#blocked.get(name) ?? 0) - Date.now();
+    if (leftMs > 0) return leftMs;
+    this.#blocked.delete(name);
+    return 0;
   }
 
   /** Notes that a request was taken, whose sender proved itself: for an hour no refusals of strangers block its address here. */

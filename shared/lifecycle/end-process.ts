@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { handleStray } from '../agents/index.ts';
-import type { Log } from '../log/index.ts';
+import { isLostReader, type Log } from '../log/index.ts';
 import { LATE, within } from '../time/index.ts';
 
 interface EndOptions {
@@ -37,16 +37,13 @@ export function endOnSignals(options: EndOptions): void {
   const end = createEnd(options, host);
   host.on('SIGTERM', () => end('SIGTERM'));
   host.on('SIGINT', () => end('SIGINT'));
-  let hasTerminal = true;
   // Without a listener it would end this process at once, and leave behind what it started.
-  host.on('SIGHUP', () => {
-    hasTerminal = false;
-    end('SIGHUP');
-  });
+  host.on('SIGHUP', () => end('SIGHUP'));
+  outliveReaders();
   if (options.failure) void endOnFailure(options.failure, options.log, end);
   void options.completion?.then(() => end(COMPLETION));
   const fail = (error: unknown): void => {
-    if (handleStray(error) || (!hasTerminal && isLostTerminal(error))) return;
+    if (handleStray(error)) return;
     options.log.fatal({ event: 'process.failed', err: error }, 'An uncaught error ends this process');
     options.abandon?.();
     host.exit(1);
@@ -55,18 +52,13 @@ export function endOnSignals(options: EndOptions): void {
   host.on('unhandledRejection', fail);
 }
 
-/** A write to a terminal that is closed. */
-function isLostTerminal(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EIO' || error.code === 'EPIPE');
+/** What agents and Node itself print comes to nothing once the terminal is closed or nobody reads the pipe; it ends no process. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.off('error', ignoreLostReader).on('error', ignoreLostReader);
 }
 
-/** Writes to the log; a process whose terminal is closed ends without. */
-function say(write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    if (!isLostTerminal(error)) throw error;
-  }
+function ignoreLostReader(error: Error): void {
+  if (!isLostReader(error)) throw error;
 }
 
 async function endOnFailure(failure: Promise<Error>, log: Log, end: (signal: string) => void): Promise<void> {
@@ -80,25 +72,25 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
   return (signal) => {
     if (firstAt !== null) {
       if (performance.now() - firstAt < SAME_PRESS_MS) return;
-      say(() => log.warn({ event: 'process.interrupted', signal }, 'Ended at once; unfinished work is taken up by the next start'));
+      log.warn({ event: 'process.interrupted', signal }, 'Ended at once; unfinished work is taken up by the next start');
       abandon?.();
       host.exit(INTERRUPTED);
       return;
     }
     firstAt = performance.now();
-    say(() => log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once'));
+    log.info({ event: 'process.stopping', signal }, 'Stopping: running work may end; the same signal again ends at once');
     void drain().then((code) => host.exit(signal === FAILURE ? 1 : code));
   };
 
   async function drain(): Promise<number> {
     try {
       if ((await within(stop(), deadlineMs)) !== LATE) {
-        say(() => log.info({ event: 'process.stopped' }, 'Stopped'));
+        log.info({ event: 'process.stopped' }, 'Stopped');
         return 0;
       }
-      say(() => log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up'));
+      log.error({ event: 'process.stop-late', deadlineMs }, 'Stopping took too long and is given up');
     } catch (error) {
-      say(() => log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed'));
+      log.error({ event: 'process.stop-failed', err: error }, 'Stopping failed');
     }
     abandon?.();
     return 1;

@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { CENSOR, redactError, redactInner, SECRET_NAMES } from './redact.ts';
+import { StdoutWriter } from './stdout-writer.ts';
 
 export type Log = Logger;
 
@@ -12,7 +13,7 @@ export interface LogOptions {
 }
 
 /** Structured JSON log of one service; secrets are replaced. */
-export function createLog({ level, service, destination }: LogOptions): Log {
+export function createLog({ level, service, destination = new StdoutWriter() }: LogOptions): Log {
   const options = {
     level,
     base: { service },
@@ -21,7 +22,7 @@ export function createLog({ level, service, destination }: LogOptions): Log {
     serializers: { err: (error: Error) => redactError(pino.stdSerializers.err(error)) },
     redact: { paths: [...SECRET_NAMES], censor: CENSOR },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
 }
 
 let writtenMs = 0;

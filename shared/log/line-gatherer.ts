@@ -1,4 +1,5 @@
 import pino, { type DestinationStream } from 'pino';
+import { StdoutWriter } from './stdout-writer.ts';
 
 /** How long a line may wait for others. */
 const GATHER_MS = 10;
@@ -41,8 +42,8 @@ const WARN = pino.levels.values['warn'] ?? 0;
 
 /** Gathers what goes to stdout. What waits when the process exits is written then; of a killed process it is lost. */
 export function gatherStdout(): LineGatherer {
-  const gatherer = new LineGatherer(pino.destination(1));
-  // Before the destination's own listener, which writes what it holds.
+  const gatherer = new LineGatherer(new StdoutWriter());
+  // Before the writer's own listener, which writes what it holds.
   process.prependListener('exit', () => gatherer.flush());
   return gatherer;
 }

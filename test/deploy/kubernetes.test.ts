@@ -28,6 +28,12 @@ const containerOf = ({ spec }: Workload): Container => spec.template.spec.contai
 const containerUser = (): unknown => deployments[0]?.spec.template.spec.securityContext['runAsGroup'];
 const serviceOf = (workload: Workload): string => containerOf(workload).command[1]?.split('/')[1] ?? '';
 
+/** Of an amount such as `512Mi` or `1Gi`. */
+function mebibytesOf(amount = ''): number {
+  const [, count, unit] = /^(\d+)(Mi|Gi)$/.exec(amount) ?? [];
+  return Number(count) * (unit === 'Gi' ? 1024 : 1);
+}
+
 describe('the kustomize base', () => {
   it('applies every file beside it but the example of the secret', () => {
     const applied = baseFiles.filter((file) => !['kustomization.yaml', 'secret.example.yaml'].includes(file));
@@ -131,6 +137,17 @@ describe('the kustomize base', () => {
   it('has somebody to bury what the commands of agents leave behind, where there are any', () => {
     const sharing = deployments.filter(({ spec }) => spec.template.spec.shareProcessNamespace);
     expect(sharing).toEqual(deployments.filter((workload) => serviceOf(workload) === 'worker'));
+  });
+
+  it('ends a command of an agent before it takes what the worker itself requests', () => {
+    const workers = deployments.filter((workload) => serviceOf(workload) === 'worker');
+    expect(workers.length).toBeGreaterThan(0);
+    for (const workload of workers) {
+      const { requests, limits } = containerOf(workload).resources;
+      const memoryMb = Number(containerOf(workload).env?.find(({ name }) => name === 'MUSTER_COMMAND_MEMORY_MB')?.value);
+      expect(memoryMb).toBeGreaterThan(0);
+      expect(memoryMb + mebibytesOf(requests['memory'])).toBeLessThanOrEqual(mebibytesOf(limits['memory']));
+    }
   });
 
   it('mounts a folder for files into every pod that stores or reads some, which one component makes a common one', () => {

@@ -58,9 +58,10 @@ export class ApiClient {
     return response.body;
   }
 
-  /** The bytes of a file. */
-  async download(path: string): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#fetch(path, { signal: AbortSignal.timeout(TRANSFER_MS) });
+  /** The bytes of a file; `signal` gives them up. */
+  async download(path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const signals = [AbortSignal.timeout(TRANSFER_MS), ...(signal ? [signal] : [])];
+    const response = await this.#fetch(path, { signal: AbortSignal.any(signals) });
     if (response.body === null) throw networkProblem(new Error('the answer has no body'), this.#server.url);
     return response.body;
   }

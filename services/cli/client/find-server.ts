@@ -41,6 +41,13 @@ export function findServer(options: ServerOptions, env: CliEnvironment, cwd: str
   return { url, key };
 }
 
+/** Whether the address that was given is not that of this machine's fleet. */
+export function isElsewhere(options: ServerOptions, env: CliEnvironment, cwd: string): boolean {
+  const given = options.url ?? env.MUSTER_URL;
+  const local = readLocal(env, cwd);
+  return given !== undefined && (local === null || asOrigin(local.url) !== asOrigin(given));
+}
+
 function missing(what: string): never {
   throw new CliProblem(`There is no ${what}. Do one of these:\n${FIXES}`, { exitCode: EXIT.usage });
 }

@@ -41,8 +41,8 @@ process.on('message', (message) => {
   if (message.kind === 'stop') stopping.resolve();
   else retiring.resolve();
 });
-// The terminal sends Ctrl-C to every process; the supervisor says what follows.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+// The terminal sends Ctrl-C and its own end to every process; the supervisor says what follows.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 try {
   await run();

@@ -17,19 +17,35 @@ export interface DoctorOptions {
   load?: () => Promise<Config>;
   /** Prints JSON instead of a table. */
   json?: boolean;
+  /** What a fleet on another machine finds by its own checks; null, or absent, when this machine's Redis is to be checked. */
+  findChecks?: () => Promise<CheckResult[] | null>;
   /** What needs attention in the running fleet. */
   findAttention?: () => Promise<CheckResult[]>;
 }
 
 /** Checks what the fleet needs and what needs attention, and prints a table. Returns the exit code: 0 when nothing failed, else 1. */
-export async function runDoctor({ out, load = loadConfig, json = false, findAttention }: DoctorOptions): Promise<0 | 1> {
-  const checks: CheckResult[] = [checkNode(process.versions.node)];
-  const config = await loadConfiguration(load, checks);
-  if (config) checks.push(...(await inspectRedis(config)), ...(await inspectAgents(config)), ...checkCommands(config), inspectChat(config));
-  checks.push(...((await findAttention?.()) ?? []));
+export async function runDoctor({
+  out,
+  load = loadConfig,
+  json = false,
+  findChecks = () => Promise.resolve(null),
+  findAttention = () => Promise.resolve([]),
+}: DoctorOptions): Promise<0 | 1> {
+  const elsewhere = await findChecks();
+  const ofMachine = await inspectMachine(load, elsewhere === null);
+  const checks = [checkNode(process.versions.node), ...ofMachine, ...(elsewhere ?? []), ...(await findAttention())];
   const failed = checks.filter(({ state }) => state === 'fail').length;
   out.write(json ? `${JSON.stringify({ items: checks, failed }, null, 2)}\n` : renderChecks(checks, failed));
   return failed === 0 ? 0 : 1;
+}
+
+/** What this machine has for a fleet; `withRedis`: its Redis, too. */
+async function inspectMachine(load: () => Promise<Config>, withRedis: boolean): Promise<CheckResult[]> {
+  const checks: CheckResult[] = [];
+  const config = await loadConfiguration(load, checks);
+  if (config === null) return checks;
+  const ofRedis = withRedis ? await inspectRedis(config) : [];
+  return [...checks, ...ofRedis, ...(await inspectAgents(config)), ...checkCommands(config), inspectChat(config)];
 }
 
 /** A table for a terminal, one check per line. */

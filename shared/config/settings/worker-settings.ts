@@ -32,7 +32,10 @@ export const workerSettingsSchema = z
     blockedMs: int(3000, 500),
     /** After so long a block the worker's process is ended, which its supervisor starts again; null is never. Defaults to a minute. */
     maxBlockedMs: z.number().int().min(1000).nullable().default(60_000),
-    /** Before a task that was lost with its process comes back; twice as long after each further loss. Defaults to 1 s. */
+    /**
+     * Before a task that was lost with its process comes back, also when it finds no isolated process with room: spread over as long again, and
+     * twice as long after each further loss. Defaults to 1 s.
+     */
     suspectDelayMs: int(1000, 10),
     /** Processes of one worker that start or in which suspects run until they have survived `probationMs`. Defaults to 4. */
     isolatedProcesses: int(4),

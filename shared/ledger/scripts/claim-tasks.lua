@@ -15,7 +15,7 @@
 -- KEYS[14] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[15] pauses: hash, BullMQ's own of `queue`; not read without
 -- KEYS[16...] per task: with a lane, its holders and its line
--- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, suspectWaitMs, and isolation:
+-- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, suspectWaitMs (of one without a process, at least), and isolation:
 --   `own`, `shared`: the process holds suspects only; `offered`, `full`: whether the worker has such a process to offer;
 --   entries: of the tickets in the outbox, by task, when slots took them from the ready ones;
 --   direct: whether slots take what is ready, so that the windows need not be filled;
@@ -70,6 +70,13 @@ local function due_after_debounce(context, keys, id, task)
   return math.min(newest + task.collect.debounceMs, free_since + task.collect.longestWaitMs)
 end
 
+-- When a suspect without a process comes back: spread over as long again as it waits, so that the processes that have room by then get some
+-- of those that were parked together, and not all of them at once.
+local function suspect_returns_at(context, id)
+  local spread = tonumber(string.sub(redis.sha1hex(id .. ' ' .. context.now), 1, 8), 16) / 2 ^ 32
+  return context.now + math.floor(context.suspectWaitMs * (1 + spread))
+end
+
 -- Why the task may not run now, as its answer, or nil.
 local function hold_back(id, keys, task)
   if task.status == 'running' or task.status == 'scheduled' then return { 'busy' } end
@@ -93,7 +100,7 @@ local function hold_back(id, keys, task)
   end
   if task.losses and context.isolation == 'offered' then return { 'suspect', task.losses } end
   if task.losses and context.isolation == 'full' then
-    park_until(context, keys.due, id, task, 'suspect', context.now + context.suspectWaitMs)
+    park_until(context, keys.due, id, task, 'suspect', suspect_returns_at(context, id))
     promote_backlog(context)
     return { 'parked' }
   end

@@ -123,6 +123,7 @@ const INITIAL_STATE = {
   lastOccurrence: null,
   lastRunAt: null,
   lastRunId: null,
+  runBefore: null,
   runCount: 0,
   failures: 0,
   failedCost: null,

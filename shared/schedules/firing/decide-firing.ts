@@ -92,12 +92,19 @@ function decideRuns(schedule: Schedule, due: DueOccurrences, facts: FiringFacts)
     heldBy: null,
     spreadFor: null,
     runCount,
-    ...(runs.length === 0 ? {} : { lastRunAt: now, lastRunId: runs.at(-1)?.id ?? null }),
+    ...lastRunOf(schedule, runs, now),
   };
   const ended = next === null ? endOf(schedule, runs.length > 0, firing) : null;
   // It wakes for its decided runs until they are accepted.
   const wakeAt = firing.length > 0 ? now + HAND_OVER_MS : decided.wakeAt;
   return { schedule: { ...decided, ...ended, wakeAt }, event: ended?.status };
+}
+
+/** The last of these runs is that of the schedule, as long as they are not undone. */
+function lastRunOf({ lastRunId, lastRunAt }: Schedule, runs: readonly Firing[], now: number): Partial<Schedule> {
+  const last = runs.at(-1);
+  if (last === undefined) return { runBefore: null };
+  return { lastRunAt: now, lastRunId: last.id, runBefore: lastRunId === null ? null : { id: lastRunId, at: lastRunAt } };
 }
 
 /** A heartbeat only asks whether there is something to do, which there is. */

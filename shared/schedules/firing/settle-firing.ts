@@ -86,14 +86,17 @@ function holdUndone(schedule: Schedule, now: number, settings: SchedulerSettings
 function withAccepted(schedule: Schedule, accepted: readonly AcceptedRun[]): Schedule {
   const done = schedule.firing.slice(0, accepted.length);
   const runs = accepted.filter(({ isSkipped }) => !isSkipped);
-  const rest = { ...uncounted(schedule, done.filter(isRun)), firing: schedule.firing.slice(done.length) };
+  const firing = schedule.firing.slice(done.length);
+  const counted = uncounted(schedule, done.filter(isRun));
+  const rest = { ...counted, firing, runBefore: firing.some(isRun) ? counted.runBefore : null };
   const last = runs.at(-1);
   if (last === undefined) return rest;
   return {
     ...rest,
     runCount: rest.runCount + runs.length,
     lastRunId: last.task,
-    lastRunAt: schedule.lastRunAt ?? done.at(-1)?.occurrence ?? null,
+    // Of a run that was taken back as too late, only the occurrence is known.
+    lastRunAt: Math.max(schedule.lastRunAt ?? 0, done.at(-1)?.occurrence ?? 0),
   };
 }
 
@@ -104,7 +107,7 @@ function withAccepted(schedule: Schedule, accepted: readonly AcceptedRun[]): Sch
 export function withoutRuns(schedule: Schedule): Schedule {
   const runs = schedule.firing.filter(isRun);
   if (runs.length === 0) return schedule;
-  const undone: Schedule = { ...uncounted(schedule, runs), firing: [], lastOccurrence: null };
+  const undone: Schedule = { ...uncounted(schedule, runs), firing: [], runBefore: null, lastOccurrence: null };
   if (schedule.status === 'paused') return { ...undone, nextFireAt: null, wakeAt: null };
   const nextFireAt = firstDecided(schedule);
   // The decision may have ended the schedule.
@@ -113,8 +116,9 @@ export function withoutRuns(schedule: Schedule): Schedule {
 
 /** What the decision counted is taken back for these runs. */
 function uncounted(schedule: Schedule, runs: readonly Firing[]): Schedule {
-  const hasLastRun = runs.some(({ id }) => id === schedule.lastRunId);
-  return { ...schedule, runCount: schedule.runCount - runs.length, ...(hasLastRun ? { lastRunId: null, lastRunAt: null } : {}) };
+  const runCount = schedule.runCount - runs.length;
+  if (!runs.some(({ id }) => id === schedule.lastRunId)) return { ...schedule, runCount };
+  return { ...schedule, runCount, lastRunId: schedule.runBefore?.id ?? null, lastRunAt: schedule.runBefore?.at ?? null };
 }
 
 function isRun({ skip }: Firing): boolean {

@@ -85,6 +85,8 @@ const storedSchema = z.object({
   lastOccurrence: instant.nullable().default(null),
   lastRunAt: instant.nullable().default(null),
   lastRunId: text,
+  /** The last run before those in `firing`, which is the last one again when they are undone. */
+  runBefore: z.object({ id: z.string(), at: instant.nullable() }).nullable().default(null),
   runCount: z.number().int().default(0),
   /** Failed runs in a row. */
   failures: z.number().int().default(0),

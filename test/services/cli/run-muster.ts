@@ -62,9 +62,9 @@ export async function runMuster(args: string[], { env = {}, input = '', columns 
   return { code, stdout: out, stderr: err };
 }
 
-/** Writes what needs attention, without a check of this machine. */
-async function doctor({ json, out, findAttention }: Parameters<RunCliOptions['doctor']>[0]): Promise<0> {
-  const found = await findAttention();
+/** Writes what is found by the API, without a check of this machine. */
+async function doctor({ json, out, findChecks, findAttention }: Parameters<RunCliOptions['doctor']>[0]): Promise<0> {
+  const found = [...((await findChecks()) ?? []), ...(await findAttention())];
   out.write(json ? JSON.stringify({ json, found }) : found.map(({ name, state, detail }) => `  ${state}  ${name}  ${detail}\n`).join(''));
   return 0;
 }

@@ -72,6 +72,18 @@ test.each([
   expect(await send(hook)).toBe(202);
 });
 
+test('guesses of a blocked address share their reads, however many they are', async () => {
+  await untilBlocked(() => send(UNKNOWN));
+  const [single, shared] = [vi.spyOn(parts.redis, 'hget'), vi.spyOn(parts.redis, 'hmget')];
+  const guesses = Array.from({ length: 100 }, (_, count) => `${UNKNOWN.slice(0, -3)}${String(count).padStart(3, '0')}`);
+  const answers = await Promise.all([...guesses.map((guess) => send(guess)), send(hook)]);
+  // Those of the hook that is there.
+  expect(single.mock.calls.filter(([, id]) => id !== hook)).toEqual([]);
+  expect(shared.mock.calls.length).toBeLessThan(guesses.length / 2);
+  for (const spy of [single, shared]) spy.mockRestore();
+  expect(answers).toEqual([...guesses.map(() => 429), 202]);
+});
+
 test('bad signatures at one hook block their address for that hook only', async () => {
   await untilBlocked(() => forge(hook));
   expect(await send(await makeHook())).toBe(202);

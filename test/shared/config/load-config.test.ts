@@ -211,6 +211,17 @@ describe('the configuration', () => {
     expect(settings.limits.maxConcurrent).toBe(7);
   });
 
+  it.each([
+    ['512', 512],
+    ['none', 'none'],
+  ])('lets MUSTER_COMMAND_MEMORY_MB %s win over the file, and an agent over both', async (given, memoryMb) => {
+    const agents = "{ own: { kind: 'command', command: ['true'], limits: { memoryMb: 64 } } }";
+    const file = `export default { commands: { limits: { memoryMb: 100, processes: 7 } }, agents: ${agents} };`;
+    const { settings } = await load(file, { MUSTER_COMMAND_MEMORY_MB: given });
+    expect(settings.commands.limits).toMatchObject({ memoryMb, processes: 7 });
+    expect(settings.agents['own']).toMatchObject({ limits: { memoryMb: 64 } });
+  });
+
   it('ships the agent "assistant" as soon as a model can be reached, unless the file has its own', async () => {
     expect((await loadConfig({}, folder)).settings.agents['assistant']).toBeUndefined();
     expect((await loadConfig({ OPENAI_API_KEY: 'sk-x', OPENAI_MODEL: 'tiny' }, folder)).settings.agents['assistant']).toMatchObject({
@@ -226,6 +237,8 @@ describe('the configuration', () => {
     ['PORT', '80.5'],
     ['SHUTDOWN_GRACE_MS', '1.5h'],
     ['SHARDS', '2000'],
+    ['MUSTER_COMMAND_MEMORY_MB', '8'],
+    ['MUSTER_COMMAND_MEMORY_MB', '1Gi'],
     ['MUSTER_QUEUES', 'chat'],
     ['MUSTER_QUEUES', 'chat=4,'],
     ['MUSTER_QUEUES', 'caht=4'],

@@ -1,15 +1,22 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { endOnSignals } from '#shared/lifecycle/end-process.ts';
 import { createLog } from '#shared/log/create-log.ts';
+import { isProcessGone } from '../../support/agents/agent-process.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
+import { useFolder } from '../../support/use-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // Each test starts a process, which takes as long as the machine lets it.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
+/** The program of Linux that opens a terminal for a command. */
+const SCRIPT = '/usr/bin/script';
+const folder = await useFolder();
 const script = fileURLToPath(new URL('fixtures/draining-process.ts', import.meta.url));
 const started: Running[] = [];
 
@@ -46,11 +53,46 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s drains and ends with 0',
   expect(out()).toMatch(/drained[^]*process\.stopped/);
 });
 
-test('a closed terminal drains, although nothing can be written any more', async () => {
-  const { send, code, closeOutput } = await run('drains-slowly');
-  closeOutput();
-  send('SIGHUP');
-  expect(await code).toBe(0);
+describe('a process whose output nobody reads any more', () => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('drains and ends with 0 at %s', async (signal) => {
+    const { send, code, closeOutput } = await run('drains');
+    closeOutput();
+    send(signal);
+    expect(await code).toBe(0);
+  });
+
+  test('goes on with its stop when it prints in the middle of it', async () => {
+    const { send, code, closeOutput } = await run('prints-and-drains');
+    closeOutput();
+    send('SIGINT');
+    expect(await code).toBe(0);
+  });
+
+  // A write to a terminal that is closed fails otherwise than one to a pipe.
+  test.runIf(existsSync(SCRIPT))('drains and ends with 0 when its terminal is closed', async () => {
+    const endFile = join(folder, 'end');
+    const command = `'${process.execPath}' '${script}' prints-and-drains '${endFile}'`;
+    const terminal = spawn(SCRIPT, ['-qfec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'], env: childEnvironment() });
+    let text = '';
+    terminal.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await waitFor(() => text.includes('ready'), { deadlineMs: 60_000, what: 'the process to be ready' });
+    terminal.kill('SIGKILL');
+    const end = await waitFor(() => (existsSync(endFile) ? readFileSync(endFile, 'utf8') : null), { deadlineMs: 20_000, what: 'its end' });
+    const { code, pid } = JSON.parse(end) as { code: number; pid: number };
+    try {
+      expect(code).toBe(0);
+      await waitFor(() => isProcessGone(pid), { deadlineMs: 5000, what: 'the process to be gone' });
+    } finally {
+      if (!isProcessGone(pid)) process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  test('ends with 1 when its stop fails', async () => {
+    const { send, code, closeOutput } = await run('fails');
+    closeOutput();
+    send('SIGTERM');
+    expect(await code).toBe(1);
+  });
 });
 
 test('Ctrl-C that arrives twice at once, from the terminal and from npm, is one press', async () => {

@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endWithParent } from '../runner/end-with-parent.ts';
 import { childEnvironment } from '../test-environment.ts';
 import { waitFor } from '../wait-for.ts';
 
@@ -21,11 +22,6 @@ export interface DaemonProcess {
 const MUSTER = fileURLToPath(new URL('../../../services/local/muster.mjs', import.meta.url));
 const PYTHON_DAEMON = fileURLToPath(new URL('../../../agents/python_daemon.py', import.meta.url));
 const PRINT_MS = 60_000;
-
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 interface DaemonProcessOptions {
   readonly hub: string;
@@ -48,13 +44,10 @@ export function startPythonDaemon(python: string, { hub, token, folder }: Daemon
 
 function start([program = '', ...args]: readonly string[], env: Record<string, string>): DaemonProcess {
   const child = spawn(program, args, { env: childEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
+  endWithParent(child);
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (line) => lines.push(line));
-  const ended = once(child, 'close').then(([code]) => {
-    running.delete(child);
-    return code as number | null;
-  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
   return {
     pid: child.pid ?? 0,
     lines,

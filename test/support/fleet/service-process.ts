@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { endWithParent } from '../runner/end-with-parent.ts';
 import { childEnvironment } from '../test-environment.ts';
 import { waitFor } from '../wait-for.ts';
 
@@ -38,12 +39,6 @@ export interface ServiceProcess {
 const START_MS = 90_000;
 const MAIN = (service: ServiceName): string => resolve(import.meta.dirname, '../../../services', service, 'main.ts');
 
-/** Processes that end with this one. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 export interface ServiceProcessOptions {
   service: ServiceName;
   cwd: string;
@@ -53,11 +48,8 @@ export interface ServiceProcessOptions {
 /** Starts `node services/<service>/main.ts` and returns once it says that it is ready. It does not outlive this process. */
 export async function startServiceProcess({ service, cwd, env }: ServiceProcessOptions): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [MAIN(service)], { cwd, env: childEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
-  const exited = once(child, 'close').then(([code, signal]): Exit => {
-    running.delete(child);
-    return { code: code as Exit['code'], signal: signal as Exit['signal'] };
-  });
+  endWithParent(child);
+  const exited = once(child, 'close').then(([code, signal]): Exit => ({ code: code as Exit['code'], signal: signal as Exit['signal'] }));
   const lines: LogLine[] = [];
   const { stdout, stderr } = child;
   createInterface({ input: stdout }).on('line', (line) => lines.push(parseLine(line)));

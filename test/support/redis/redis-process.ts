@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithParent } from '../runner/end-with-parent.ts';
 import { freePort } from '../free-port.ts';
 import { answersPing, REDIS_DEFAULTS, type RedisServer, type StartRedisOptions } from './redis-server.ts';
 import { testEnvironment } from '../test-environment.ts';
@@ -36,7 +37,6 @@ class RedisProcess implements RedisServer {
   readonly port: number;
   readonly #dataDir: string;
   readonly #options: StartRedisOptions;
-  readonly #killWithUs = (): boolean => this.#child?.kill('SIGKILL') ?? false;
   #child: ChildProcess | undefined;
   #output = '';
 
@@ -45,6 +45,11 @@ class RedisProcess implements RedisServer {
     this.url = `redis://127.0.0.1:${port}`;
     this.#dataDir = dataDir;
     this.#options = options;
+  }
+
+  /** The folder of its data when nobody else owns that. */
+  get #ownDir(): string | undefined {
+    return this.#options.dataDir === undefined ? this.#dataDir : undefined;
   }
 
   get pid(): number {
@@ -79,7 +84,7 @@ class RedisProcess implements RedisServer {
         cause,
       });
     });
-    process.off('exit', this.#killWithUs).once('exit', this.#killWithUs);
+    endWithParent(child, this.#ownDir);
     // Its own word comes before the PING: another server that has the port would answer just as well.
     const isReady = (): boolean => hasEnded(child) || this.#output.includes('Ready to accept connections');
     await waitFor(isReady, { deadlineMs: START_MS, everyMs: 5, what: 'redis-server to start' });
@@ -89,8 +94,7 @@ class RedisProcess implements RedisServer {
 
   async stop(): Promise<void> {
     await this.kill();
-    process.off('exit', this.#killWithUs);
-    if (this.#options.dataDir === undefined) await rm(this.#dataDir, { recursive: true, force: true });
+    if (this.#ownDir !== undefined) await rm(this.#ownDir, { recursive: true, force: true });
   }
 }
 

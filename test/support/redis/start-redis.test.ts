@@ -1,14 +1,21 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { answersPing } from './redis-server.ts';
 import { startRedis, type RedisServer, type StartRedisOptions } from './start-redis.ts';
+import { childEnvironment } from '../test-environment.ts';
+import { useFolder } from '../use-folder.ts';
 import { waitFor } from '../wait-for.ts';
 
+const OWNER = fileURLToPath(new URL('redis-owner.ts', import.meta.url));
+const folder = await useFolder();
 const started: RedisServer[] = [];
 
 afterEach(async () => {
@@ -88,6 +95,17 @@ describe('a Redis of a test', () => {
       await rm(dataDir, { recursive: true, force: true });
     }
     expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('ends with the process that started it, and its data too, also by %s', async (signal) => {
+    const parent = await mkdtemp(join(folder, 'parent-'));
+    const owner = spawn(process.execPath, [OWNER], { stdio: ['ignore', 'pipe', 'inherit'], env: childEnvironment({ TMPDIR: parent }) });
+    const [port] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string];
+    expect(await readdir(parent)).toHaveLength(1);
+    owner.kill(signal);
+    await once(owner, 'exit');
+    const isGone = async (): Promise<boolean> => !(await answersPing('127.0.0.1', Number(port))) && (await readdir(parent)).length === 0;
+    await waitFor(isGone, { deadlineMs: 5000, what: 'its Redis and its data to be gone' });
   });
 
   it('refuses a port that another server has', async () => {

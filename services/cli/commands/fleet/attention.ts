@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { duration } from '../../output/terminal.ts';
+import { type Finding, findOrSkip } from './findings.ts';
 
 const itemSchema = z.object({ level: z.enum(['critical', 'warning']), text: z.string(), since: z.string().nullable() });
 const listSchema = z.object({ items: z.array(itemSchema) });
@@ -33,26 +34,15 @@ async function runAttention({ json }: { json?: boolean }, context: CommandContex
   }
 }
 
-/** A row of `npx muster doctor`. */
-export interface Finding {
-  name: string;
-  state: 'ok' | 'warn' | 'fail' | 'skip';
-  detail: string;
-}
-
 const NAME = 'Attention';
 
-/** The same list as checks. Without a fleet that answers it is one check that was skipped. */
+/** The same list as rows of `npx muster doctor`. */
 export async function findAttention(context: CommandContext): Promise<Finding[]> {
-  try {
+  return await findOrSkip(NAME, async () => {
     const { items } = readAnswer(listSchema, await context.connect().get(PATH));
     if (items.length === 0) return [{ name: NAME, state: 'ok', detail: FINE }];
     return items.map((item) => ({ name: NAME, state: item.level === 'critical' ? 'fail' : 'warn', detail: textOf(item, context) }));
-  } catch (error) {
-    if (!(error instanceof CliProblem)) throw error;
-    const [reason = ''] = error.message.split('\n');
-    return [{ name: NAME, state: 'skip', detail: `could not be read: ${reason}` }];
-  }
+  });
 }
 
 function textOf({ text, since }: Item, { clock }: CommandContext): string {

@@ -3,13 +3,16 @@ import type { ExitCode } from '../../cli-problem.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { wrapRow } from '../../output/table.ts';
 import type { JsonOptions } from '../options.ts';
-import { type Finding, findAttention } from './attention.ts';
+import { findAttention } from './attention.ts';
+import { type Finding, findChecks } from './findings.ts';
 
 export interface DoctorRequest {
   /** Prints JSON instead of a table. */
   json: boolean;
   /** Where the table or the JSON goes, in whole lines. */
   out: { write(text: string): unknown };
+  /** What a fleet on another machine finds by its own checks; null when the commands reach that of this machine. */
+  findChecks: () => Promise<Finding[] | null>;
   /** What needs attention in the fleet that this machine's commands reach. */
   findAttention: () => Promise<Finding[]>;
 }
@@ -18,12 +21,15 @@ export type Doctor = (request: DoctorRequest) => Promise<ExitCode>;
 export function addDoctorCommand(program: Command, contextOf: ContextOf, doctor: Doctor): void {
   program
     .command('doctor')
-    .description('check this machine (Node, Redis, configuration, agents), and list what needs attention')
+    .description(
+      'check this machine (Node, configuration, agents) and the Redis of its fleet or of that at --url, and list what needs attention',
+    )
     .option('--json', 'print the checks as JSON')
     .action(async ({ json = false }: JsonOptions, command: Command) => {
       const context = contextOf(command);
       const write = (text: string): void => (json ? context.terminal.content(text) : writeRows(text, context));
-      context.end(await doctor({ json, out: { write }, findAttention: () => findAttention(context) }));
+      const find = { findChecks: () => findChecks(context), findAttention: () => findAttention(context) };
+      context.end(await doctor({ json, out: { write }, ...find }));
     });
 }
 

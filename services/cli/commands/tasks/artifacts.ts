@@ -36,6 +36,9 @@ async function runArtifacts(given: string, { json, save }: ArtifactOptions, cont
     showTable({ heading: ['NAME', 'TYPE', 'BYTES', 'ATTEMPT'], rows, nextCursor }, terminal);
   }
   if (save === undefined) return;
-  const files = items.map(({ name }) => ({ name, download: () => client.download(`${path}/${encodeURIComponent(name)}`) }));
+  const files = items.map(({ name }) => ({
+    name,
+    download: (signal: AbortSignal) => client.download(`${path}/${encodeURIComponent(name)}`, signal),
+  }));
   for (const target of await saveFiles(files, save)) terminal.note(`Saved ${target}`);
 }

@@ -6,14 +6,28 @@ import { CliProblem, EXIT } from '../../cli-problem.ts';
 
 interface RemoteFile {
   name: string;
-  download: () => Promise<ReadableStream<Uint8Array>>;
+  download: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Saves files into a folder and returns their paths. Replaces none that is there, and leaves none when one of them does not come in full: the
- * same call can be repeated. Errors: a `CliProblem` that says what to do.
+ * Saves files into a folder and returns their paths. Replaces none that is there, and leaves none when one of them does not come in full, or
+ * when a signal interrupts it: the same call can be repeated. Errors: a `CliProblem` that says what to do.
  */
 export async function saveFiles(files: readonly RemoteFile[], folder: string): Promise<string[]> {
+  const interruption = new AbortController();
+  // Each time: npx passes on a Ctrl-C that the terminal has sent already, and the second one would end the cleanup.
+  const interrupt = (): void => interruption.abort();
+  for (const name of SIGNALS) process.on(name, interrupt);
+  try {
+    return await saveUnless(interruption.signal, files, folder);
+  } finally {
+    for (const name of SIGNALS) process.off(name, interrupt);
+  }
+}
+
+async function saveUnless(interrupted: AbortSignal, files: readonly RemoteFile[], folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   // The server says the names: they must not lead out of the folder.
   const targets = files.map(({ name }) => join(folder, basename(name)));
@@ -21,7 +35,7 @@ export async function saveFiles(files: readonly RemoteFile[], folder: string): P
   // Beside the targets, because a link cannot lead to another file system.
   const parts = await mkdtemp(join(folder, '.muster-'));
   try {
-    for (const [at, file] of files.entries()) await download(file, join(parts, String(at)));
+    for (const [at, file] of files.entries()) await download(file, join(parts, String(at)), interrupted);
     for (const [at, target] of targets.entries()) await publish(join(parts, String(at)), target);
   } finally {
     await rm(parts, { recursive: true, force: true });
@@ -50,17 +64,26 @@ function takenProblem(taken: readonly string[]): CliProblem {
   });
 }
 
-async function download(file: RemoteFile, part: string): Promise<void> {
-  const content = await file.download();
+async function download(file: RemoteFile, part: string, interrupted: AbortSignal): Promise<void> {
   try {
-    await pipeline(content, createWriteStream(part));
+    await pipeline(await file.download(interrupted), createWriteStream(part), { signal: interrupted });
   } catch (error) {
+    if (interrupted.aborted) throw interruptedProblem();
+    // A refusal of the server says itself what it is.
+    if (error instanceof CliProblem) throw error;
     throw new CliProblem(`${file.name} could not be saved: ${reasonOf(error)}. Nothing was saved, so that the command can be repeated.`, {
       exitCode: EXIT.failed,
       code: 'file.incomplete',
       cause: error,
     });
   }
+}
+
+function interruptedProblem(): CliProblem {
+  return new CliProblem('Interrupted. Nothing was saved, so that the command can be repeated.', {
+    exitCode: EXIT.interrupted,
+    code: 'file.interrupted',
+  });
 }
 
 /** `fetch` says only that it was terminated; its cause says by what. */

@@ -71,6 +71,30 @@ test('what needs attention in the fleet is checked too, and fails when it is cri
   expect(items).toContainEqual(expect.objectContaining({ name: 'Node', state: 'ok' }));
 });
 
+test('the checks of a fleet elsewhere stand for those of a Redis here, and fail as they do', async () => {
+  const policy = { name: 'Redis maxmemory-policy', state: 'fail', detail: 'allkeys-lru' } as const;
+  const attention = { name: 'Attention', state: 'ok', detail: 'Nothing needs attention.' } as const;
+  let text = '';
+  const code = await runDoctor({
+    out: { write: (part) => (text += part) },
+    load: async () => configWith(server.url),
+    json: true,
+    findChecks: async () => [policy],
+    findAttention: async () => [attention],
+  });
+  const { items, failed } = JSON.parse(text);
+  expect([code, failed]).toEqual([1, 1]);
+  expect(items.map(({ name }: { name: string }) => name)).toEqual([
+    'Node',
+    'Configuration',
+    'Agents',
+    'Chat platforms',
+    policy.name,
+    'Attention',
+  ]);
+  expect(items.slice(-2)).toEqual([policy, attention]);
+});
+
 test('a Redis as the promises need it passes every check', async () => {
   const { code, text } = await examine(configWith(server.url, { agents: { echo: { kind: 'echo' } } }), server.url);
   expect(code).toBe(0);

@@ -229,6 +229,23 @@ describe('taking an attempt back', () => {
     expect((await test.state(next)).granted).toBe(true);
   });
 
+  it('brings suspects apart that found the process for suspects full together, within twice the delay', async () => {
+    const all: Held[] = [];
+    for (let count = 0; count < 40; count += 1) all.push(await running());
+    for (const held of all) {
+      await expireLease(test.ledger, held, { blame: 'unknown', isGone: true });
+      await test.makeDue(held.id);
+    }
+    const places = await Promise.all(all.map(({ id }) => test.place(id)));
+    const { suspectDelayMs } = test.ledger.settings.worker;
+    const from = Date.now();
+    await Promise.all(places.map((place) => claimTask(test.ledger, place, 'w2', { isolation: 'full' })));
+    const waits = await Promise.all(all.map(async ({ id }) => ((await test.state(id)).notBefore ?? 0) - from));
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(suspectDelayMs);
+    expect(Math.max(...waits)).toBeLessThan(2 * suspectDelayMs + (Date.now() - from));
+    expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(suspectDelayMs / 2);
+  });
+
   it('lets the next of the lane in when it ends the task', async () => {
     const held = await running({ lane: LANE, maxAttempts: 1 });
     const next = await test.accepted({ lane: LANE });

@@ -180,7 +180,7 @@ describe('runs that fail in a row', () => {
       status: 'paused',
       firing: [],
       runCount: 1,
-      lastRunId: null,
+      lastRunId: first,
       nextFireAt: null,
       wakeAt: null,
     });

@@ -7,6 +7,7 @@ import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { reconcileTenant } from '#shared/schedules/firing/reconcile-schedules.ts';
 import type { ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
+import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 
@@ -90,6 +91,22 @@ describe('a run that is refused because its tenant is disabled, which the schedu
     expect([await history(beat), await history(once)]).toEqual([[], ['1 queued']]);
   });
 
+  it('leaves its schedule the run before it as the last one', async () => {
+    const schedule = await t.make({ overlap: 'allow' });
+    at(schedule, 1);
+    await t.fire();
+    const { lastRunId, lastRunAt } = await t.read(schedule);
+    expect([lastRunId, lastRunAt]).toEqual([expect.any(String), schedule.createdAt + MINUTE]);
+    at(schedule, 2);
+    await fireDue(unaware(whileFull()), 0);
+    expect((await t.read(schedule)).lastRunId).not.toBe(lastRunId);
+    await disable();
+    at(schedule, 3);
+    await fireDue(unaware(), 0);
+    await enable();
+    expect(await t.read(schedule)).toMatchObject({ heldBy: 'tenant', runCount: 1, lastRunId, lastRunAt, runBefore: null });
+  });
+
   it('leaves what was skipped before to be recorded when the tenant is enabled', async () => {
     const schedule = await t.make({ missed: 'skip' });
     at(schedule, 1.5);
@@ -130,6 +147,26 @@ describe('a decided run that waits to be accepted for longer than maxLateness', 
     await t.fire();
     expect(await history(schedule)).toEqual([`60 ${TOO_LATE}`]);
     expect(await t.read(schedule)).toMatchObject({ runCount: 0, firing: [], nextFireAt: schedule.createdAt + 120 * MINUTE });
+  });
+
+  it('leaves the run before it the last one, which the next one does not overlap', async () => {
+    const schedule = await t.make({ every: '1h', maxLateness: '10m', overlap: 'skip' });
+    at(schedule, 60);
+    await t.fire();
+    const { lastRunId, lastRunAt } = await t.read(schedule);
+    await driveTasks(t.fleet).start(lastRunId ?? '');
+    at(schedule, 120);
+    // Its decision saw no run at work.
+    const skipping = await t.read(schedule);
+    await t.parts.store.save(TENANT, [{ schedule: { ...skipping, overlap: 'allow' } }]);
+    await fireDue(whileFull(), 0);
+    await t.parts.store.save(TENANT, [{ schedule: { ...(await t.read(schedule)), overlap: 'skip' } }]);
+    at(schedule, 131);
+    await t.fire();
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1, lastRunId, lastRunAt, runBefore: null });
+    at(schedule, 180);
+    await t.fire();
+    expect((await history(schedule)).filter((line) => line.startsWith('180'))).toEqual([expect.stringContaining('180 skipped')]);
   });
 
   it('is skipped at that moment, however long the refusal asks to wait', async () => {
@@ -218,6 +255,23 @@ describe('a decided run that waits to be accepted for longer than maxLateness', 
       expect(await t.read(schedule)).toMatchObject({ runCount: 1, lastRunId: run?.body.id, firing: [] });
     }
     expect(await t.read(once)).toMatchObject({ status: 'active' });
+  });
+
+  it('is the last run then, at its occurrence, whenever the one before it ran', async () => {
+    const schedule = await t.make({ every: '1h', maxLateness: '10m', overlap: 'allow' });
+    at(schedule, 60);
+    await t.fire();
+    at(schedule, 120);
+    await fireDue(whileRepliesAreLost(), 0);
+    at(schedule, 131);
+    await t.fire();
+    const [, second] = await t.runs(schedule);
+    expect(await t.read(schedule)).toMatchObject({
+      runCount: 2,
+      lastRunId: second?.body.id,
+      lastRunAt: schedule.createdAt + 120 * MINUTE,
+      runBefore: null,
+    });
   });
 
   it('does not run either when its schedule is changed or removed', async () => {

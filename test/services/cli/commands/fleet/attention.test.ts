@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { answer } from '../../fake-api.ts';
-import { runMuster } from '../../run-muster.ts';
 import { type Handlers, useMuster } from '../../use-muster.ts';
 
 const { muster } = useMuster();
@@ -29,38 +28,5 @@ describe('muster attention', () => {
   it('prints the answer with --json, with the same exit code', async () => {
     const { code, stdout } = await muster(listing(critical), ['attention', '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([1, { items: [critical], nextCursor: null }]);
-  });
-});
-
-const found = async (handlers: Handlers): Promise<unknown> => JSON.parse((await muster(handlers, ['doctor', '--json'])).stdout);
-
-describe('muster doctor', () => {
-  it('is given what needs attention as checks', async () => {
-    expect(await found(listing(critical, warning))).toEqual({
-      json: true,
-      found: [
-        { name: 'Attention', state: 'fail', detail: 'Tasks wait in the queue "chat". (for 0 ms)' },
-        { name: 'Attention', state: 'warn', detail: 'The schedule "daily" is paused.' },
-      ],
-    });
-    expect(await found(listing())).toMatchObject({ found: [{ state: 'ok', detail: 'Nothing needs attention.' }] });
-  });
-
-  it('skips that check where no fleet is found', async () => {
-    const { code, stdout } = await runMuster(['doctor', '--json']);
-    expect([code, JSON.parse(stdout)]).toEqual([
-      0,
-      { json: true, found: [{ name: 'Attention', state: 'skip', detail: 'could not be read: There is no address. Do one of these:' }] },
-    ]);
-  });
-
-  it('wraps its rows at the width of a terminal, below what was found', async () => {
-    const { stdout } = await runMuster(['doctor'], { columns: 44 });
-    expect(stdout).toBe(
-      ['  skip  Attention  could not be read: There', '                   is no address. Do one of', '                   these:', ''].join(
-        '\n',
-      ),
-    );
-    expect((await runMuster(['doctor'])).stdout.split('\n')).toHaveLength(2);
   });
 });

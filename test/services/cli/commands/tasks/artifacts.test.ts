@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { answer, TASK_ID } from '../../fake-api.ts';
+import { answer, startFakeApi, TASK_ID } from '../../fake-api.ts';
+import { startMuster } from '../../run-muster.ts';
 import { useFolder } from '../../../../support/use-folder.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
 import { type Handlers, useMuster } from '../../use-muster.ts';
 
 const { api, muster } = useMuster();
@@ -52,4 +54,26 @@ it('leaves no part of files behind when one breaks off, so that the same command
   isCut = false;
   expect((await muster(three, command)).stderr).toBe(names.map((name) => `Saved ${join(save, name)}\n`).join(''));
   expect(await Promise.all([readdir(save), readFile(join(save, 'b.txt'), 'utf8')])).toEqual([names, 'content']);
+});
+
+it('leaves no folder of parts behind when Ctrl-C comes in the middle, also twice as from npx', async () => {
+  const save = join(folder, 'interrupted');
+  const server = await startFakeApi({
+    ...handlers,
+    [`GET ${PATH}/a.txt`]: (response) => {
+      response.writeHead(200, { 'content-length': '7' });
+      response.write('con');
+    },
+  });
+  try {
+    const { child, ended } = startMuster(['artifacts', TASK_ID, '--save', save], { env: { MUSTER_URL: server.url, MUSTER_API_KEY: 'k' } });
+    const saved = (): Promise<string[]> => readdir(save, { recursive: true });
+    await waitFor(async () => (await saved()).some((path) => path.endsWith('/0')), { deadlineMs: 20_000, what: 'a part of the file' });
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, stderr: expect.stringContaining('Nothing was saved') });
+    expect(await saved()).toEqual([]);
+  } finally {
+    await server.close();
+  }
 });

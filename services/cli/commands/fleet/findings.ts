@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { CliProblem } from '../../cli-problem.ts';
+import { readAnswer } from '../../client/api-client.ts';
+import type { CommandContext } from '../../command-context.ts';
+
+const findingSchema = z.object({ name: z.string(), state: z.enum(['ok', 'warn', 'fail', 'skip']), detail: z.string() });
+const listSchema = z.object({ items: z.array(findingSchema) });
+
+/** A row of `npx muster doctor`. */
+export type Finding = z.infer<typeof findingSchema>;
+
+/** What a fleet on another machine finds in its Redis. Null for the fleet of this machine, whose Redis is checked from here. */
+export async function findChecks(context: CommandContext): Promise<Finding[] | null> {
+  if (!context.isElsewhere()) return null;
+  return await findOrSkip('Fleet', async () => readAnswer(listSchema, await context.connect().get('/v1/checks')).items);
+}
+
+/** What was found; without a fleet that answers it is one check that was skipped. */
+export async function findOrSkip(name: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof CliProblem)) throw error;
+    const [reason = ''] = error.message.split('\n');
+    return [{ name, state: 'skip', detail: `could not be read: ${reason}` }];
+  }
+}
