@@ -36,7 +36,7 @@ export class RequestAudit {
 
   /** Records a change that was made. Never rejects. */
   async recordAnswer(call: AuditedCall, { status, body }: Answer): Promise<void> {
-    if (!this.#isAudited(call.route)) return;
+    if (!this.#isAudited(call.route) || isDryRun(call.request.body)) return;
     await this.#record(call, { outcome: status < 400 ? 'done' : 'refused', code: null }, body);
   }
 
@@ -77,6 +77,11 @@ export class RequestAudit {
     });
     await withinAttentive(recorded, MAX_WAIT_MS);
   }
+}
+
+/** A dry run changes nothing; its routes take it in their body. */
+function isDryRun(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'dryRun' in body && body.dryRun === true;
 }
 
 function originOf(request: Request): AuditEntry['via'] {

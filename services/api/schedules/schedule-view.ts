@@ -30,7 +30,7 @@ export const scheduleViewSchema = z
     context: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Data for the agent.' }),
     status: scheduleStatusSchema,
     pausedReason: z.string().nullable().meta({ description: 'Why it is paused, or has failed.' }),
-    priority: z.int().meta({ description: 'Of its runs; a lower number is more urgent.' }),
+    priority: z.int().meta({ description: 'Of its runs, from 1 to 10; 10 goes first.' }),
     channel: z.string().nullable().meta({ description: 'The chat that its results are sent to.' }),
     platform: z.string().nullable().meta({ description: 'The platform of that chat.' }),
     callbackUrl: z.string().nullable().meta({ description: 'Its results are posted here.' }),

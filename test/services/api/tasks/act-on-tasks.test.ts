@@ -77,6 +77,16 @@ describe('POST /v1/tasks/actions', () => {
     expect((await call('GET', PATH)).body.items).toEqual([]);
   });
 
+  it('stands in the audit log, and a dry run does not', async () => {
+    const { act, fail } = await useTenant('audited');
+    const key = await api.keyOf('audited', ['admin']);
+    await fail();
+    await act({ action: 'retry', filter: {}, dryRun: true });
+    await act({ action: 'retry', filter: {} });
+    const { body } = await api.call('GET', '/v1/audit', { key });
+    expect(body.items.filter(({ action }: { action: string }) => action === 'createAction')).toHaveLength(1);
+  });
+
   it('applies to the named tasks alone, in each status that it applies to', async () => {
     const { act, call, fail, statusOf } = await useTenant('naming');
     const [first, second, other] = [await fail(), await fail(), await fail()];
