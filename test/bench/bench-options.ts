@@ -38,6 +38,14 @@ export function readOptions(defaults: BenchOptions): BenchOptions & MoreOptions 
   };
 }
 
+/** A size from the command line, by its place from 1 on. Throws a RangeError for what is no positive whole number. */
+export function readSize(place: number, size: number): number {
+  const given = process.argv[place + 1];
+  const value = given === undefined ? size : Number(given);
+  if (!Number.isInteger(value) || value < 1) throw new RangeError(`Expected a positive whole number instead of "${given}"`);
+  return value;
+}
+
 /** Writes how far a bench is, beside its table. */
 export function progress(line: string): void {
   process.stderr.write(`  ${line}\n`);

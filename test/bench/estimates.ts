@@ -10,9 +10,10 @@ import { openTestParts } from '../support/open-test-parts.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
+import { readSize } from './bench-options.ts';
 
 // How near `estimatedStartMs` of `why` is to the real start, under a mixed load.
-const ROUNDS = Number(process.argv[2] ?? 2);
+const ROUNDS = readSize(1, 2);
 const SLOTS = 16;
 /** Tasks that arrive at once in each round, and then for as long as most of them wait. */
 const BURST = 300;

@@ -11,10 +11,11 @@ import { HttpService } from './fleets/http-service.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
+import { readSize } from './bench-options.ts';
 
 // Accepting through HTTP: the API, and what a team writes by hand with Express, zod and BullMQ. Each is a process of its own.
 const ROUNDS = 7;
-const REQUESTS = Number(process.argv[2] ?? 4000);
+const REQUESTS = readSize(1, 4000);
 const CONNECTIONS = 50;
 const ITEMS = 100;
 const BULKS = Math.ceil(REQUESTS / ITEMS);

@@ -10,9 +10,10 @@ import { waitFor } from '../support/wait-for.ts';
 import { monotonicMs } from './fixtures/monotonic-ms.ts';
 import { print, printHeading } from './print.ts';
 import { percentile } from './statistics.ts';
+import { readSize } from './bench-options.ts';
 
 // How fast a message that interrupts stops the agent that runs in another process.
-const SAMPLES = Number(process.argv[2] ?? 500);
+const SAMPLES = readSize(1, 500);
 /** Before them: code compiled, scripts loaded. */
 const WARM = 30;
 const PAUSE_MS = 10;

@@ -7,10 +7,11 @@ import { BENCH_QUEUE_SLOTS, OurFleet } from './fleets/our-fleet.ts';
 import { startPostgres } from './rivals/postgres.ts';
 import { print, printHeading } from './print.ts';
 import { median } from './statistics.ts';
+import { readSize } from './bench-options.ts';
 
 // What lanes cost: the same tasks with and without a session, interleaved, and next to them graphile-worker's named queues.
 const ROUNDS = 3;
-const SESSIONS = Number(process.argv[2] ?? 1000);
+const SESSIONS = readSize(1, 1000);
 const TURNS = 10;
 const TASKS = SESSIONS * TURNS;
 const IN_FLIGHT = 50;

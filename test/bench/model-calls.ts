@@ -12,14 +12,14 @@ import { accountOf } from '#shared/providers/account.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
-import { progress } from './bench-options.ts';
+import { progress, readSize } from './bench-options.ts';
 import { HttpService } from './fleets/http-service.ts';
 import { inFlight } from './in-flight.ts';
 import { print, printHeading } from './print.ts';
 import { percentile } from './statistics.ts';
 
 // What the gateway adds to a model call: throttle, circuit and two budgets, beside the same call of the AI SDK without them.
-const CALLS = Number(process.argv[2] ?? 2000);
+const CALLS = readSize(1, 2000);
 const WARM = Math.ceil(CALLS / 10);
 const TENANT = 'default';
 const FAR = 1e12;

@@ -14,9 +14,10 @@ import { inFlight, perSecond } from './in-flight.ts';
 import { print, printHeading } from './print.ts';
 import { requestOf } from './fixtures/schedule-requests.ts';
 import { percentile } from './statistics.ts';
+import { readSize } from './bench-options.ts';
 
 // What very many schedules cost, and how late they fire when many are due at once.
-const SCHEDULES = Number(process.argv[2] ?? 100_000);
+const SCHEDULES = readSize(1, 100_000);
 const IN_FLIGHT = 50;
 const IDLE_MS = 10_000;
 /** Due in the same second, so many times, so far apart; and once before, uncounted: code compiled, scripts loaded. */

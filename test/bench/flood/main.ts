@@ -6,10 +6,11 @@ import { openMusterFlood } from './muster-flood.ts';
 
 import { print, printHeading } from '../print.ts';
 import { percentile } from '../statistics.ts';
+import { readSize } from '../bench-options.ts';
 
 // What a tenant's flood costs nine others, each of which sends one task a second.
-const FLOOD = Number(process.argv[2] ?? 100_000);
-const SECONDS = Number(process.argv[3] ?? 60);
+const FLOOD = readSize(1, 100_000);
+const SECONDS = readSize(2, 60);
 const TENANTS = Array.from({ length: 9 }, (_, n) => `tenant-${n + 1}`);
 const FLOODER = 'default';
 const SLOTS = 8;

@@ -9,9 +9,10 @@ import { connectBenchDaemon } from './bench-daemon.ts';
 import { cpuSecondsOfService } from '../cpu-seconds.ts';
 import { print, printHeading } from '../print.ts';
 import { percentile } from '../statistics.ts';
+import { readSize } from '../bench-options.ts';
 
 // What a thousand daemons cost one hub, and how fast it hands them tasks.
-const DAEMONS = Number(process.argv[2] ?? 1000);
+const DAEMONS = readSize(1, 1000);
 const TASKS = 500;
 const WARM = 30;
 const IDLE_MS = 20_000;

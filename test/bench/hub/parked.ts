@@ -9,9 +9,10 @@ import { waitFor } from '../../support/wait-for.ts';
 import { cpuSecondsOfRedis, cpuSecondsOfService } from '../cpu-seconds.ts';
 import { connectBenchDaemon } from './bench-daemon.ts';
 import { print } from '../print.ts';
+import { readSize } from '../bench-options.ts';
 
 // What tasks cost that no daemon can run, and how they start once daemons connect that can.
-const LARGEST = Number(process.argv[2] ?? 10_000);
+const LARGEST = readSize(1, 10_000);
 const SIZES = [LARGEST / 4, LARGEST / 2, LARGEST];
 const KINDS = 100;
 const SLOTS = 2;

@@ -9,9 +9,10 @@ import { openTestParts } from '../../support/open-test-parts.ts';
 import { connectBenchDaemon, type BenchDaemon } from './bench-daemon.ts';
 import { print, printHeading } from '../print.ts';
 import { percentile } from '../statistics.ts';
+import { readSize } from '../bench-options.ts';
 
 // How fast a hub hands a matched task to its daemon, and how fast stops and messages reach it.
-const SAMPLES = Number(process.argv[2] ?? 300);
+const SAMPLES = readSize(1, 300);
 /** Before them: code compiled, scripts loaded. */
 const WARM = 30;
 const SOON_MS = 30_000;
