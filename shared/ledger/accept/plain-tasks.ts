@@ -19,7 +19,7 @@ export function arePlain(ledger: Ledger, tasks: readonly NewTask[]): boolean {
   const tenant = tasks[0]?.body.tenant ?? '';
   if (ledger.full.get(tenant) === true) return false;
   const lanes = agentLanes(ledger, tenant);
-  return tasks.every((task) => isPlain(task, lanes)) && haveOwnKeys(tasks);
+  return tasks.every((task) => isPlain(task, lanes)) && areDifferent(tasks);
 }
 
 /** Whether a tenant has neither rates nor caps. */
@@ -36,10 +36,11 @@ function isPlain({ body, lane, sharedLanes, mode, skip, repeats }: NewTask, lane
   return !(own in lanes) || sharedLanes.some(({ name }) => name === own);
 }
 
-/** Whether no two of the tasks came under one caller's key. */
-function haveOwnKeys(tasks: readonly NewTask[]): boolean {
+/** Whether no two of the tasks have one id, as those of one delivery that comes twice do, or came under one caller's key. */
+function areDifferent(tasks: readonly NewTask[]): boolean {
+  if (tasks.length < 2) return true;
   const keys = tasks.flatMap(({ idempotency }) => (idempotency ? [idempotency.key] : []));
-  return keys.length < 2 || new Set(keys).size === keys.length;
+  return new Set(keys).size === keys.length && new Set(tasks.map(({ body }) => body.id)).size === tasks.length;
 }
 
 /** The part of one tenant in a call of `accept-plain-tasks`, and its tasks in the order of the reply. */

@@ -165,6 +165,14 @@ describe('tasks that nothing can hold back', () => {
     expect(await test.redis.zcard(keys.live)).toBe(5);
   });
 
+  it('are one each when one comes twice in a call', async () => {
+    const task = aTask({ lane: { name: 'session:a', limit: 1 } });
+    const answers = await acceptNewTasks(test.ledger, [task, aTask(), task]);
+    expect(answers.map((answer) => 'kind' in answer && answer.kind)).toEqual(['accepted', 'accepted', 'duplicate']);
+    expect(await test.redis.exists(keys.laneWait('session:a'))).toBe(0);
+    expect(await test.redis.hlen(keys.states)).toBe(2);
+  });
+
   it('are the same ones when the call comes again', async () => {
     const task = aTask();
     await acceptNewTask(test.ledger, task);
