@@ -42,6 +42,8 @@ const fields = {
   /** Becomes the task's session. Null, or a template that renders to nothing or of which a value is missing: no session. */
   session: template(500).nullable(),
   priority: hookPrioritySchema.nullable(),
+  /** Whether `/schedule` lines in answers to its events are applied. False: its senders give no orders. */
+  directives: z.boolean(),
   /** A disabled hook answers like an unknown one. */
   enabled: z.boolean(),
 };
@@ -62,6 +64,7 @@ const draft = z.strictObject({
   template: written.template.default(null),
   session: written.session.default(null),
   priority: fields.priority.default(null),
+  directives: fields.directives.default(false),
   enabled: fields.enabled.default(true),
 });
 
@@ -94,7 +97,13 @@ export function hookNotFound(id: string): MusterError {
 }
 
 /** A hook as Redis keeps it. */
-export const hookSchema = z.object({ ...fields, id: z.string().regex(HOOK_ID), tenant: z.string(), ...stamps });
+export const hookSchema = z.object({
+  ...fields,
+  directives: fields.directives.default(false),
+  id: z.string().regex(HOOK_ID),
+  tenant: z.string(),
+  ...stamps,
+});
 export type Hook = z.infer<typeof hookSchema>;
 
 /** A hook as callers see it. */

@@ -62,6 +62,7 @@ function taskOf(hook: Hook, webhook: KnownWebhook, rendering: RenderBounds): Acc
     source: 'webhook',
     sourceId: hook.id,
     trigger: 'hook',
+    untrusted: !hook.directives,
     priority: choosePriority(hook.priority, eventType),
     ...(session === null ? {} : { session }),
     context: { hook: hook.id, provider: hook.provider, event, event_type: eventType, delivery },

@@ -29,8 +29,8 @@ const common = {
 
 const directives = {
   /**
-   * Whether the lines of its output that begin with `/schedule` are applied, as its tenant's. Say false for an agent that may repeat
-   * what unknown people wrote. Defaults to true.
+   * Whether the lines of its output that begin with `/schedule` are applied, as its tenant's. By default they are, but not where a webhook or
+   * a visitor has written into the task or its session: true applies them there as well, false nowhere.
    */
   directives: z.boolean().optional(),
   /** The old name of `directives`, still read. */
@@ -149,9 +149,9 @@ const daemon = z.strictObject({
 /** One agent of the catalog, as `muster.config.ts` writes it. */
 export const agentDefinitionSchema = z.discriminatedUnion('kind', [echo, functionAgent, openai, http, command, daemon]);
 export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
-/** Whether `/schedule` lines of its output are applied. */
-export function appliesDirectives(definition: AgentDefinition): boolean {
-  return definition.kind !== 'echo' && (definition.directives ?? definition.writs ?? true);
+/** Whether the directives of an agent are applied: in all its answers, in none, or by default in those to `trusted` words. */
+export function directivesOf(definition: AgentDefinition): boolean | 'trusted' {
+  return definition.kind !== 'echo' && (definition.directives ?? definition.writs ?? 'trusted');
 }
 
 export type AgentKind = AgentDefinition['kind'];

@@ -10,7 +10,7 @@ export {
   agentIdSchema,
   type CommandPreset,
   apiAgentDefinitionSchema,
-  appliesDirectives,
+  directivesOf,
 } from './agent-definitions.ts';
 export {
   CHAT_PLATFORMS,

@@ -1,20 +1,23 @@
-import { appliesDirectives } from '../config/index.ts';
+import { directivesOf } from '../config/index.ts';
 import type { AgentCatalog } from '../agents/index.ts';
-import { type Ledger, parseState, readInputs } from '../ledger/index.ts';
+import { isUntrusted } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import {
   applyScheduleCommand,
+  DIRECTIVE_KEY,
   formatCommandResult,
+  hasDirective,
   type ScheduleCommandCall,
+  type ScheduleMaker,
   type ScheduleParts,
   extractDirectives,
   type Directive,
 } from '../schedules/index.ts';
-import { readTranscript } from '../sessions/index.ts';
 import type { TaskBody } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import { auditDirective } from './audit-directive.ts';
 import type { Execution } from './execution.ts';
+import { readOutsideTexts } from './outside-texts.ts';
 import type { AgentAnswer } from './run-attempt.ts';
 
 export interface ApplyDirectivesParts {
@@ -24,10 +27,7 @@ export interface ApplyDirectivesParts {
 }
 
 /** What applying needs of an execution. */
-type Answered = Pick<Execution, 'body' | 'attempt' | 'log'>;
-
-/** Most outputs have none. */
-const DIRECTIVE = /^ {0,3}\/schedule/im;
+type Answered = Pick<Execution, 'body' | 'attempt' | 'files' | 'log'>;
 
 /**
  * Applies the `/schedule` lines of an answer as the agent's tenant, and replaces each by its result. A later attempt of the same task
@@ -37,7 +37,7 @@ const DIRECTIVE = /^ {0,3}\/schedule/im;
 export async function applyDirectives(parts: ApplyDirectivesParts, execution: Answered, answer: AgentAnswer): Promise<AgentAnswer> {
   if (answer.kind !== 'answered') return answer;
   const output = answer.result.output ?? answer.written;
-  if (!DIRECTIVE.test(output)) return answer;
+  if (!hasDirective(output)) return answer;
   try {
     return { ...answer, result: { ...answer.result, output: await withResults(parts, execution, output) } };
   } catch (error) {
@@ -49,49 +49,49 @@ export async function applyDirectives(parts: ApplyDirectivesParts, execution: An
 
 async function withResults(parts: ApplyDirectivesParts, execution: Answered, output: string): Promise<string> {
   const max = parts.schedules.settings.scheduler.maxDirectivesPerRun;
-  if (max === 0 || !(await mayDirect(parts, execution))) return output;
-  const { text, directives, places } = extractDirectives(output, max);
+  const { attempt } = execution;
+  const orders = max === 0 ? null : await retryWhileAway(() => ordersOf(parts, execution), { signal: attempt.signal });
+  if (orders === null) return output;
+  const { text, directives, places } = extractDirectives(output, max, orders.isQuoted);
   const lines = text === '' ? [] : text.split('\n');
   let added = 0;
   for (const [index, directive] of directives.entries()) {
-    const result = await applyDirective(parts, execution, directive, index);
+    const result = await applyDirective(parts, execution, callOf(execution.body, directive, { index, untrusted: orders.untrusted }));
     lines.splice((places[index] ?? lines.length) + added, 0, result);
     added += 1;
   }
   return lines.join('\n');
 }
 
-async function mayDirect({ catalog, schedules }: ApplyDirectivesParts, execution: Answered): Promise<boolean> {
-  const { body, attempt } = execution;
-  const { signal } = attempt;
-  if (await retryWhileAway(() => answersVisitor(schedules.ledger, execution), { signal })) return false;
-  const entry = await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal });
-  return entry !== null && appliesDirectives(entry.definition);
+/** What the directives of an answer may do. */
+interface Orders {
+  /** Whether they follow words of somebody who may give none, which their agent allows. */
+  untrusted: boolean;
+  /** Whether a line repeats what others wrote. */
+  isQuoted: (line: string) => boolean;
 }
 
-/**
- * Whether an attempt answers words of a visitor: in its message, in the input of its run, or earlier in its session. A visitor could talk
- * an agent into directives that the visitor may not give. The session counts even unread, because some agents remember it themselves.
- */
-async function answersVisitor(ledger: Ledger, { body, attempt }: Answered): Promise<boolean> {
-  const { id, tenant, session, visitor } = body;
-  if (visitor !== null || attempt.hasVisitorInput) return true;
-  const { inputs = [] } = parseState(attempt.stored, attempt.first);
-  const messages = inputs.length === 0 ? [] : await readInputs(ledger, tenant, inputs);
-  if (messages.some((message) => message.visitor !== null)) return true;
-  const turns = session === null ? [] : await readTranscript(ledger, tenant, session, { before: id });
-  return turns.some(({ hasVisitor }) => hasVisitor);
+/** Null for an answer whose directives are not applied: its agent or the words that it answers may give none. */
+async function ordersOf({ catalog, schedules: { ledger } }: ApplyDirectivesParts, { body, files, log }: Answered): Promise<Orders | null> {
+  const entry = await catalog.find(body.tenant, body.agent);
+  const allowed = entry === null ? false : directivesOf(entry.definition);
+  if (allowed === false) return null;
+  const outside = await readOutsideTexts(ledger, body, files.opened);
+  const untrusted = outside.untrusted || (await isUntrusted(ledger, body));
+  if (untrusted && allowed !== true) {
+    log.info({ event: 'directive.untrusted' }, 'left the directives of an answer to untrusted words as they are');
+    return null;
+  }
+  return { untrusted, isQuoted: outside.has };
 }
 
 async function applyDirective(
   { schedules, clock }: ApplyDirectivesParts,
   { body, attempt, log }: Answered,
-  directive: Directive,
-  index: number,
+  { call, directive }: DirectiveCall,
 ): Promise<string> {
   // Another worker may have the task by now.
   if (!attempt.isHeld(clock.monotonic())) attempt.stop({ kind: 'lease-lost' });
-  const call = callOf(body, directive, index);
   try {
     const applied = await retryWhileAway(() => applyScheduleCommand(schedules, call), { signal: attempt.signal });
     log.info({ event: 'directive.applied', directive: directive.command.kind }, 'applied a directive of the agent');
@@ -107,22 +107,30 @@ async function applyDirective(
   }
 }
 
-function callOf(
-  { id, tenant, agent, user, reply, source, session, traceparent }: TaskBody,
-  directive: Directive,
-  index: number,
-): ScheduleCommandCall {
+interface DirectiveCall {
+  call: ScheduleCommandCall;
+  directive: Directive;
+}
+
+function callOf(body: TaskBody, directive: Directive, { index, untrusted }: { index: number; untrusted: boolean }): DirectiveCall {
+  const { id, tenant, agent, user, reply, source, session, traceparent } = body;
   const isOfChat = source === 'chat' || source === 'schedule';
-  return {
+  const call = {
     tenant,
     agent,
     text: directive.line,
     // Stored with the schedule: attempts of every release make the same.
-    key: `writ:${id}:${index}`,
+    key: `${DIRECTIVE_KEY}${id}:${index}`,
     user: user ?? undefined,
+    madeBy: makerOf(body, untrusted),
     traceparent,
     // Where the task's own answer goes.
     ...(reply === null ? {} : { reply }),
     ...(reply === null && isOfChat && session !== null ? { session } : {}),
   };
+  return { call, directive };
+}
+
+function makerOf({ agent, trigger, sourceId }: TaskBody, untrusted: boolean): ScheduleMaker {
+  return { agent, hook: trigger === 'hook' ? sourceId : null, untrusted };
 }

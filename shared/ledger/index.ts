@@ -73,6 +73,8 @@ export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/rel
 export { explainRepeats, releaseRepeats } from './grants/repeats.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
+export { isUntrustedBy } from './codec/body.ts';
+export { isUntrusted } from './read/find-untrusted.ts';
 export { idAt } from './read/id-at.ts';
 export {
   type Lookup,

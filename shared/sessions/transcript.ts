@@ -16,11 +16,6 @@ import { truncateBytes } from '../text/index.ts';
 import { readRecords } from '../redis/index.ts';
 import { readChoices } from './session-store.ts';
 
-/** A turn as agents get it, and whether a visitor wrote some of it. */
-interface TranscriptTurn extends AgentTurn {
-  readonly hasVisitor: boolean;
-}
-
 interface TranscriptOptions {
   /** The task that gets the transcript, which is left out. */
   before?: string;
@@ -41,9 +36,9 @@ export async function readTranscript(
   tenant: string,
   session: string,
   { before }: TranscriptOptions = {},
-): Promise<TranscriptTurn[]> {
+): Promise<AgentTurn[]> {
   const refs = await listTurns(ledger, { tenant, session, ...(before === undefined ? {} : { except: before }) });
-  const turns: TranscriptTurn[] = [];
+  const turns: AgentTurn[] = [];
   let leftBytes = ledger.settings.sessions.transcriptBytes;
   for (let from = 0; from < refs.length; from += BATCH) {
     for (const turn of await readTurns(ledger, tenant, refs.slice(from, from + BATCH))) {
@@ -56,24 +51,23 @@ export async function readTranscript(
   return turns.toReversed();
 }
 
-async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[]): Promise<TranscriptTurn[]> {
+async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[]): Promise<AgentTurn[]> {
   const ids = refs.map(({ id }) => id);
   const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
   return await Promise.all(tasks.map((task) => turnOf(ledger, tenant, task)));
 }
 
-async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<TranscriptTurn> {
+async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<AgentTurn> {
   const inputs = await readInputs(ledger, tenant, state.inputs ?? []);
   return {
     taskId: body.id,
     input: composeInput(body.input, inputs, state.leftOut),
     output: output ?? '',
-    hasVisitor: [body, ...inputs].some(({ visitor }) => visitor !== null),
   };
 }
 
 /** Half of the room for the answer, and what the question or the answer leaves of its half for the other. */
-function cutTurn(turn: TranscriptTurn, bytes: number): TranscriptTurn {
+function cutTurn(turn: AgentTurn, bytes: number): AgentTurn {
   const half = Math.floor(bytes / 2);
   const outputBytes = Math.min(Buffer.byteLength(turn.output), Math.max(half, bytes - Buffer.byteLength(turn.input)));
   return { ...turn, input: cutBytes(turn.input, bytes - outputBytes), output: cutBytes(turn.output, outputBytes) };

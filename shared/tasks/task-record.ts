@@ -20,6 +20,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     channel: body.channel,
     session: body.session,
     visitor: body.visitor,
+    untrusted: body.untrusted,
     status: state.status,
     priority: state.priority,
     queue: state.queue,

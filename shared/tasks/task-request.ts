@@ -44,6 +44,7 @@ export const taskRequestSchema = z.strictObject({
   requirements: requirementsSchema.optional(),
   execution: executionSchema.optional(),
   parentTaskId: shortText.optional(),
+  rerunOf: shortText.optional(),
   correlationId: shortText.optional(),
   context: jsonObjectSchema.optional(),
   metadata: jsonObjectSchema.optional(),

@@ -129,6 +129,8 @@ export interface TaskState {
   user?: string;
   /** As in its body; absent for none. */
   visitor?: string;
+  /** As in its body; absent where its source and its visitor say it already. */
+  untrusted?: boolean;
   /** Whether messages may go into its run. */
   takesInput?: boolean;
   /** While it waits: the running task whose input it was offered as. */

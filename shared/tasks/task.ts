@@ -79,6 +79,8 @@ export interface TaskBody {
   user: string | null;
   /** The visitor who wrote it, by the id of their token, which limits what its turn may do; null for the tenant's own messages. */
   visitor: string | null;
+  /** Whether its words are of somebody who may give no orders: a webhook's sender, a visitor, or what made it was of such words. */
+  untrusted: boolean;
   /** Where the answer goes in a chat; null for nowhere. */
   reply: ReplyAddress | null;
   /** W3C trace context of the request that made it. */

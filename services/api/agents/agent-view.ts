@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
-import { type AgentDefinition, appliesDirectives } from '#shared/config/index.ts';
+import { type AgentDefinition, directivesOf } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
@@ -34,7 +34,9 @@ export const agentViewSchema = z
       .record(z.string(), z.enum(FAILURE_ROUTES))
       .optional()
       .meta({ description: 'What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class.' }),
-    directives: z.boolean().meta({ description: 'Whether `/schedule` lines in its output are applied.' }),
+    directives: z.union([z.boolean(), z.literal('trusted')]).meta({
+      description: 'Whether `/schedule` lines in its output are applied; `trusted`: not where a webhook or a visitor has written.',
+    }),
     baseUrl: z.string().optional().meta({ description: 'Address of the API of an `openai` agent, without a login.' }),
     model: z.string().optional().meta({ description: 'Model of an `openai` agent.' }),
     system: z.string().optional().meta({ description: 'Instructions of an `openai` agent.' }),
@@ -59,7 +61,7 @@ export const agentViewSchema = z
         maxAttempts: null,
         retryDelayMs: null,
         retryBackoff: null,
-        directives: true,
+        directives: 'trusted',
         hold: null,
         url: 'https://writer.example.com/run',
         hasSecret: true,
@@ -86,7 +88,7 @@ export function agentNotFound(id: string): MusterError {
 export function viewAgent({ id, origin, definition }: CatalogEntry, hold: AgentView['hold']): AgentView {
   const { kind, description = null, timeoutMs = null, maxRunning = null } = definition;
   const { maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
-  const directives = appliesDirectives(definition);
+  const directives = directivesOf(definition);
   const common = { id, origin, kind, description, timeoutMs, maxRunning, maxAttempts, retryDelayMs, retryBackoff, directives, hold };
   return { ...common, ...fieldsOfKind(definition) };
 }

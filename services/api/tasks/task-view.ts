@@ -56,6 +56,9 @@ export const taskViewSchema = z
     channel: z.string().nullable().meta({ description: 'Where its answer is delivered.' }),
     session: z.string().nullable().meta({ description: 'The conversation in which it is a turn.' }),
     visitor: z.string().nullable().meta({ description: 'Id of the visitor who wrote it.' }),
+    untrusted: z
+      .boolean()
+      .meta({ description: 'Whether its words give no orders: they came by a webhook, from a visitor, or of such a task.' }),
     status: taskStatusSchema,
     priority: z.int().min(1).max(10).meta({ description: '10 is the most urgent.' }),
     queue: z.enum(TASK_QUEUES).meta({ description: 'The queue of its tickets.' }),

@@ -76,9 +76,7 @@ export class AttemptContext implements AgentContext {
 async function readHistory(ledger: Ledger, { body, attempt }: Execution): Promise<readonly AgentTurn[]> {
   const { id, tenant, session } = body;
   if (session === null) return [];
-  const turns = await retryWhileAway(() => readTranscript(ledger, tenant, session, { before: id }), { signal: attempt.signal });
-  if (turns.some(({ hasVisitor }) => hasVisitor)) attempt.hasVisitorInput = true;
-  return turns.map(({ taskId, input, output }) => ({ taskId, input, output }));
+  return await retryWhileAway(() => readTranscript(ledger, tenant, session, { before: id }), { signal: attempt.signal });
 }
 
 /** What an agent sees of its task; `input` is its prompt. */

@@ -29,6 +29,8 @@ export class AttemptFiles implements RunnerFiles {
   readonly #opener: AttachmentOpener;
   /** What the task and the messages of its prompt bring. */
   attachments: readonly AgentAttachment[] = [];
+  /** All that its agent was given, also with messages while it ran. */
+  readonly opened: AgentAttachment[] = [];
 
   constructor(options: AttemptFilesOptions) {
     const { tenant, id } = options.attempt.ref;
@@ -50,7 +52,9 @@ export class AttemptFiles implements RunnerFiles {
 
   /** The same for a message that arrived while the agent runs. Names are unique among those of one call. */
   async open(brought: readonly BroughtFiles[]): Promise<AgentAttachment[]> {
-    return await this.#opener.open(brought);
+    const attachments = await this.#opener.open(brought);
+    this.opened.push(...attachments);
+    return attachments;
   }
 
   /** Errors: OUTPUT_TOO_LARGE, FILES_UNAVAILABLE. */

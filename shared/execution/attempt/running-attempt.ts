@@ -58,8 +58,6 @@ export class RunningAttempt {
   readonly member: string;
   readonly first: FirstState;
   readonly takesInput: boolean;
-  /** Whether its agent read what a visitor wrote earlier. */
-  hasVisitorInput = false;
   readonly #claimedAt: RunningAttemptOptions['claimedAt'];
   /** Made when an agent reads the signal: many never do, and a signal costs more than the claim. */
   #controller: AbortController | undefined;

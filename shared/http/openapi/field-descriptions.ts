@@ -96,6 +96,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   outputTokens: 'Tokens that the model answered.',
   overlap: 'What becomes of a start while the run before goes on.',
   parentTaskId: 'The task that delegated it.',
+  rerunOf: 'The task that it repeats: when that was untrusted, so is this.',
   parts: 'The messages that make it up.',
   path: 'Where it takes webhooks.',
   perHour: 'How many in an hour.',

@@ -34,8 +34,8 @@ export async function takeInput(ledger: Ledger, attempt: AttemptRef, how: 'steer
 function readTaken(taken: readonly string[], how: 'steered' | 'merged'): TakenInput[] {
   return taken.flatMap((id, position) => {
     if (position % 2 === 1) return [];
-    const { input, user, visitor, attachments } = parseBody(taken[position + 1] ?? '{}');
-    return [{ id, text: input, user, visitor, attachments, how }];
+    const { input, user, attachments } = parseBody(taken[position + 1] ?? '{}');
+    return [{ id, text: input, user, attachments, how }];
   });
 }
 
@@ -46,8 +46,6 @@ export interface TakenInput {
   text: string;
   /** Who sent it; null when unknown. */
   user: string | null;
-  /** The visitor who sent it; null for a message of the tenant's own. */
-  visitor: string | null;
   attachments: TaskBody['attachments'];
   how: PartOfInput['how'];
 }
@@ -67,7 +65,7 @@ export async function readInputs(ledger: Ledger, tenant: string, parts: readonly
     const part = parts[position];
     if (!task || !part || (part.how === 'carried' && [task.body.id, task.state.outcome?.taskId ?? ''].some((id) => answered.has(id))))
       return [];
-    const { input: text, user, visitor, attachments } = task.body;
-    return [{ id: part.id, text, user, visitor, attachments, how: part.how }];
+    const { input: text, user, attachments } = task.body;
+    return [{ id: part.id, text, user, attachments, how: part.how }];
   });
 }

@@ -100,8 +100,11 @@ const OWN_FIELDS = [
   'attachments',
 ] as const satisfies (keyof TaskBody)[];
 
-/** All fields that are in no other part, so that none is left out. */
-type HeadField = Exclude<keyof TaskBody, (typeof OWN_FIELDS)[number] | 'id' | 'input' | 'tenant' | 'execution' | 'traceparent'>;
+/** All fields that are in no other part, so that none is left out. `untrusted` is in `first`. */
+type HeadField = Exclude<
+  keyof TaskBody,
+  (typeof OWN_FIELDS)[number] | 'id' | 'input' | 'tenant' | 'execution' | 'traceparent' | 'untrusted'
+>;
 
 /** What is a task's own in its body, from its input on. Few of the fields are there: an object of all of them would cost more than its JSON. */
 export function ownText({ body }: NewTask): string {
@@ -117,8 +120,16 @@ function given<Value>(value: Value | null): Value | undefined {
   return value ?? undefined;
 }
 
+/** Whether words are untrusted when nothing else says so: by the source and the visitor of their task. */
+export function isUntrustedBy(source: TaskBody['source'], visitor: string | null): boolean {
+  return source === 'webhook' || visitor !== null;
+}
+
 export function parseBody(text: string): StoredBody {
-  return { ...ABSENT_FIELDS, ...(JSON.parse(text) as StoredBody) };
+  const body = { ...ABSENT_FIELDS, ...(JSON.parse(text) as StoredBody) };
+  const { source, first } = body;
+  body.untrusted = first?.untrusted ?? isUntrustedBy(source, first?.visitor ?? body.visitor);
+  return body;
 }
 
 /** What the state of a task begins with, for the scripts that accept it. */
@@ -164,6 +175,7 @@ const FRAME_FIELDS = [
   'keyId',
   'user',
   'visitor',
+  'untrusted',
 ] as const satisfies (keyof TaskBody)[];
 
 function areOfOneOrigin(one: TaskBody, other: TaskBody): boolean {
@@ -184,6 +196,7 @@ function behaviorOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<
     ...(mode === null ? {} : { mode }),
     ...(body.user === null ? {} : { user: body.user }),
     ...(body.visitor === null ? {} : { visitor: body.visitor }),
+    ...(body.untrusted === isUntrustedBy(body.source, body.visitor) ? {} : { untrusted: body.untrusted }),
     ...(takesInput ? { takesInput } : {}),
     ...(yields ? { yields } : {}),
     // An empty list would come back from the scripts as an object.

@@ -67,7 +67,18 @@ function toState(id: string, text: string, first: string): TaskState | MusterErr
 /** What of a task's body stands before its input. */
 export type TaskHead = Pick<
   TaskBody,
-  'id' | 'agent' | 'source' | 'session' | 'scheduleId' | 'parentTaskId' | 'rootTaskId' | 'depth' | 'keyId' | 'user' | 'visitor'
+  | 'id'
+  | 'agent'
+  | 'source'
+  | 'session'
+  | 'scheduleId'
+  | 'parentTaskId'
+  | 'rootTaskId'
+  | 'depth'
+  | 'keyId'
+  | 'user'
+  | 'visitor'
+  | 'untrusted'
 >;
 
 /** Tasks read together: Redis answers no one else meanwhile. */

@@ -1,6 +1,15 @@
 import type { AgentDefinition } from '../../config/index.ts';
 import { hasCode, MusterError } from '../../errors/index.ts';
-import { type AcceptAnswer, type AcceptedAnswer, acceptMessage, type Ledger, type NewTask, readState } from '../../ledger/index.ts';
+import {
+  type AcceptAnswer,
+  type AcceptedAnswer,
+  acceptMessage,
+  isUntrusted,
+  type Ledger,
+  type NewTask,
+  readHeads,
+  readState,
+} from '../../ledger/index.ts';
 import { outcomeRecord, type TaskOutcome, type TaskStatus } from '../../tasks/index.ts';
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { makeRoomFor } from '../tickets/make-room.ts';
@@ -11,7 +20,7 @@ import { buildTask } from './build-task.ts';
 import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
 import { acceptAtFleetRates, isAccepted } from './fleet-rates.ts';
-import { findParentage, joinTree, parentStopped } from './join-tree.ts';
+import { findParentage, joinTree, type Parentage, parentStopped } from './join-tree.ts';
 import { logAccepted } from './log-accepted.ts';
 import type { Pressure } from '../pressure/signal.ts';
 import { assertNotShed, reportPressure } from './pressure.ts';
@@ -57,9 +66,19 @@ async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewT
   const { tenant, parentTaskId } = request;
   const parentage = parentTaskId === undefined ? null : await findParentage(ledger, tenant, parentTaskId);
   const task = buildTask(request, definition, ledger, parentage);
+  if (await inheritsUntrusted(intake, request, parentage)) task.body.untrusted = true;
   await intake.assertBudgets?.(task.body);
   task.body.attachments = await bindAttachments(intake, task.body, request.attachments);
   return task;
+}
+
+/** Whether what made it was of words that may give no orders: the task that delegates it, or the one that it repeats. */
+async function inheritsUntrusted({ ledger }: Intake, { tenant, rerunOf }: AcceptRequest, parentage: Parentage | null): Promise<boolean> {
+  if (parentage?.untrusted === true) return true;
+  if (rerunOf === undefined) return false;
+  const head = (await readHeads(ledger, tenant, [rerunOf])).get(rerunOf);
+  if (!head) throw new MusterError('task.not-found', `rerunOf: there is no task ${rerunOf.slice(0, 100)}`);
+  return await isUntrusted(ledger, { ...head, tenant });
 }
 
 /** Errors: `limit.storage`, `request.invalid`. */

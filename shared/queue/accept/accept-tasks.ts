@@ -68,7 +68,13 @@ async function findDefinitions(intake: Intake, requests: readonly AcceptRequest[
 
 /** The task of a request, or its refusal; null for a task that needs a call of its own: it meets other tasks, or a rate of the fleet. */
 function prepareOffer({ ledger }: Intake, request: AcceptRequest, definitions: Definitions): NewTask | Error | null {
-  if (request.parentTaskId !== undefined || request.mode !== undefined || request.attachments !== undefined) return null;
+  if (
+    request.parentTaskId !== undefined ||
+    request.rerunOf !== undefined ||
+    request.mode !== undefined ||
+    request.attachments !== undefined
+  )
+    return null;
   try {
     assertAllowed(ledger, request);
     const definition = definitions.get(request.agent);

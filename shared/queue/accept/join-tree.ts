@@ -1,5 +1,6 @@
 import { MusterError } from '../../errors/index.ts';
 import {
+  isUntrusted,
   countDescendant,
   cutTree,
   type Ledger,
@@ -24,6 +25,8 @@ export interface Parentage {
   depth: number;
   /** The API key of the parent. */
   keyId: string | null;
+  /** Whether the parent may hold words of somebody who may give no orders. */
+  untrusted: boolean;
 }
 
 /** What the parent of a new task passes on to it. Errors: `task.not-found`; `task.wrong-state` when it was stopped. */
@@ -34,7 +37,8 @@ export async function findParentage(ledger: Ledger, tenant: string, parentTaskId
   // The ledger decides; this spares a stopped task's request the count among descendants.
   if (state.status === 'cancelled' || state.cancel) throw parentStopped(parentTaskId, { above: parentTaskId, status: state.status });
   const { rootTaskId, depth, keyId } = head;
-  return { priority: state.priority, rootTaskId: rootTaskId ?? parentTaskId, depth: (depth ?? 0) + 1, keyId };
+  const untrusted = await isUntrusted(ledger, { ...head, tenant });
+  return { untrusted, priority: state.priority, rootTaskId: rootTaskId ?? parentTaskId, depth: (depth ?? 0) + 1, keyId };
 }
 
 /** The refusal of a task whose parent, or a task above it, was stopped, perhaps without having obeyed yet. */

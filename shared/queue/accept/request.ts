@@ -38,6 +38,8 @@ export interface AcceptRequest extends TaskRequest {
   user?: string;
   /** The visitor who wrote it, by the id of their token. */
   visitor?: string;
+  /** Whether its words may give no orders; by default those of a webhook and of a visitor. */
+  untrusted?: boolean;
   /** Where the answer goes in a chat. */
   reply?: ReplyAddress;
   /** Its number among the messages of its platform, which orders them in their lane; others are ordered by arrival. */

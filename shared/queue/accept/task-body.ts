@@ -1,4 +1,5 @@
 import type { AgentDefinition, Settings, Source } from '../../config/index.ts';
+import { isUntrustedBy } from '../../ledger/index.ts';
 import { childTraceparent, newTaskId, type ResolvedExecution, type TaskBody } from '../../tasks/index.ts';
 import type { Descent } from './join-tree.ts';
 import type { AcceptRequest } from './request.ts';
@@ -16,6 +17,7 @@ export function newBody(request: AcceptRequest, source: Source, execution: Resol
     session: orNull(request.session),
     user: orNull(request.user),
     visitor: orNull(request.visitor),
+    untrusted: request.untrusted ?? isUntrustedBy(source, orNull(request.visitor)),
     reply: orNull(request.reply),
     context: orNull(request.context),
     metadata: orNull(request.metadata),

@@ -8,7 +8,7 @@ import { upcomingTimes, wakeFor } from '../firing/occurrences.ts';
 import { readRule } from '../rules/read-rule.ts';
 import { readZone } from '../rules/wall-time.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule, ScheduleMaker } from '../store/schedule.ts';
 import { assertPlace, FIELD_DEFAULTS, ruleFields, scheduleFields, type SchedulePatch, type ScheduleRequest } from './schedule-request.ts';
 
 interface CreateScheduleOptions {
@@ -23,6 +23,8 @@ interface CreateScheduleOptions {
   traceparent?: string | undefined;
   /** The key under which it is created once; by default the request's own `idempotencyKey`. */
   key?: string | undefined;
+  /** Who wrote the directive that creates it. */
+  madeBy?: ScheduleMaker | undefined;
   /** The configuration's JSON, for a schedule of the configuration. */
   definition?: string | undefined;
 }
@@ -102,12 +104,19 @@ async function newSchedule(parts: ScheduleParts, request: ScheduleRequest, optio
   return { ...schedule, ...wakeFor(schedule, nextFireAt, settings.scheduler) };
 }
 
-type Origin = Pick<Schedule, 'tenant' | 'user' | 'reply' | 'session' | 'traceparent' | 'key' | 'definition' | 'platform'>;
+type Origin = Pick<Schedule, 'tenant' | 'user' | 'reply' | 'session' | 'traceparent' | 'key' | 'definition' | 'platform' | 'madeBy'>;
 
 /** Who created it, and where. */
 function originOf({ platform }: ScheduleRequest, options: CreateScheduleOptions): Origin {
-  const { tenant, user = null, reply = null, session = null, traceparent = null, key = null, definition = null } = options;
-  return { tenant, user, reply, session, traceparent, key, definition, platform: platform ?? reply?.platform ?? null };
+  const { tenant, user = null, traceparent = null, key = null, definition = null, madeBy = null } = options;
+  return { tenant, user, traceparent, key, definition, madeBy, ...placeOf(options, platform) };
+}
+
+type Place = Pick<Schedule, 'reply' | 'session' | 'platform'>;
+
+function placeOf(options: CreateScheduleOptions, platform: ScheduleRequest['platform']): Place {
+  const { reply = null, session = null } = options;
+  return { reply, session, platform: platform ?? reply?.platform ?? null };
 }
 
 const INITIAL_STATE = {

@@ -8,7 +8,7 @@ import { scheduleRequestSchema } from '../changes/schedule-request.ts';
 import { sessionOf } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import { listSchedules, type SchedulePage } from '../store/list-schedules.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule, ScheduleMaker } from '../store/schedule.ts';
 import type { CommandResult, ListedSchedule } from './command-result.ts';
 import { type Directive, readScheduleCommand, type ScheduleCommand } from './schedule-command.ts';
 
@@ -26,6 +26,8 @@ export interface ScheduleCommandCall {
   reply?: ReplyAddress | undefined;
   /** The same for a chat without an address: the session of the new schedule's runs. */
   session?: string | undefined;
+  /** Who wrote the command, when that was an agent, which sees only what it or its hook made. */
+  madeBy?: ScheduleMaker | undefined;
   /** The zone of a new schedule; by default the host's. */
   tz?: string | undefined;
   traceparent?: string | undefined;
@@ -76,11 +78,11 @@ async function applyCreate(
   { phrase, message }: { phrase: string; message: string },
   call: ScheduleCommandCall,
 ): Promise<ListedSchedule> {
-  const { tenant, agent, key, user, channel, reply, session, tz, traceparent } = call;
+  const { tenant, agent, key, user, channel, reply, session, tz, traceparent, madeBy } = call;
   const fields = { phrase, message, agent, ...(tz === undefined ? {} : { tz }), ...(channel === undefined ? {} : { channel }) };
   const request = scheduleRequestSchema.safeParse(fields);
   if (!request.success) throw new MusterError('request.invalid', request.error.issues.map((issue) => issue.message).join('; '));
-  return listed((await createSchedule(parts, request.data, { tenant, key, user, reply, session, traceparent })).schedule);
+  return listed((await createSchedule(parts, request.data, { tenant, key, user, reply, session, traceparent, madeBy })).schedule);
 }
 
 /** Reads further pages while few schedules are in scope; a tenant's schedules are bounded. */
@@ -115,10 +117,18 @@ const CHAT_PARTS: ReadonlyMap<string, number> = new Map(
   Object.entries({ telegram: 2, slack: 2, discord: 3, whatsapp: 3 } satisfies Record<ChatPlatformName, number>),
 );
 
-/** A command in a chat sees and changes the schedules of that chat; without a chat, all of the tenant. */
-function isInScope({ reply, session }: Pick<ScheduleCommandCall, 'reply' | 'session'>, schedule: Schedule): boolean {
+/**
+ * A command in a chat sees and changes the schedules of that chat; without a chat, all of the tenant. An agent sees of these what it made
+ * itself, and in a task of a hook what came of that hook.
+ */
+function isInScope({ reply, session, madeBy }: Pick<ScheduleCommandCall, 'reply' | 'session' | 'madeBy'>, schedule: Schedule): boolean {
+  if (madeBy !== undefined && !isOfMaker(madeBy, schedule.madeBy)) return false;
   if (reply !== undefined) return schedule.reply?.platform === reply.platform && chatOf(schedule.reply) === chatOf(reply);
   return session === undefined || sessionOf(schedule) === session;
+}
+
+function isOfMaker({ agent, hook }: ScheduleMaker, maker: ScheduleMaker | null): boolean {
+  return hook === null ? maker?.agent === agent : maker?.hook === hook;
 }
 
 function chatOf({ platform, thread }: ReplyAddress): string {

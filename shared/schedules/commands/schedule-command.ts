@@ -73,18 +73,26 @@ interface ExtractedDirectives {
   places: number[];
 }
 
+/** Most outputs have none. */
+const ANY_DIRECTIVE = /^ {0,3}\/schedule/im;
+
+/** Whether an output may have directives. */
+export function hasDirective(output: string): boolean {
+  return ANY_DIRECTIVE.test(output);
+}
+
 /**
  * Extracts up to `max` directives from an agent's output: the lines that begin with `/schedule`, outside code fences. A directive ends with
- * its line, because the rest of the answer follows. Directives beyond `max` stay in the text, with a note at the end.
+ * its line, because the rest of the answer follows. Directives beyond `max` stay in the text, with a note at the end. Quoted ones stay too.
  */
-export function extractDirectives(output: string, max: number): ExtractedDirectives {
+export function extractDirectives(output: string, max: number, isQuoted: (line: string) => boolean = () => false): ExtractedDirectives {
   const kept: string[] = [];
   const directives: Directive[] = [];
   const places: number[] = [];
   const isFenced = fenceReader();
   let excess = 0;
   for (const line of output.split('\n')) {
-    const isDirective = !isFenced(line) && isDirectiveLine(line);
+    const isDirective = !isFenced(line) && isDirectiveLine(line) && !isQuoted(line);
     if (isDirective && directives.length < max) {
       directives.push({ line: line.trim(), command: readScheduleCommand(line) });
       places.push(kept.length);

@@ -63,7 +63,7 @@ export function keyOfRun({ id }: Pick<Schedule, 'id'>, occurrence: number): stri
  * attempt to accept it has the same one.
  */
 export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
-  const { tenant, agent, message, priority, channel, user } = schedule;
+  const { tenant, agent, message, priority, channel, user, madeBy } = schedule;
   const { id, occurrence, skip, missed } = firing;
   const key = keyOfRun(schedule, occurrence);
   return {
@@ -78,6 +78,7 @@ export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
     idempotencyKey: key,
     idempotencyBody: key,
     traceparent: traceparentFor(id),
+    ...(madeBy?.untrusted === true ? { untrusted: true } : {}),
     ...withoutNull({ priority, channel, user }),
     ...(missed === undefined ? {} : { metadata: { missed: { count: missed.count, from: new Date(missed.from).toISOString() } } }),
     ...(skip === undefined ? fieldsToRun(schedule) : { skip: { reason: skip } }),

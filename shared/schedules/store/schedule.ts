@@ -37,6 +37,16 @@ const firingSchema = z.object({
 });
 export type Firing = z.infer<typeof firingSchema>;
 
+/** Who wrote the directive that made a schedule. */
+const makerSchema = z.object({
+  agent: z.string(),
+  /** The hook of its task; null for none. */
+  hook: text,
+  /** Whether its task's words could give no orders: then its runs' cannot either. */
+  untrusted: z.boolean(),
+});
+export type ScheduleMaker = z.infer<typeof makerSchema>;
+
 /** The stored record of a schedule. Times are milliseconds since the epoch. A field that is absent in the JSON is null. */
 const storedSchema = z.object({
   id: z.string(),
@@ -100,6 +110,8 @@ const storedSchema = z.object({
   key: text,
   /** The JSON of its last definition in the configuration. */
   definition: text,
+  /** Null for a schedule of a person, of the API or of the configuration. */
+  madeBy: makerSchema.nullable().default(null),
   traceparent: text,
   createdAt: instant,
   updatedAt: instant,
@@ -124,7 +136,15 @@ function isEmpty(value: unknown): boolean {
 /** Parses a stored record: `<version> <number> <JSON>`. Throws for an invalid one. */
 export function parseSchedule(stored: string): Schedule {
   const [, version, number, json = ''] = /^(\d+) (\d+) (.*)$/s.exec(stored) ?? [];
-  return { ...storedSchema.parse(JSON.parse(json)), number: Number(number), version: Number(version) };
+  const schedule = storedSchema.parse(JSON.parse(json));
+  return { ...schedule, madeBy: schedule.madeBy ?? earlierMaker(schedule), number: Number(number), version: Number(version) };
+}
+
+/** Of a directive of an older version only its key is stored, which begins with this. */
+export const DIRECTIVE_KEY = 'writ:';
+
+function earlierMaker({ key, agent }: Pick<Schedule, 'key' | 'agent'>): ScheduleMaker | null {
+  return key?.startsWith(DIRECTIVE_KEY) === true ? { agent, hook: null, untrusted: false } : null;
 }
 
 /** Returns the schedule stopped, without a next occurrence. */

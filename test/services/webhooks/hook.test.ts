@@ -11,6 +11,7 @@ test('a hook needs a provider, its secret and an agent; the rest has defaults', 
     template: null,
     session: null,
     priority: null,
+    directives: false,
     enabled: true,
   });
 });
@@ -87,6 +88,7 @@ test('what callers see has no secret', () => {
     template: null,
     session: null,
     priority: null,
+    directives: false,
     enabled: true,
     ...stamps,
   });

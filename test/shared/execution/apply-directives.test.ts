@@ -3,13 +3,12 @@ import { iterateAudit, type StoredAuditEntry } from '#shared/audit/audit-log.ts'
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { handleMessage } from '#shared/sessions/handle-message.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
-import type { Task, TaskBody } from '#shared/tasks/task.ts';
+import type { Task } from '#shared/tasks/task.ts';
 import { traceIdOf } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { applyDirectives } from '#shared/execution/apply-directives.ts';
@@ -185,7 +184,7 @@ describe('applying the directives of an answer', () => {
   const silent = { debug: () => undefined, info: () => undefined, error: () => undefined };
 
   /** An attempt that has answered and is not settled. */
-  async function begin(heldForMs = 10_000): Promise<{ body: TaskBody; attempt: RunningAttempt; log: Parts['log'] }> {
+  async function begin(heldForMs = 10_000): Promise<Parameters<typeof applyDirectives>[1]> {
     const { id } = await acceptTask(parts, { tenant: 'default', agent: 'planner', input: 'nothing' });
     const { body } = (await readTask(parts.ledger, 'default', id)) as Task;
     const now = systemClock.monotonic();
@@ -199,7 +198,7 @@ describe('applying the directives of an answer', () => {
       heldUntil: now + heldForMs,
       clock: { monotonic: () => 0 },
     });
-    return { body, attempt, log: { ...parts.log, ...silent } as Parts['log'] };
+    return { body, attempt, files: { opened: [] } as never, log: { ...parts.log, ...silent } };
   }
   it('makes nothing twice when the task is run again before it was settled', async () => {
     const answering = await begin();

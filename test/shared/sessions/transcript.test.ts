@@ -50,8 +50,8 @@ describe('the transcript of a session', () => {
     const second = await turn('two', 'zwei');
     await turn('other', 'andere', { session: 'alice2', lane: { name: 'session:alice2', limit: 1 } });
     expect(await read()).toEqual([
-      { taskId: first, input: 'one', output: 'eins', hasVisitor: false },
-      { taskId: second, input: 'two', output: 'zwei', hasVisitor: false },
+      { taskId: first, input: 'one', output: 'eins' },
+      { taskId: second, input: 'two', output: 'zwei' },
     ]);
     expect(await length()).toBe(2);
   });

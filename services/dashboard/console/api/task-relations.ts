@@ -59,6 +59,8 @@ export interface NewTask {
   agent: string;
   input: string;
   priority: number;
+  /** The task that it is made of: what was said by unknown people stays so. */
+  rerunOf: string;
   session?: string;
   context?: Record<string, unknown>;
   metadata?: Record<string, unknown>;

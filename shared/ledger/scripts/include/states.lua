@@ -87,5 +87,5 @@ end
 
 -- Whether two messages come from one sender with the same rights: only those become one turn, or go into each other's run.
 local function same_sender(one, other)
-  return one.user == other.user and one.visitor == other.visitor
+  return one.user == other.user and one.visitor == other.visitor and one.untrusted == other.untrusted
 end

@@ -52,6 +52,7 @@ const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
   agent: 'echo',
   source: 'api',
   input: 'hello',
+  untrusted: false,
   traceparent: '',
 };
 const WISH = {

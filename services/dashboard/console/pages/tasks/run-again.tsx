@@ -77,6 +77,7 @@ export function copyOf(task: TaskRecord, changes: Partial<Pick<NewTask, 'agent' 
     agent,
     input,
     priority,
+    rerunOf: task.id,
     ...(session ? { session } : {}),
     ...(context ? { context } : {}),
     ...(metadata ? { metadata } : {}),

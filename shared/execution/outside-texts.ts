@@ -1,0 +1,96 @@
+import type { AgentAttachment } from '../config/index.ts';
+import { isUntrusted, type Ledger, parentLookup, readHeads, readLookup, readTasks } from '../ledger/index.ts';
+import { hasDirective } from '../schedules/index.ts';
+import { readTranscript } from '../sessions/index.ts';
+import type { TaskBody } from '../tasks/index.ts';
+
+/** What an agent was given besides what it was asked: others wrote it, and its directives are no orders. */
+export interface OutsideTexts {
+  /** Whether some of it goes back to somebody who may give no orders. */
+  untrusted: boolean;
+  /** Whether a line stands in it, however it is quoted there. */
+  has: (line: string) => boolean;
+}
+
+/** Sub-tasks looked at, and read at once. A task with more counts as untrusted: what is behind them must not be overlooked. */
+const MAX_SUB_TASKS = 1000;
+const PAGE = 100;
+/** Bytes of one file that is searched. What a model reads in a picture or a longer file is not found. */
+const MAX_FILE_BYTES = 1_048_576;
+
+/** The outputs of its sub-tasks and of other agents in its session, and its files. */
+export async function readOutsideTexts(ledger: Ledger, body: TaskBody, files: readonly AgentAttachment[]): Promise<OutsideTexts> {
+  const { untrusted, outputs } = await readSubTasks(ledger, body);
+  if (untrusted) return { untrusted, has: () => false };
+  const inFiles = await readFiles(files);
+  if (inFiles === null) return { untrusted, has: () => true };
+  const texts = [...outputs, ...(await readOtherAgents(ledger, body)), ...inFiles];
+  const lines = texts.flatMap((text) =>
+    text
+      .split('\n')
+      .filter((line) => MENTIONED.test(line))
+      .map(normalize),
+  );
+  return { untrusted, has: (line) => lines.some((each) => each.includes(normalize(line))) };
+}
+
+const MENTIONED = /\/schedule/i;
+
+function normalize(line: string): string {
+  return line.replaceAll(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/** All that a task delegated, and what was delegated from there. */
+async function readSubTasks(ledger: Ledger, { tenant, id: root }: TaskBody): Promise<{ untrusted: boolean; outputs: string[] }> {
+  const outputs: string[] = [];
+  const parents = [root];
+  let count = 0;
+  for (let parent = parents.shift(); parent !== undefined; parent = parents.shift()) {
+    const lookup = parentLookup(ledger, tenant, parent);
+    let before: string | null = null;
+    do {
+      const ids = await readLookup(ledger, lookup, { low: '', before, max: PAGE });
+      count += ids.length;
+      if (count > MAX_SUB_TASKS || (await hasUntrusted(ledger, tenant, ids))) return { untrusted: true, outputs: [] };
+      outputs.push(...(await readOutputs(ledger, tenant, ids)));
+      parents.push(...ids);
+      before = ids.length < PAGE ? null : (ids.at(-1) ?? null);
+    } while (before !== null);
+  }
+  return { untrusted: false, outputs };
+}
+
+async function hasUntrusted(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<boolean> {
+  for (const head of (await readHeads(ledger, tenant, ids)).values()) {
+    if (await isUntrusted(ledger, { ...head, tenant })) return true;
+  }
+  return false;
+}
+
+async function readOutputs(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<string[]> {
+  const tasks = await readTasks(ledger, tenant, ids);
+  return tasks.flatMap((task) => (task?.output && hasDirective(task.output) ? [task.output] : []));
+}
+
+/** Their directives were applied, or it was said that they give none. */
+async function readOtherAgents(ledger: Ledger, { tenant, id, session, agent }: TaskBody): Promise<string[]> {
+  const turns = session === null ? [] : await readTranscript(ledger, tenant, session, { before: id });
+  const heads = await readHeads(
+    ledger,
+    tenant,
+    turns.map(({ taskId }) => taskId),
+  );
+  return turns.filter(({ taskId }) => heads.get(taskId)?.agent !== agent).map(({ output }) => output);
+}
+
+/** Null when one of them cannot be read any more: then any line may stand in it. */
+async function readFiles(files: readonly AgentAttachment[]): Promise<string[] | null> {
+  const texts: string[] = [];
+  for (const { bytes, read } of files) {
+    if (bytes > MAX_FILE_BYTES) continue;
+    const data = await read().catch(() => null);
+    if (data === null) return null;
+    texts.push(data.toString('utf8'));
+  }
+  return texts;
+}
