@@ -31,6 +31,8 @@ export type AgentRunner<Definition extends AgentDefinition = AgentDefinition> = 
 /** One attempt, as a runner gets it. */
 export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> {
   readonly task: AgentTask;
+  /** Of this attempt alone; its number comes again after an attempt that counted for nothing. */
+  readonly token: number;
   readonly definition: Definition;
   /** Whether the operator's configuration has it; else its tenant made it by API. */
   readonly isOperators: boolean;

@@ -6,12 +6,15 @@ const ID_PREFIX = 'dmn_';
 const MAX_LISTED = 100;
 const MAX_SLOTS = 10_000;
 
-/** What people call a daemon; tasks name it as `requirements.targetDaemon`, so that it cannot look like an id. */
+/**
+ * What people call a daemon, as they call their machines: signs and pictures too, which may be joined. Tasks name it as
+ * `requirements.targetDaemon`, so that it cannot look like an id.
+ */
 export const daemonNameSchema = z
   .string()
   .regex(
-    /^(?!dmn_)[\p{L}\p{N}][\p{L}\p{N} ._@'-]{0,63}$/u,
-    'expected letters, digits, " ", ".", "_", "@", "\'" or "-", at most 64, and no "dmn_" in front',
+    /^(?!dmn_|\p{Zs})[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\u200d]{1,64}(?<!\p{Zs})$/u,
+    'expected at most 64 characters of one line, no space at its ends, and no "dmn_" in front',
   );
 
 const shortText = z.string().min(1).max(200);
@@ -25,7 +28,7 @@ export const registrationSchema = z.object({
   /** What it may declare; null for whatever it declares. */
   capabilities: z.array(capabilitySchema).max(MAX_LISTED).nullable(),
   /** Tasks that it may run at once; null for as many as it declares, within `hub.maxSlotsPerDaemon`. */
-  slots: z.int().min(0).max(MAX_SLOTS).nullable(),
+  slots: z.int().min(1, 'expected at least 1; a daemon that shall run nothing is disabled').max(MAX_SLOTS).nullable(),
   /** Agents whose tasks it may run; null for any. */
   agents: list.nullable(),
   enabled: z.boolean(),
@@ -36,6 +39,8 @@ export type Registration = z.infer<typeof registrationSchema>;
 export const daemonSchema = registrationSchema.extend({
   id: z.string(),
   tenant: z.string(),
+  /** Older registrations may have none. */
+  slots: z.int().min(0).max(MAX_SLOTS).nullable(),
   /** How often it was given another token; a connection under an earlier one ends. */
   tokenGeneration: z.int(),
   createdAt: z.int(),

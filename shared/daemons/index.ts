@@ -42,4 +42,5 @@ export {
   parseHubMessage,
   PROTOCOL,
   protocolSchema,
+  salvageEnd,
 } from './protocol.ts';

@@ -25,7 +25,8 @@ export function parseMessage<Message>(schemas: Readonly<Record<string, z.ZodType
   return { ok: true, message: parsed.data as Message };
 }
 
-function parseJson(frame: string): unknown {
+/** Undefined for a text that is no JSON. */
+export function parseJson(frame: string): unknown {
   try {
     return JSON.parse(frame);
   } catch {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelNameSchema } from '../config/index.ts';
-import { parseMessage, type Parsed } from './parse-message.ts';
+import { parseJson, parseMessage, type Parsed } from './parse-message.ts';
 
 /** The version that a daemon states in its first message. */
 export const PROTOCOL = 1;
@@ -32,8 +32,9 @@ const count = z.int().min(0);
 /** Models that one usage has apart: each has a part of the task's record, of which lists have many. */
 export const MAX_MODELS = 50;
 
-/** Tokens, or millionths of a US dollar. The sum of many stays an integer that a number can hold. */
-const amount = z.int().min(0).max(1e12);
+/** Tokens, or millionths of a US dollar, of one attempt. The sum of many stays an integer that a number can hold. */
+export const MAX_AMOUNT = 1e12;
+const amount = z.int().min(0).max(MAX_AMOUNT);
 
 const modelUsage = {
   /** All input tokens, cached ones included. */
@@ -170,6 +171,22 @@ export type DaemonMessageToSend = z.input<(typeof DAEMON_MESSAGES)[keyof typeof 
 /** Reads a frame from a daemon. Unknown fields are dropped. Never throws. */
 export function parseDaemonMessage(frame: string): Parsed<DaemonMessage> {
   return parseMessage<DaemonMessage>(DAEMON_MESSAGES, frame);
+}
+
+const endEnvelope = z.looseObject({ type: z.enum(['task.completed', 'task.failed']), ...attempt });
+
+/**
+ * What is left of an end of an attempt that `parseDaemonMessage` refuses, because nothing else of it comes: the end without its usage, else a
+ * failure with the problem. Null for a frame that names no attempt's end.
+ */
+export function salvageEnd(frame: string, problem: string): DaemonMessage<'task.completed' | 'task.failed'> | null {
+  const read = endEnvelope.safeParse(parseJson(frame)).data;
+  if (read === undefined) return null;
+  const { usage: _usage, ...withoutUsage } = read;
+  const end = DAEMON_MESSAGES[read.type].safeParse(withoutUsage);
+  if (end.success) return end.data;
+  const error = { code: 'AGENT_ERROR', message: `The daemon reported an end that cannot be read: ${problem}` };
+  return { type: 'task.failed', taskId: read.taskId, token: read.token, error };
 }
 
 /** Reads a frame from the hub. Unknown fields are dropped. Never throws. */

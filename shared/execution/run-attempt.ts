@@ -87,6 +87,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   attempt.throwIfStopped();
   const run: AgentRun = {
     task: agentTask(body, state, text),
+    token: attempt.ref.token,
     definition: entry.definition,
     isOperators: entry.origin === 'config',
     context: new AttemptContext(parts, execution, given),

@@ -28,7 +28,8 @@ const FAILURE = 'failure';
 const COMPLETION = 'completion';
 
 /**
- * Makes SIGTERM, SIGINT and SIGHUP (its terminal is closed) end this process: the first drains and exits with 0, the second exits at once with 130.
+ * Makes SIGTERM, SIGINT and SIGHUP (its terminal is closed) end this process: the first drains and exits with 0, a second that
+ * a person sends exits at once with 130.
  * A failure that its parts report drains, too, and exits with 1. An uncaught exception or rejection is logged and exits with 1:
  * after it nothing here can be trusted. One of an agent's own code fails its attempt instead.
  */
@@ -71,7 +72,8 @@ function createEnd({ log, stop, abandon, deadlineMs }: EndOptions, host: { exit(
   let firstAt: number | null = null;
   return (signal) => {
     if (firstAt !== null) {
-      if (performance.now() - firstAt < SAME_PRESS_MS) return;
+      // A terminal that closes, and a shell with it, ask for the end that is under way; they do not press twice.
+      if (signal === 'SIGHUP' || performance.now() - firstAt < SAME_PRESS_MS) return;
       log.warn({ event: 'process.interrupted', signal }, 'Ended at once; unfinished work is taken up by the next start');
       abandon?.();
       host.exit(INTERRUPTED);

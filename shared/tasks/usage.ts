@@ -10,6 +10,8 @@ export interface ModelUsage {
   reasoningTokens?: number;
   /** Null when a part of it is unknown. */
   costMicroUsd: number | null;
+  /** The known part of a cost that is null, where there is one and no `byModel` has it. */
+  knownCostMicroUsd?: number;
   /** Whether a part of it is estimated. */
   isEstimated?: true;
 }
@@ -30,7 +32,9 @@ export function sumUsage(one: TaskUsage | null | undefined, other: TaskUsage | n
   // A map, because agents name models, and an object has names of its own.
   const byModel = new Map(Object.entries(partsOf(one)));
   for (const [model, used] of Object.entries(partsOf(other))) byModel.set(model, addUsage(byModel.get(model), used));
-  return { ...sum, byModel: Object.fromEntries(byModel) };
+  // The parts have it.
+  const { knownCostMicroUsd: _known, ...figures } = sum;
+  return { ...figures, byModel: Object.fromEntries(byModel) };
 }
 
 /** The same, known to be no more than an estimate. */
@@ -51,11 +55,10 @@ const PARTS = ['cachedInputTokens', 'reasoningTokens'] as const;
 
 function addUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   if (!one) return other;
-  const isKnown = one.costMicroUsd !== null && other.costMicroUsd !== null;
   const sum: ModelUsage = {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
-    costMicroUsd: isKnown ? Number(one.costMicroUsd) + Number(other.costMicroUsd) : null,
+    ...sumOfCosts(one, other),
   };
   for (const each of [one, other]) {
     for (const part of PARTS) if (each[part]) sum[part] = (sum[part] ?? 0) + each[part];
@@ -64,23 +67,34 @@ function addUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   return sum;
 }
 
+function sumOfCosts(one: ModelUsage, other: ModelUsage): Pick<ModelUsage, 'costMicroUsd' | 'knownCostMicroUsd'> {
+  const known = knownPart(one) + knownPart(other);
+  if (one.costMicroUsd !== null && other.costMicroUsd !== null) return { costMicroUsd: known };
+  return known > 0 ? { costMicroUsd: null, knownCostMicroUsd: known } : { costMicroUsd: null };
+}
+
+function knownPart({ costMicroUsd, knownCostMicroUsd = 0 }: ModelUsage): number {
+  return costMicroUsd ?? knownCostMicroUsd;
+}
+
 /** The parts of a cost that are known, in millionths of a US dollar. */
 export function knownCost(usage: TaskUsage | null | undefined): number {
   if (!usage) return 0;
-  const parts = Object.values(usage.byModel ?? {}).map(({ costMicroUsd }) => costMicroUsd ?? 0);
-  return usage.costMicroUsd ?? parts.reduce((sum, cost) => sum + cost, 0);
+  const parts = Object.values(partsOf(usage)).reduce((sum, part) => sum + knownPart(part), 0);
+  return usage.costMicroUsd ?? parts;
 }
 
 /** Usage as the API shows it. */
 export function usageRecord(usage: TaskUsage | undefined): Record<string, unknown> | null {
   if (!usage) return null;
   const byModel = Object.entries(usage.byModel ?? {}).map(([model, used]) => usedRecord(used, { model: model === '' ? null : model }));
-  return usedRecord(usage, { byModel });
+  return { ...usedRecord(usage, { byModel }), knownCostMicroUsd: knownCost(usage) };
 }
 
 function usedRecord(used: ModelUsage, more: Record<string, unknown>): Record<string, unknown> {
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0, costMicroUsd, isEstimated = false } = used;
-  return { ...more, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costMicroUsd, isEstimated };
+  const knownCostMicroUsd = knownPart(used);
+  return { ...more, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costMicroUsd, knownCostMicroUsd, isEstimated };
 }
 
 const DAY_MS = 86_400_000;
@@ -138,8 +152,8 @@ export function usageRows({ agent, source, usage, calls = {}, attempts = 0 }: Co
 }
 
 function figuresOf(used: ModelUsage): UsageFigures {
-  const { isEstimated = false, costMicroUsd, ...tokens } = used;
-  const money = { costMicroUsd: costMicroUsd ?? 0, unknown: costMicroUsd === null ? 1 : 0 };
+  const { isEstimated = false, costMicroUsd, knownCostMicroUsd: _known, ...tokens } = used;
+  const money = { costMicroUsd: knownPart(used), unknown: costMicroUsd === null ? 1 : 0 };
   return { ...noFigures(), ...tokens, ...money, estimated: isEstimated ? 1 : 0 };
 }
 

@@ -11,6 +11,7 @@ export const usageFigures = {
 const usedFigures = {
   ...usageFigures,
   costMicroUsd: z.number().nullable().meta({ description: 'Cost in millionths of a dollar; null when a part of it is unknown.' }),
+  knownCostMicroUsd: z.number().meta({ description: 'The part of the cost that is known, which budgets count.' }),
   isEstimated: z.boolean().meta({ description: 'Whether a part of the figures is estimated.' }),
 };
 

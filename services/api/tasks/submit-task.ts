@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
+import { listDaemons } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { type EventFeed, watchTask } from '#shared/events/index.ts';
 import { countSchema, type Call, route, type Route } from '#shared/http/index.ts';
@@ -50,6 +51,7 @@ export function postTask(ports: SubmitPorts): Route {
     responses: { 200: submittedSchema, 202: acceptedViewSchema.meta({ description: 'Accepted: it will reach its end.' }) },
     handle: async ({ headers, query, body }, call) => {
       assertCallersSource(body);
+      await assertTargetIsLeft(ports, call.tenant, body);
       const accepted = await acceptTask(ports, {
         ...body,
         tenant: call.tenant,
@@ -84,6 +86,23 @@ export function assertCallersSource({ source, sourceId, parentTaskId }: TaskRequ
     throw new MusterError('request.invalid', 'parentTaskId: expected the task that delegates, with source "delegation"');
   if (sourceId !== undefined && source !== 'proactive')
     throw new MusterError('request.invalid', 'sourceId: expected with source "proactive" only, as the trigger that asked');
+}
+
+/** A target and an exclusion may name the same daemon, one by its name and one by its id. Errors: `request.invalid`. */
+export async function assertTargetIsLeft(
+  ports: Pick<Intake, 'ledger'>,
+  tenant: string,
+  { requirements: { targetDaemon: target, excludedDaemons: excluded = [] } = {} }: TaskRequest,
+): Promise<void> {
+  if (target === undefined || excluded.length === 0) return;
+  const daemons = await listDaemons(ports.ledger, tenant);
+  const named = daemons.find(({ id, name }) => id === target || name === target);
+  if (named === undefined || !excluded.some((each) => each === named.id || each === named.name)) return;
+  throw new MusterError(
+    'request.invalid',
+    `requirements: the target "${target}" is one of excludedDaemons, so that no daemon could run it`,
+    { details: { targetDaemon: target, daemon: named.id } },
+  );
 }
 
 /** Longest between two reads, for when a hint was lost. */

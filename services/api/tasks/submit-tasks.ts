@@ -5,7 +5,14 @@ import { MusterError } from '#shared/errors/index.ts';
 import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
 import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
 import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
-import { assertCallersSource, idempotencyHeadersSchema, idempotencyKeySchema, idempotencyOf, keyOf } from './submit-task.ts';
+import {
+  assertCallersSource,
+  assertTargetIsLeft,
+  idempotencyHeadersSchema,
+  idempotencyKeySchema,
+  idempotencyOf,
+  keyOf,
+} from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
 
 export interface BulkPorts extends Intake {
@@ -97,7 +104,8 @@ async function submitAll(intake: Intake, call: Call, items: readonly unknown[], 
     // Once Redis is away, trying each part would take its timeout each time.
     const { error } = outage;
     if (error) return part.map(() => refused(error));
-    const requests = part.map((item, at) => readItem(call, item, key === undefined ? undefined : `${key}/${from + at}`));
+    const keyOfPlace = (at: number): string | undefined => (key === undefined ? undefined : `${key}/${from + at}`);
+    const requests = await Promise.all(part.map((item, at) => readItem(intake, call, item, keyOfPlace(at))));
     return await submitTogether(intake, call, requests, outage);
   };
   const starts = Array.from({ length: Math.ceil(items.length / TOGETHER) }, (_, part) => part * TOGETHER);
@@ -112,12 +120,13 @@ interface Outage {
 }
 
 /** What an item asks for, or what is wrong with it. */
-function readItem(call: Call, item: unknown, keyOfPlace: string | undefined): AcceptRequest | MusterError {
+async function readItem(intake: Intake, call: Call, item: unknown, keyOfPlace: string | undefined): Promise<AcceptRequest | MusterError> {
   try {
     const parsed = withoutNulls(itemSchema, item);
     if (!parsed.success) return invalidRequest(problemsOf(parsed.error, 'item'));
     const request: TaskRequest = parsed.data;
     assertCallersSource(request);
+    await assertTargetIsLeft(intake, call.tenant, request);
     const key = idempotencyOf(parsed.data.idempotencyKey ?? keyOfPlace);
     return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...keyOf(call), ...key };
   } catch (error) {

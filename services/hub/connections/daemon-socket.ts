@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws';
 import type { HubSettings } from '#shared/config/index.ts';
-import { CLOSE_CODES, type DaemonMessage, type HubMessageToSend, parseDaemonMessage } from '#shared/daemons/index.ts';
+import { CLOSE_CODES, type DaemonMessage, type HubMessageToSend, parseDaemonMessage, salvageEnd } from '#shared/daemons/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 
@@ -84,9 +84,16 @@ export class DaemonSocket {
       this.send({ type: 'error', code: 'message.not-json', message: 'A message is a text frame' });
       return;
     }
-    const parsed = parseDaemonMessage(textOf(data));
-    if (parsed.ok) this.#options.onMessage(parsed.message);
-    else this.send({ type: 'error', code: parsed.code, message: parsed.message });
+    const text = textOf(data);
+    const parsed = parseDaemonMessage(text);
+    if (parsed.ok) {
+      this.#options.onMessage(parsed.message);
+      return;
+    }
+    this.send({ type: 'error', code: parsed.code, message: parsed.message });
+    // Nothing else comes of the attempt, which would keep its task until the timeout.
+    const end = salvageEnd(text, parsed.message);
+    if (end !== null) this.#options.onMessage(end);
   }
 
   /** Counts a message; over the rate, the connection is read again when there is credit. */

@@ -11,7 +11,8 @@ import { isToIsolated, type FromIsolated, type ToIsolated } from './isolation-me
 
 const HAND_BACK_MS = 5000;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+// A terminal signals all processes in it, and when it closes too: the worker alone decides about its end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const send = (message: FromIsolated): void => {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);

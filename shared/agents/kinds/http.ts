@@ -80,7 +80,7 @@ async function request(run: AgentRun<DefinitionOf<'http'>>, options: RequestOpti
 }
 
 async function post(
-  { task, definition, context, files }: AgentRun<DefinitionOf<'http'>>,
+  { task, token, definition, context, files }: AgentRun<DefinitionOf<'http'>>,
   { fetch, clock }: HttpOptions,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -93,8 +93,8 @@ async function post(
   const body = JSON.stringify({ ...describeTask(task), history, attachments, ...artifactsUrl, traceparent });
   const headers = readHeaders(definition.headers ?? {});
   const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', traceparent };
-  const signature =
-    definition.secret === undefined ? {} : signHttpTask(definition.secret, { id: `${task.id}-${task.attempt}`, body, nowMs: clock.now() });
+  const id = `${task.id}-${task.attempt}-${token}`;
+  const signature = definition.secret === undefined ? {} : signHttpTask(definition.secret, { id, body, nowMs: clock.now() });
   for (const [name, value] of Object.entries({ ...own, ...signature })) headers.set(name, value);
   return await fetch(definition.url, { method: 'POST', headers, body, signal });
 }

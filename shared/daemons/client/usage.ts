@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { type AgentUsage, modelNameSchema } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { type DaemonMessageToSend, MAX_MODELS } from '../protocol.ts';
+import { type DaemonMessageToSend, MAX_AMOUNT, MAX_MODELS } from '../protocol.ts';
 
 /** What an attempt used, as messages say it. */
 export type Usage = NonNullable<Extract<DaemonMessageToSend, { type: 'task.completed' }>['usage']>;
 
-/** A fraction is rounded, as a worker does: the hub takes integers only. */
-const amount = z.number().min(0).max(1e12).transform(Math.round);
+/** A fraction is rounded, as a worker does. What is more than any attempt uses is a slip, and counts as the most. */
+const amount = z
+  .number()
+  .min(0)
+  .transform((value) => Math.min(MAX_AMOUNT, Math.round(value)));
 
 /** Null is unknown, as absent. */
 const usageSchema = z.object({
@@ -73,9 +76,12 @@ function hasCost(used: AgentUsage): used is AgentUsage & { costMicroUsd: number 
   return used.costMicroUsd !== undefined;
 }
 
-/** A message without its usage by model, with which it may be larger than the hub takes: the sum stays. */
+/** A message without its usage by model, with which it may be larger than the hub takes: the sum stays, with the costs that are known. */
 export function withSumOnly<Message extends { usage?: Usage | null | undefined }>(message: Message): Message {
   if (!message.usage?.byModel) return message;
-  const { byModel: _byModel, ...usage } = message.usage;
-  return { ...message, usage };
+  const { byModel, ...usage } = message.usage;
+  const known = byModel.flatMap(({ costMicroUsd }) => costMicroUsd ?? []);
+  if (known.length === 0 || known.length === byModel.length) return { ...message, usage };
+  const costMicroUsd = known.reduce((sum, cost) => sum + cost, 0);
+  return { ...message, usage: { ...usage, costMicroUsd, isEstimated: true } };
 }

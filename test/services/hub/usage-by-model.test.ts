@@ -158,6 +158,39 @@ describe('what an attempt on a daemon used', () => {
     daemon.vanish();
   });
 
+  it.each([
+    ['a usage that no attempt has', { output: 'done', usage: { inputTokens: 2e12 } }, { status: 'completed' }],
+    ['an output that is no text', { output: 5 }, { status: 'permanently_failed', error: { code: 'AGENT_ERROR' } }],
+  ])('ends its attempt although the end has %s, and counts what was reported before', async (what, end, expected) => {
+    const { tenant, id, name, daemon } = await startTask(what.replaceAll(/\W/g, '-'));
+    daemon.send({ type: 'task.usage', ...name, usage: USED });
+    expect(await spends(tenant, COST)).toBe(true);
+    daemon.send({ type: 'task.completed', ...name, ...end } as never);
+    expect(await daemon.next('error')).toMatchObject({ code: 'message.invalid' });
+    expect((await awaitEnd(parts, id, tenant)).state).toMatchObject({ ...expected, usage: PRICED });
+    daemon.vanish();
+  });
+
+  it('keeps a cost that the next report of the model lacks', async () => {
+    const { tenant, id, name, daemon } = await startTask('half-priced');
+    const byModel = [
+      { model: 'unlisted', inputTokens: 5, costMicroUsd: 40 },
+      { model: 'unlisted', inputTokens: 7 },
+    ];
+    daemon.send({ type: 'task.usage', ...name, usage: { byModel } });
+    expect(await spends(tenant, 40)).toBe(true);
+    daemon.send({ type: 'task.completed', ...name, output: 'done', usage: { byModel } });
+    const { usage } = (await awaitEnd(parts, id, tenant)).state;
+    expect(usage).toMatchObject({
+      inputTokens: 12,
+      costMicroUsd: null,
+      byModel: { unlisted: { costMicroUsd: null, knownCostMicroUsd: 40 } },
+    });
+    expect(await spent(tenant)).toBe(40);
+    expect(await rowsOf(tenant)).toEqual({ 'coder|api|unlisted': '12 0 0 0 40 1 0 0 1' });
+    daemon.vanish();
+  });
+
   it('is not lost at another hub, although its daemon says nothing more of it', async () => {
     const { tenant, secret, id, name, daemon } = await startTask('moved');
     daemon.send({ type: 'task.usage', ...name, usage: USED });

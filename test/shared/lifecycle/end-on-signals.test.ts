@@ -117,6 +117,19 @@ test('a second press ends at once with 130, and what can be abandoned is', async
   expect(await code).toBe(130);
 });
 
+test('a terminal that closes while it drains, once and again, changes nothing', async () => {
+  const { send, code, out } = await run('hangs-for-a-while');
+  send('SIGINT');
+  await waitFor(() => out().includes('process.stopping'), { deadlineMs: 20_000, what: 'the drain to begin' });
+  const close = (): boolean => {
+    send('SIGHUP');
+    return out().includes('drained');
+  };
+  await waitFor(close, { deadlineMs: 20_000, everyMs: 50, what: 'the drain to end' });
+  expect(await code).toBe(0);
+  expect(out()).not.toContain('abandoned');
+});
+
 test('a failure that its parts report drains, is said in one line and ends with 1', async () => {
   const { code, out } = await run('cannot-go-on');
   expect(await code).toBe(1);

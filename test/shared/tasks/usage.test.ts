@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimatedUsage, parseUsageRow, sumUsage, type TaskUsage, usageRows } from '#shared/tasks/usage.ts';
+import { estimatedUsage, knownCost, parseUsageRow, sumUsage, type TaskUsage, usageRows } from '#shared/tasks/usage.ts';
 
 const small: TaskUsage = { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 };
 const named = (model: string, used: TaskUsage): TaskUsage => ({ ...used, byModel: { [model]: used } });
@@ -11,6 +11,23 @@ describe('a sum of usages', () => {
     expect(sumUsage(other, estimatedUsage({ ...small, costMicroUsd: null }))).toMatchObject({ costMicroUsd: null, isEstimated: true });
     expect(sumUsage(null, small)).toEqual(small);
     expect(sumUsage(small, null)).toEqual(small);
+  });
+
+  it('keeps the known part of a cost when a later report of the model has none, in whatever order they come', () => {
+    const unpriced = named('a', { ...small, costMicroUsd: null });
+    for (const reports of [
+      [named('a', small), unpriced],
+      [unpriced, named('a', small)],
+      [named('a', small), unpriced, unpriced],
+      [unpriced, named('b', small), named('b', { ...small, costMicroUsd: null })],
+      [small, { ...small, costMicroUsd: null }],
+    ]) {
+      const sum = reports.reduce<TaskUsage | null>((total, each) => sumUsage(total, each), null);
+      expect(sum?.costMicroUsd).toBeNull();
+      expect(knownCost(sum)).toBe(3);
+      const rows = usageRows({ agent: 'writer', source: 'chat', usage: sum ?? small });
+      expect(rows.reduce((total, [, figures]) => total + (figures[4] ?? 0), 0)).toBe(3);
+    }
   });
 
   it('keeps models apart, and what is of none', () => {

@@ -18,6 +18,8 @@ export interface AgentRunOptions {
   /** What its session said before. */
   readonly history?: readonly AgentTurn[];
   readonly attachments?: readonly AgentAttachment[];
+  /** Of the attempt; defaults to 1. */
+  readonly token?: number;
 }
 
 /** An attempt to hand to a runner, and what a test sees of it. */
@@ -92,6 +94,7 @@ export function observeRun<Kind extends AgentKind>(
   return {
     run: {
       task,
+      token: options.token ?? 1,
       definition,
       isOperators: true,
       context,

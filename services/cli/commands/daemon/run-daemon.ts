@@ -112,10 +112,12 @@ function watchSignals(daemon: Daemon, context: CommandContext): SignalWatch {
   };
 }
 
-/** Nobody reads the notes once the terminal is closed: a write that fails must not end the process, whose last notes come after its signals. */
+/**
+ * Nobody reads the notes once the terminal is closed, or Ctrl-C has ended the `tee` behind it: a write that fails must not end the process,
+ * whose last notes come after its signals. Other commands end with the reader of their stdout.
+ */
 function outliveTerminal(): void {
-  const { stderr } = process;
-  if (stderr.listenerCount('error') === 0) stderr.on('error', () => undefined);
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => undefined);
 }
 
 function refusalProblem(refusal: HubRefusal): CliProblem {

@@ -62,8 +62,8 @@ function parseList(text: string): string[] {
 }
 
 function parseSlots(text: string): number {
-  if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected a number from 0 to 10000, without a fraction.');
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 1 to 10000, without a fraction.');
 }
 
 function runList(options: ListOptions, context: CommandContext): Promise<void> {

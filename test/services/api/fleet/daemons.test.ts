@@ -29,6 +29,15 @@ const STATE = daemonState({
   beatAt: 0,
 });
 
+/** A task with this target, which gets the same answer as one of many. */
+const send = async (targetDaemon: string, excluded: string): Promise<Reply> => {
+  const task = { agent: 'echo', input: 'hello', requirements: { targetDaemon, excludedDaemons: ['other', excluded] } };
+  const { items } = (await api.call('POST', '/v1/tasks/bulk', { body: { items: [task] } })).body;
+  const single = await api.call('POST', '/v1/tasks', { body: task });
+  expect(items[0].httpStatus).toBe(single.status);
+  return single;
+};
+
 const connect = async (id: string, state: Partial<DaemonState> = {}, tenant = 'default'): Promise<void> => {
   await writeDaemonStates(parts, [{ tenant, id, state: { ...STATE, ...state }, isFirst: true }]);
 };
@@ -97,6 +106,31 @@ describe('a daemon', () => {
     expect((await findDaemonByToken(parts, rotated.body.token))?.id).toBe(id);
   });
 
+  it.each(['Ann’s MacBook Pro', 'MacBook Pro (2)', '[lab] gpu-3', 'DESKTOP-8F3K2Q1', 'büro+küche #2', 'host:2222', '山田のMac', '👩‍💻 box'])(
+    'is called what its machine is called: %s',
+    async (name) => {
+      const { status, body } = await register({ name });
+      expect(status).toBe(201);
+      expect((await api.call('GET', `/v1/daemons/${body.id}`)).body.name).toBe(name);
+    },
+  );
+
+  it('is no target of a task that excludes it, by its name or its id', async () => {
+    const { id, name } = (await register({ name: 'Ann’s MacBook Pro' })).body;
+    for (const [target, excluded] of [
+      [name, id],
+      [id, name],
+      [id, id],
+      [name, name],
+    ])
+      expect((await send(target, excluded)).body).toMatchObject({
+        status: 422,
+        code: 'request.invalid',
+        details: { targetDaemon: target },
+      });
+    expect((await send(id, 'desk')).status).toBe(202);
+  });
+
   it('that is removed is gone with its token', async () => {
     const { id, token } = (await register()).body;
     await connect(id);
@@ -125,6 +159,12 @@ describe('a daemon', () => {
     ['with the name of an id', { name: 'dmn_x' }],
     ['with a field that there is not', { secret: 'x' }],
     ['with less than no slots', { slots: -1 }],
+    ['with no slots', { slots: 0 }],
+    ['with a name of two lines', { name: 'one\ntwo' }],
+    ['with a name that begins with a space', { name: ' laptop' }],
+    ['with a name of spaces', { name: '  ' }],
+    ['with a name that is written backwards', { name: 'a\u202eb' }],
+    ['with a name that is too long', { name: 'x'.repeat(65) }],
     ['with more slots than a daemon may have', { slots: 101 }],
     ['with a token of its own', { token: 'md_x' }],
     ['with capabilities that are none', { capabilities: [1] }],

@@ -66,10 +66,11 @@ function eventsOf(id: string): string[] {
   return readJournal(folder).flatMap(({ task, event }) => (task === id ? [event] : []));
 }
 
-it('stops what runs in it and hands it back, uncharged, when its worker is killed', async () => {
+it('stops what runs in it and hands it back, uncharged, when its worker is killed, also by a terminal that closes', async () => {
   const id = await submit();
   const child = startWith(id, url);
   await waitFor(() => eventsOf(id).length > 0, { deadlineMs: 45_000, what: 'the task to run' });
+  child.kill('SIGHUP');
   // As the system does when the worker is killed.
   child.disconnect();
   await once(child, 'exit');

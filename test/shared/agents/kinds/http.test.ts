@@ -89,8 +89,13 @@ describe('an http agent', () => {
 
   it('signs the body when it has a secret, with an id of its own per attempt', async () => {
     const ids: unknown[] = [];
-    for (const number of [1, 2]) {
-      const observed = await given(json({}), { secret: SECRET }, { task: { attempt: number } });
+    // An attempt that was preempted or lost leaves its number to the next one.
+    for (const [number, token] of [
+      [1, 1],
+      [1, 2],
+      [2, 3],
+    ] as const) {
+      const observed = await given(json({}), { secret: SECRET }, { task: { attempt: number }, token });
       await attempt(observed);
       const { headers, body } = endpoint.requests[0]!;
       expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
@@ -98,7 +103,7 @@ describe('an http agent', () => {
       ids.push(headers['webhook-id']);
       if (number === 1) await endpoint.close();
     }
-    expect(new Set(ids).size).toBe(2);
+    expect(new Set(ids).size).toBe(3);
   });
 
   it('sends no signature without a secret', async () => {

@@ -152,6 +152,10 @@ describe('what a handler says', () => {
 
   it('that it used is a sum where the hub takes no more, with the same result', async () => {
     expect(await endOf(reporting(many))).toEqual({ type: 'task.completed', ...name, usage: { inputTokens: 20, outputTokens: 20 } });
+    // A cost that is known stays, as the part of an estimate.
+    const priced = [{ model: 'priced', inputTokens: 0, outputTokens: 0, costMicroUsd: 5 }, ...many];
+    const usage = { inputTokens: 20, outputTokens: 20, costMicroUsd: 5, isEstimated: true };
+    expect(await endOf(reporting(priced))).toMatchObject({ usage });
   });
 
   it('that it used goes by model with the failure for a result that is too large, where the hub takes that', async () => {

@@ -6,9 +6,15 @@ local function add_figures(one, other)
   return (one or 0) + (other or 0)
 end
 
+local function known_part(used)
+  return used.costMicroUsd ~= cjson.null and used.costMicroUsd or used.knownCostMicroUsd or 0
+end
+
 local function add_usage(one, other)
   if not one then return other end
   local sum = { costMicroUsd = add_figures(one.costMicroUsd, other.costMicroUsd) }
+  local known = known_part(one) + known_part(other)
+  if sum.costMicroUsd == cjson.null and known > 0 then sum.knownCostMicroUsd = known end
   for _, name in ipairs({ 'inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens' }) do
     if one[name] or other[name] then sum[name] = add_figures(one[name], other[name]) end
   end
@@ -21,7 +27,7 @@ local function sum_usage(one, other)
   if not one then return other end
   local sum = add_usage(one, other)
   if not one.byModel and not other.byModel then return sum end
-  sum.byModel = {}
+  sum.byModel, sum.knownCostMicroUsd = {}, nil
   for _, each in ipairs({ one, other }) do
     for model, used in pairs(each.byModel or { [''] = add_usage({ costMicroUsd = 0 }, each) }) do
       sum.byModel[model] = add_usage(sum.byModel[model], used)
