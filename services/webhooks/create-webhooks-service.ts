@@ -7,6 +7,7 @@ import { hookRoutes } from './hook-routes.ts';
 import { HookLookup } from './hook-lookup.ts';
 import { HookStore } from './hook-store.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
+import { IDENTITIES } from './deliveries/identify-delivery.ts';
 import { HookDeliveries } from './deliveries/hook-deliveries.ts';
 import type { AnswerWebhookParts } from './answer-webhook.ts';
 import { receiveHook, RECEIVER_PATH } from './receive-hook.ts';
@@ -27,6 +28,7 @@ export function createWebhooksService(parts: Parts): Service {
     redis,
     keys,
     idempotencyMs: tasks.idempotencyMs,
+    repeatMs: webhooks.repeatMs,
     record: (hook, delivery) => void deliveries.add(hook, delivery),
     accept: (request) => acceptTask(parts, request),
   };
@@ -50,7 +52,15 @@ export function createWebhooksService(parts: Parts): Service {
   router.use(
     createRouter({
       routes: [
-        ...hookRoutes({ store, deliveries, clock: systemClock, hasAgent, templates: webhooks.templates, assertRoom }),
+        ...hookRoutes({
+          store,
+          deliveries,
+          clock: systemClock,
+          hasAgent,
+          templates: webhooks.templates,
+          secretOverlapMs: webhooks.secretOverlapMs,
+          assertRoom,
+        }),
         ...deliveryRoutes({ store, deliveries, answering }),
       ],
       parts,
@@ -75,7 +85,12 @@ const PROVIDER_HEADERS = z.object(
   ),
 );
 
-const taken = z.strictObject({ id: z.string().meta({ description: 'The task.' }), status: z.string() });
+const taken = z.strictObject({
+  id: z.string().meta({ description: 'The task.' }),
+  status: z.string(),
+  identity: z.enum(IDENTITIES).meta({ description: "What the delivery is recognized by: the sender's id, what was signed, or nothing." }),
+  reason: z.string().optional().meta({ description: 'Why it is a repeat, or runs again.' }),
+});
 const handshake = z.strictObject({ challenge: z.string() }).meta({ description: "Slack's check of a new address." });
 
 /** The receiver for the documentation. It is no `Route`, because each provider signs the bytes in its own form. */

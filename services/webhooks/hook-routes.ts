@@ -16,6 +16,7 @@ import {
   hookPatchSchema,
   readDraft,
   hookViewSchema,
+  keepFormerSecrets,
   viewHook,
 } from './hook.ts';
 import { sizeProblem, type TemplateBounds } from './templates/parse-template.ts';
@@ -26,6 +27,8 @@ export interface HookRouteParts {
   readonly deliveries: Pick<HookDeliveries, 'remove'>;
   readonly clock: Clock;
   readonly templates: TemplateBounds;
+  /** How long a former secret stays valid, ms. */
+  readonly secretOverlapMs: number;
   /** Throws `limit.storage` when the tenant has stored all that it may. */
   assertRoom(tenant: string): void;
   /** Whether the tenant's catalog has this agent. */
@@ -56,15 +59,15 @@ function postHook(parts: HookRouteParts): Route {
       const now = parts.clock.now();
       const at = new Date(now).toISOString();
       // The id is part of the address, which is all the proof that provider `none` has: 80 of its bits are random.
-      const hook: Hook = { ...readDraft(body), id: ulid(now), tenant, createdAt: at, updatedAt: at };
+      const hook: Hook = { ...readDraft(body), formerSecrets: [], id: ulid(now), tenant, createdAt: at, updatedAt: at };
       await parts.store.create(hook);
-      return { status: 201, body: viewHook(hook) };
+      return { status: 201, body: viewHook(hook, now) };
     },
   });
 }
 
 /** `GET /v1/hooks`, oldest first. */
-function getHooks({ store }: HookRouteParts): Route {
+function getHooks({ store, clock }: HookRouteParts): Route {
   return route({
     method: 'get',
     path: '/v1/hooks',
@@ -80,13 +83,13 @@ function getHooks({ store }: HookRouteParts): Route {
     responses: { 200: z.object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
     handle: async ({ query }, { tenant }) => {
       const { hooks, nextCursor, unreadable } = await store.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
-      return { status: 200, body: { items: hooks.map(viewHook), nextCursor, ...unreadableOf(unreadable) } };
+      return { status: 200, body: { items: hooks.map((hook) => viewHook(hook, clock.now())), nextCursor, ...unreadableOf(unreadable) } };
     },
   });
 }
 
 /** `GET /v1/hooks/:id`. */
-function getHook({ store }: HookRouteParts): Route {
+function getHook({ store, clock }: HookRouteParts): Route {
   return route({
     method: 'get',
     path: '/v1/hooks/:id',
@@ -98,12 +101,12 @@ function getHook({ store }: HookRouteParts): Route {
     handle: async ({ params }, { tenant }) => {
       const hook = await store.find(tenant, params.id);
       if (hook === null) throw hookNotFound(params.id);
-      return { status: 200, body: viewHook(hook) };
+      return { status: 200, body: viewHook(hook, clock.now()) };
     },
   });
 }
 
-/** `PATCH /v1/hooks/:id`. Needs `operate`. A new secret holds from then on; the old one ends at once. */
+/** `PATCH /v1/hooks/:id`. Needs `operate`. A new secret holds from then on; the old one does too for `secretOverlapMs`. */
 function patchHook(parts: HookRouteParts): Route {
   const { store, clock } = parts;
   return route({
@@ -119,10 +122,10 @@ function patchHook(parts: HookRouteParts): Route {
       assertTemplates(body, parts.templates);
       if ((await store.find(tenant, params.id)) === null) throw hookNotFound(params.id);
       if (body.agent !== undefined) await assertAgent(parts, tenant, body.agent);
-      const updatedAt = new Date(clock.now()).toISOString();
-      const changed = await store.change(tenant, params.id, (hook) => ({ ...hook, ...mergePatch(hook, body), updatedAt }));
+      const nowMs = clock.now();
+      const changed = await store.change(tenant, params.id, (hook) => changeHook(hook, body, { nowMs, overlapMs: parts.secretOverlapMs }));
       if (changed === null) throw hookNotFound(params.id);
-      return { status: 200, body: viewHook(changed) };
+      return { status: 200, body: viewHook(changed, nowMs) };
     },
   });
 }
@@ -145,11 +148,18 @@ function deleteHook({ store, deliveries }: HookRouteParts): Route {
   });
 }
 
+/** Errors: `request.invalid`. */
+function changeHook(hook: Hook, { keepFormerSecret = true, ...patch }: HookPatch, times: { nowMs: number; overlapMs: number }): Hook {
+  const changed = mergePatch(hook, patch);
+  const isRotated = changed.secret !== null && changed.secret !== hook.secret && changed.provider === hook.provider;
+  const isKept = keepFormerSecret && changed.provider === hook.provider && changed.secret !== null;
+  const rotated = isRotated ? keepFormerSecrets(hook, times.nowMs, times.overlapMs) : hook.formerSecrets;
+  return { ...hook, ...changed, formerSecrets: isKept ? rotated : [], updatedAt: new Date(times.nowMs).toISOString() };
+}
+
 /** Throws `request.invalid` when the result is incomplete: another provider without a secret of its own, for example. */
-function mergePatch(
-  { id: _id, tenant: _tenant, createdAt: _createdAt, updatedAt: _updatedAt, ...draft }: Hook,
-  patch: HookPatch,
-): HookDraft {
+function mergePatch(hook: Hook, patch: Omit<HookPatch, 'keepFormerSecret'>): HookDraft {
+  const { id: _id, tenant: _tenant, formerSecrets: _former, createdAt: _createdAt, updatedAt: _updatedAt, ...draft } = hook;
   // A secret and options belong to one provider, and are not kept for another.
   const isMoved = patch.provider !== undefined && patch.provider !== draft.provider;
   // A name from before names were checked hinders no change of something else.

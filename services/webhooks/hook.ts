@@ -70,7 +70,7 @@ const draft = z.strictObject({
 
 /** A hook in a request; a changed hook has to fit it, too. */
 export const hookDraftSchema = draft.superRefine((hook, context) => {
-  const secret = secretProblem(hook.provider, hook.secret);
+  const secret = secretProblem(hook.provider, hook.secret, hook.options);
   if (secret !== null) context.addIssue({ code: 'custom', path: ['secret'], message: secret });
   for (const { path, message } of optionsProblems(hook.provider, hook.options))
     context.addIssue({ code: 'custom', path: ['options', ...path], message });
@@ -84,7 +84,13 @@ export function readDraft(given: z.infer<typeof draft>): HookDraft {
 }
 
 /** The fields that may change. A new `provider` needs its own `secret`. */
-export const hookPatchSchema = z.strictObject(written).partial();
+export const hookPatchSchema = z
+  .strictObject({
+    ...written,
+    /** Whether a changed secret leaves the former one valid for `webhooks.secretOverlapMs`; `false` ends all former ones at once. */
+    keepFormerSecret: z.boolean(),
+  })
+  .partial();
 export type HookPatch = z.infer<typeof hookPatchSchema>;
 
 /** The form of each id of a hook. */
@@ -96,10 +102,15 @@ export function hookNotFound(id: string): MusterError {
   return new MusterError('hook.not-found', 'There is no such hook', { details: { hook: id } });
 }
 
+/** A secret that another one replaced, and that proves senders until it ends: senders change theirs later. */
+const formerSecretSchema = z.strictObject({ secret: z.string(), endsAtMs: z.number() });
+
 /** A hook as Redis keeps it. */
 export const hookSchema = z.object({
   ...fields,
   directives: fields.directives.default(false),
+  /** Oldest first. */
+  formerSecrets: z.array(formerSecretSchema).default([]),
   id: z.string().regex(HOOK_ID),
   tenant: z.string(),
   ...stamps,
@@ -113,14 +124,33 @@ export const hookViewSchema = z
     id: z.string(),
     /** Where its sender posts to, on this installation. */
     path: z.string(),
+    /** Until when a former secret is valid too; null for none. */
+    formerSecretUntil: z.iso.datetime().nullable(),
     ...stamps,
   })
   .omit({ secret: true });
 type HookView = z.infer<typeof hookViewSchema>;
 
 /** The hook without its secret and without its tenant, which the caller's key says already. */
-export function viewHook({ secret: _secret, tenant: _tenant, ...rest }: Hook): HookView {
-  return { ...rest, path: `/hooks/${rest.id}` };
+export function viewHook({ secret: _secret, formerSecrets, tenant: _tenant, ...rest }: Hook, nowMs: number): HookView {
+  const endsAtMs = Math.max(...formerSecrets.map((each) => each.endsAtMs));
+  return { ...rest, path: `/hooks/${rest.id}`, formerSecretUntil: endsAtMs > nowMs ? new Date(endsAtMs).toISOString() : null };
+}
+
+/** The secrets that prove a hook's sender now, the newest first. */
+export function validSecrets({ secret, formerSecrets }: Pick<Hook, 'secret' | 'formerSecrets'>, nowMs: number): string[] {
+  const former = formerSecrets.filter(({ endsAtMs }) => endsAtMs > nowMs).toReversed();
+  return [...(secret === null ? [] : [secret]), ...former.map((each) => each.secret)];
+}
+
+/** Each costs a pass over the body. */
+const MAX_FORMER = 2;
+
+/** The former secrets of a hook after its secret was changed. The oldest is what senders know; of the others the newest may be in use. */
+export function keepFormerSecrets({ secret, formerSecrets }: Hook, nowMs: number, overlapMs: number): Hook['formerSecrets'] {
+  const valid = formerSecrets.filter(({ endsAtMs }) => endsAtMs > nowMs);
+  const all = secret === null ? valid : [...valid, { secret, endsAtMs: nowMs + overlapMs }];
+  return all.filter((_, at) => at === 0 || at > all.length - MAX_FORMER);
 }
 
 /**

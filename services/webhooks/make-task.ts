@@ -1,7 +1,9 @@
+import { MusterError } from '#shared/errors/index.ts';
 import type { Accepted, AcceptRequest } from '#shared/queue/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { describeDelivery, MAX_KEPT_BYTES, refusalOf } from './deliveries/describe-delivery.ts';
 import type { StoredDelivery } from './deliveries/hook-delivery.ts';
+import type { Identity } from './deliveries/identify-delivery.ts';
 import { choosePriority, type Hook } from './hook.ts';
 import type { WebhookEvent } from './providers/registry.ts';
 import { type RenderBounds, renderSession, renderTemplate } from './templates/render-template.ts';
@@ -12,12 +14,16 @@ export interface MakeTaskParts {
   readonly rendering: RenderBounds;
   /** Keeps what became of a request. */
   record(hook: Hook, delivery: StoredDelivery): void;
-  accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'isDuplicate'>>;
+  accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'outcome' | 'isDuplicate'>>;
 }
 
 /** An event whose sender is known: its proof was checked, or it is a person with a key. */
 interface KnownWebhook extends Pick<WebhookEvent, 'event' | 'eventType' | 'payload'> {
   readonly delivery: string;
+  /** What it is recognized by; absent for one that a person makes. */
+  readonly identity?: Identity;
+  /** Why it is a repeat, should its task be there already. */
+  readonly repeats?: string | null;
   readonly bytes: number;
   readonly origin: StoredDelivery['origin'];
 }
@@ -25,24 +31,63 @@ interface KnownWebhook extends Pick<WebhookEvent, 'event' | 'eventType' | 'paylo
 /** The task of an event: 202 for a new one, 200 for that of an earlier delivery. */
 export interface TaskAnswer {
   readonly status: 200 | 202;
-  readonly body: { id: string; status: string | null };
+  readonly body: { id: string; status: string | null; identity?: Identity; reason?: string };
 }
 
 /** Makes the task of an event, and records the delivery. Throws what accepting throws. */
 export async function makeTaskOf(parts: MakeTaskParts, hook: Hook, webhook: KnownWebhook, traceparent?: string): Promise<TaskAnswer> {
-  const { event, eventType, delivery, bytes, origin } = webhook;
-  const isSmall = bytes <= MAX_KEPT_BYTES;
-  const payload = isSmall ? (JSON.stringify(withoutToken(hook, webhook.payload)) ?? 'null') : '';
-  const known = { ...describeDelivery(parts.clock, bytes), event, eventType, delivery, origin, payload, mayReplay: isSmall };
+  const known = recordOf(parts.clock, hook, webhook);
   try {
     const task = taskOf(hook, webhook, parts.rendering);
-    const { id, status, isDuplicate } = await parts.accept({ ...task, ...(traceparent === undefined ? {} : { traceparent }) });
-    parts.record(hook, { ...known, verdict: isDuplicate ? 'repeated' : 'accepted', taskId: id });
-    return { status: isDuplicate ? 200 : 202, body: { id, status } };
+    const run = await acceptAgain(parts, { ...task, ...(traceparent === undefined ? {} : { traceparent }) });
+    const reason = run.isDuplicate ? `A repeat: ${webhook.repeats ?? 'its task is there'}` : run.former;
+    parts.record(hook, { ...known, verdict: run.isDuplicate ? 'repeated' : 'accepted', reason, taskId: run.id });
+    return { status: run.isDuplicate ? 200 : 202, body: answerOf(run, webhook, reason) };
   } catch (error) {
     parts.record(hook, { ...known, ...refusalOf(error) });
     throw error;
   }
+}
+
+function answerOf({ id, status }: Run, { identity }: KnownWebhook, reason: string | null): TaskAnswer['body'] {
+  return { id, status, ...(identity === undefined ? {} : { identity }), ...(reason === null ? {} : { reason }) };
+}
+
+function recordOf(clock: Clock, hook: Hook, webhook: KnownWebhook): Omit<StoredDelivery, 'verdict'> {
+  const { event, eventType, delivery, identity = null, bytes, origin } = webhook;
+  const isSmall = bytes <= MAX_KEPT_BYTES;
+  const payload = isSmall ? (JSON.stringify(withoutToken(hook, webhook.payload)) ?? 'null') : '';
+  return { ...describeDelivery(clock, bytes), event, eventType, delivery, identity, origin, payload, mayReplay: isSmall };
+}
+
+/** Tasks of one delivery within `tasks.idempotencyMs`. */
+const MAX_RUNS = 100;
+/** After these it is worth running again: people redeliver what failed, and what they cancelled. */
+const FAILED: ReadonlySet<string | null> = new Set(['permanently_failed', 'cancelled', 'stale']);
+/** Outcomes in which other tasks have what the event brought. */
+const ELSEWHERE: ReadonlySet<string | undefined> = new Set(['steered', 'merged', 'superseded']);
+
+/**
+ * Accepts a delivery's task, or another one where the former failed for good or was cancelled. Each follows under a key of the former, so
+ * that of several redeliveries at once one runs.
+ */
+async function acceptAgain(parts: MakeTaskParts, request: AcceptRequest & { idempotencyKey: string }): Promise<Run> {
+  let former: string | null = null;
+  let key = request.idempotencyKey;
+  for (let run = 0; run < MAX_RUNS; run += 1) {
+    const { id, status, outcome, isDuplicate } = await parts.accept({ ...request, idempotencyKey: key });
+    if (!isDuplicate || !FAILED.has(status) || ELSEWHERE.has(outcome?.kind)) return { id, status, isDuplicate, former };
+    former = `It runs again: its task ${id} ended as ${status}`;
+    key = `${request.idempotencyKey}:${id}`;
+  }
+  throw new MusterError('limit.rate', `This delivery has run ${MAX_RUNS} times already`, { retryAfterMs: RERUN_RETRY_MS });
+}
+
+const RERUN_RETRY_MS = 3_600_000;
+
+interface Run extends Pick<Accepted, 'id' | 'status' | 'isDuplicate'> {
+  /** What became of the task before, in a sentence; null for none. */
+  readonly former: string | null;
 }
 
 /** Slack repeats a secret of the application in each body. */
@@ -51,7 +96,7 @@ function withoutToken({ provider }: Hook, payload: unknown): unknown {
   return { ...payload, token: '[removed]' };
 }
 
-function taskOf(hook: Hook, webhook: KnownWebhook, rendering: RenderBounds): AcceptRequest {
+function taskOf(hook: Hook, webhook: KnownWebhook, rendering: RenderBounds): AcceptRequest & { idempotencyKey: string } {
   const { event, eventType, delivery, payload } = webhook;
   const view = { event, delivery, payload };
   const session = renderSession(hook.session, view, rendering.maxSteps);

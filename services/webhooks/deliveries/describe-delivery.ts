@@ -8,7 +8,7 @@ export const MAX_KEPT_BYTES = 65_536;
 /** The record of a request that is not read yet; `bytes` is null for a body that was not read to its end. */
 export function describeDelivery(clock: Clock, bytes: number | null): Omit<StoredDelivery, 'verdict'> {
   const at = new Date(clock.now()).toISOString();
-  const unknown = { code: null, reason: null, event: null, eventType: null, delivery: null, taskId: null };
+  const unknown = { code: null, reason: null, event: null, eventType: null, delivery: null, identity: null, taskId: null };
   return { at, origin: 'sender', ...unknown, bytes, payload: '', mayReplay: false };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IDENTITIES } from './identify-delivery.ts';
 
 /** What became of a request to a hook. */
 const HOOK_VERDICTS = ['accepted', 'repeated', 'handshake', 'refused'] as const;
@@ -7,12 +8,17 @@ const described = {
   at: z.iso.datetime().describe('When it came.'),
   verdict: z.enum(HOOK_VERDICTS).describe('What became of it.'),
   code: z.string().nullable().describe('The code of the refusal; null for none.'),
-  reason: z.string().nullable().describe('Why it was refused, in a sentence; null for none.'),
+  reason: z.string().nullable().describe('Why it was refused, taken for a repeat, or run again, in a sentence; null for none.'),
   origin: z
     .enum(['sender', 'test', 'replay'])
     .describe("Who sent it: the hook's sender, or a person who tests the hook or replays a delivery."),
   event: z.string().nullable().describe('As the sender names it; null where the proof failed before it was read.'),
   delivery: z.string().nullable().describe("The sender's id of the delivery, or the id that stands in for it."),
+  identity: z
+    .enum(IDENTITIES)
+    .nullable()
+    .default(null)
+    .describe("What it is recognized by when it comes again: the sender's id, what was signed, or nothing."),
   taskId: z.string().nullable().describe('The task that it made, or that the first of its repetitions made.'),
   bytes: z.number().int().nullable().describe('Size of the body as it came; null when it was not read to its end.'),
 };

@@ -1,51 +1,66 @@
 import type { BinaryLike } from 'node:crypto';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
+import { equalBodiesSchema } from './github.ts';
 import {
-  assertRecent,
   badSignature,
   DEFAULT_TOLERANCE_MS,
   headerNameSchema,
-  hmacMatches,
   nameHeaders,
+  readDeliveryHeader,
   readHeader,
   readNamedWebhook,
-  requireSecret,
+  requireSecrets,
+  timeProblem,
+  TIMESTAMP_UNITS,
 } from './read-webhook.ts';
-import { equalBodiesSchema } from './github.ts';
+import { hmacMatches, readSignatures } from './signatures.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
+
+/** What a signed content is made of. */
+const WORDS = ['{body}', '{timestamp}', '{id}'] as const;
+const WORD = /\{[^{}]*\}/g;
 
 /** How a sender signs. */
 const optionsSchema = z
   .strictObject({
-    /** The header that holds the signature. */
+    /** The header that holds the signature, or several in a list. */
     header: headerNameSchema,
     algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
     encoding: z.enum(['hex', 'base64']).default('hex'),
-    /** The text before the signature in its header: `sha256=`. */
+    /** The text before each signature in its header: `sha256=`. */
     prefix: z.string().max(50).default(''),
-    /** The header that holds the time of signing; without it there is no replay window. */
+    /** The header that holds the time of signing, which may be `header` for `t=<time>,v1=<signature>`; without it there is no replay window. */
     timestampHeader: headerNameSchema.optional(),
-    /** The unit of the timestamp since the epoch. Defaults to seconds. */
-    timestampUnit: z.enum(['s', 'ms']).default('s'),
+    /** How the time is written: seconds or milliseconds since the epoch, or a date. Defaults to seconds. */
+    timestampUnit: z.enum(TIMESTAMP_UNITS).default('s'),
     /** How far the timestamp may be from now, before or after. Defaults to 5 minutes. */
     toleranceMs: z.number().int().min(1000).max(86_400_000).default(DEFAULT_TOLERANCE_MS),
-    /** The signed content. Defaults to `{body}`, and with a timestamp to `{timestamp}.{body}`. */
-    signedContent: z.string().max(200).optional(),
+    /** The signed content, of `{body}`, `{timestamp}` and `{id}`. Defaults to `{body}`, and with a timestamp to `{timestamp}.{body}`. */
+    signedContent: z.string().max(500).optional(),
+    /** How the secret is written: as the text that it is, or as bytes in base64 (also after `whsec_`) or hex. */
+    secretEncoding: z.enum(['text', 'base64', 'hex']).default('text'),
     equalBodies: equalBodiesSchema.default('one'),
     ...nameHeaders,
   })
   .superRefine((options, context) => {
-    const problem = signedContentProblem(options.signedContent, options.timestampHeader !== undefined);
+    const problem = signedContentProblem(options);
     if (problem) context.addIssue({ code: 'custom', path: ['signedContent'], message: problem });
   });
 type HmacOptions = z.infer<typeof optionsSchema>;
 
+type ContentOptions = Pick<HmacOptions, 'signedContent' | 'timestampHeader' | 'deliveryHeader'>;
+
 /** An unsigned timestamp could be changed, so its window would protect nothing. */
-function signedContentProblem(content: string | undefined, hasTimestamp: boolean): string | null {
+function signedContentProblem({ signedContent: content, timestampHeader, deliveryHeader }: ContentOptions): string | null {
   if (content === undefined) return null;
+  const words: readonly string[] = WORDS;
+  const unknown = content.match(WORD)?.find((word) => !words.includes(word));
+  if (unknown !== undefined) return `there is no ${unknown}: expected ${WORDS.join(', ')}`;
   if (content.split('{body}').length !== 2) return 'expected {body} exactly once';
-  if (content.includes('{timestamp}') !== hasTimestamp) return 'expected {timestamp} exactly when there is a timestampHeader';
+  if (content.includes('{timestamp}') !== (timestampHeader !== undefined))
+    return 'expected {timestamp} exactly when there is a timestampHeader';
+  if (content.includes('{id}') && deliveryHeader === undefined) return 'expected a deliveryHeader, which {id} comes from';
   return null;
 }
 
@@ -55,30 +70,60 @@ const { header: _needed, ...optional } = optionsSchema.shape;
 export const hmac = {
   headers: {},
   hasSecret: true,
+  secretProblem: hmacSecretProblem,
   options: {
     schema: optionsSchema,
     isRequired: true,
-    problem: `provider hmac needs header, and takes ${Object.keys(optional).join(', ')}`,
+    problem: `needs header, and takes ${Object.keys(optional).join(', ')}`,
   },
-  signsBodyOnly: true,
   verify: verifyHmac,
 } as const satisfies WebhookProvider;
 
+const BYTES = { base64: /^(?:whsec_)?[A-Za-z0-9+/_-]+={0,2}$/, hex: /^(?:[0-9a-f]{2})+$/i };
+
+function hmacSecretProblem(secret: string, options: unknown): string | null {
+  const { secretEncoding: encoding } = optionsSchema.safeParse(options).data ?? {};
+  if (encoding === undefined || encoding === 'text') return null;
+  return BYTES[encoding].test(secret) ? null : `expected ${encoding}, as options.secretEncoding says`;
+}
+
 function verifyHmac(incoming: IncomingWebhook): WebhookEvent {
-  const { headers, rawBody, nowMs } = incoming;
   const options = requireOptions(incoming.options);
-  const header = readHeader(headers, options.header);
-  if (!header?.startsWith(options.prefix)) throw badSignature(`The header ${options.header} is missing or lacks its prefix`);
-  const timestamp = options.timestampHeader === undefined ? null : readHeader(headers, options.timestampHeader);
-  if (options.timestampHeader !== undefined) {
-    assertRecent({ text: timestamp, unitMs: options.timestampUnit === 's' ? 1000 : 1, toleranceMs: options.toleranceMs, nowMs });
+  const signed = readSigned(incoming, options);
+  return readNamedWebhook(incoming, options, { signed, isIdProved: options.signedContent?.includes('{id}') ?? false });
+}
+
+/** What was signed. Errors: `auth.bad-signature`. */
+function readSigned(incoming: IncomingWebhook, options: HmacOptions): readonly BinaryLike[] {
+  const { algorithm, encoding, prefix } = options;
+  const header = readHeader(incoming.headers, options.header);
+  const sent = header === null ? [] : readSignatures(header, prefix);
+  if (sent.length === 0) throw badSignature(`The header ${options.header} is missing or lacks its prefix`);
+  const secrets = requireSecrets(incoming.secrets).map((secret) => secretBytes(secret, options));
+  const hasOwnTime = options.timestampHeader?.toLowerCase() === options.header.toLowerCase();
+  const problems = new Set<string>();
+  for (const time of hasOwnTime ? new Set(sent.map((each) => each.time)) : [readTime(incoming, options)]) {
+    const problem = windowProblem(incoming, options, time);
+    const content = signedContent(incoming, options, time);
+    const signatures = sent.filter((each) => !hasOwnTime || each.time === time).map(({ signature }) => signature);
+    if (problem === null && hmacMatches({ algorithm, encoding, secrets, content, signatures })) return content;
+    problems.add(problem ?? 'The signature does not match');
   }
-  const { algorithm, encoding } = options;
-  const content = signedContent(options, timestamp, rawBody);
-  const signature = header.slice(options.prefix.length).trim();
-  if (!hmacMatches({ algorithm, encoding, secret: requireSecret(incoming.secret), content, signature }))
-    throw badSignature('The signature does not match');
-  return readNamedWebhook(incoming, options);
+  throw badSignature([...problems].join('; '));
+}
+
+function readTime({ headers }: IncomingWebhook, { timestampHeader }: HmacOptions): string | null {
+  return timestampHeader === undefined ? null : readHeader(headers, timestampHeader);
+}
+
+function windowProblem({ nowMs }: IncomingWebhook, options: HmacOptions, text: string | null): string | null {
+  const { timestampHeader, timestampUnit: unit, toleranceMs } = options;
+  return timestampHeader === undefined ? null : timeProblem({ text, unit, toleranceMs, nowMs });
+}
+
+function secretBytes(secret: string, { secretEncoding }: HmacOptions): string | Uint8Array {
+  if (secretEncoding === 'text') return secret;
+  return Buffer.from(secretEncoding === 'base64' ? secret.replace(/^whsec_/, '') : secret, secretEncoding);
 }
 
 function requireOptions(options: unknown): HmacOptions {
@@ -87,24 +132,28 @@ function requireOptions(options: unknown): HmacOptions {
   throw new MusterError('internal.error', 'The hook has no hmac options');
 }
 
-function signedContent({ signedContent: template }: HmacOptions, timestamp: string | null, rawBody: Buffer): BinaryLike[] {
-  const [before = '', after = ''] = (template ?? (timestamp === null ? '{body}' : '{timestamp}.{body}')).split('{body}');
-  const fill = (text: string): string => text.replaceAll('{timestamp}', timestamp ?? '');
+function signedContent({ headers, rawBody }: IncomingWebhook, options: HmacOptions, time: string | null): BinaryLike[] {
+  const template = options.signedContent ?? (options.timestampHeader === undefined ? '{body}' : '{timestamp}.{body}');
+  const [before = '', after = ''] = template.split('{body}');
+  const id = template.includes('{id}') ? readDeliveryHeader(headers, options.deliveryHeader) : null;
+  const values: Readonly<Record<string, string | null>> = { '{timestamp}': time, '{id}': id };
+  // One pass, so that an id with a word in it is not filled in again.
+  const fill = (text: string): string => text.replaceAll(WORD, (word) => values[word] ?? '');
   return [fill(before), rawBody, fill(after)];
 }
 
 /** Where to find the names of event and delivery. */
-const namesSchema = z.strictObject(nameHeaders);
+const namesSchema = z.strictObject({ equalBodies: equalBodiesSchema.optional(), ...nameHeaders });
 
 /** Accepts everything: each sender who knows the address may make tasks. */
 export const none = {
   headers: {},
   hasSecret: false,
-  options: { schema: namesSchema, isRequired: false, problem: 'provider none takes eventHeader and deliveryHeader only' },
-  signsBodyOnly: false,
+  options: { schema: namesSchema, isRequired: false, problem: 'takes equalBodies, eventHeader and deliveryHeader only' },
   verify: verifyNone,
 } as const satisfies WebhookProvider;
 
 function verifyNone(incoming: IncomingWebhook): WebhookEvent {
-  return readNamedWebhook(incoming, namesSchema.nullable().parse(incoming.options) ?? {});
+  const names = namesSchema.nullable().parse(incoming.options) ?? {};
+  return readNamedWebhook(incoming, names, { signed: [incoming.rawBody], isIdProved: true });
 }

@@ -1,6 +1,7 @@
 import { MusterError } from '#shared/errors/index.ts';
 import { isSameSecret } from '#shared/text/index.ts';
-import { badSignature, decodeBody, parseJson, readField, readHeader, readName, requireSecret } from './read-webhook.ts';
+import { equalBodiesOptions } from './github.ts';
+import { badSignature, decodeBody, parseJson, readField, readHeader, readName, requireSecrets } from './read-webhook.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /**
@@ -14,20 +15,19 @@ export const gitlab = {
     'idempotency-key': 'the id of the delivery.',
   },
   hasSecret: true,
-  options: null,
-  signsBodyOnly: false,
+  options: equalBodiesOptions,
   verify: verifyGitlab,
 } as const satisfies WebhookProvider;
 
-function verifyGitlab({ rawBody, headers, secret, bounds }: IncomingWebhook): WebhookEvent {
+function verifyGitlab({ rawBody, headers, secrets, bounds }: IncomingWebhook): WebhookEvent {
   const token = readHeader(headers, 'x-gitlab-token');
   if (token === null) throw badSignature('The header X-Gitlab-Token is missing');
-  if (!isSameSecret(token, requireSecret(secret))) throw badSignature('The token does not match');
+  if (!requireSecrets(secrets).some((secret) => isSameSecret(token, secret))) throw badSignature('The token does not match');
   const event = readName('event', readHeader(headers, 'x-gitlab-event'));
   if (event === null) throw new MusterError('request.malformed', 'The header X-Gitlab-Event is missing');
   const payload = parseJson(decodeBody(rawBody), bounds);
   const delivery = readName('delivery id', readHeader(headers, 'idempotency-key'));
-  return { kind: 'event', event, eventType: readEventType(event, payload), delivery, payload };
+  return { kind: 'event', event, eventType: readEventType(event, payload), delivery, payload, signed: [rawBody], isIdProved: true };
 }
 
 /** `merge_request.open`: the payload's kind and action, as the header's `Merge Request Hook` is no word that a rule could match. */

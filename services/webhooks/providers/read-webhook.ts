@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { assertFormBounds, isFormType, type JsonBounds, parseBoundedJson } from '#shared/http/index.ts';
 import type { IncomingWebhook, WebhookEvent } from './registry.ts';
-import { type BinaryLike, createHmac } from 'node:crypto';
-import { isSameSecret } from '#shared/text/index.ts';
 
 /** Reads requests of providers (headers, bodies, names), and checks their proofs (secrets, signatures, times). */
 
@@ -84,7 +82,7 @@ export const headerNameSchema = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'expec
 export const nameHeaders = {
   /** The header that names the event. By default the payload's `type` or `event`. */
   eventHeader: headerNameSchema.optional(),
-  /** The header that holds the id of the delivery. By default a digest of the body stands in for it. */
+  /** The header that holds the id of the delivery. Without it what was signed stands in for it, for minutes. */
   deliveryHeader: headerNameSchema.optional(),
 };
 
@@ -97,11 +95,17 @@ interface NameHeaders {
 export function readNamedWebhook(
   { rawBody, headers, bounds }: IncomingWebhook,
   { eventHeader, deliveryHeader }: NameHeaders,
+  proved: Pick<WebhookEvent, 'signed' | 'isIdProved'>,
 ): WebhookEvent {
   const payload = parseJson(decodeBody(rawBody), bounds);
   const event = readEventName(payload, eventHeader === undefined ? null : readHeader(headers, eventHeader));
-  const delivery = deliveryHeader === undefined ? null : readName('delivery id', readHeader(headers, deliveryHeader));
-  return { kind: 'event', event, eventType: event, delivery, payload };
+  const delivery = readDeliveryHeader(headers, deliveryHeader);
+  return { kind: 'event', event, eventType: event, delivery, payload, ...proved };
+}
+
+/** The delivery's id in the header that a hook names; null when it names none, or none came. */
+export function readDeliveryHeader(headers: IncomingHttpHeaders, name: string | undefined): string | null {
+  return name === undefined ? null : readName('delivery id', readHeader(headers, name));
 }
 
 /** The window that Stripe, Slack and Standard Webhooks name: 5 minutes. */
@@ -112,46 +116,35 @@ export function badSignature(reason: string): MusterError {
   return new MusterError('auth.bad-signature', reason);
 }
 
-/** A hook without its secret must never verify anything; its schema does not let one pass. */
-export function requireSecret(secret: string | null): string {
-  if (secret === null || secret === '') throw new MusterError('internal.error', 'The hook has no secret');
-  return secret;
+/** A hook without a secret verifies nothing: its sender has not handed one over yet. Errors: `auth.bad-signature`. */
+export function requireSecrets(secrets: readonly string[]): readonly string[] {
+  if (secrets.length === 0 || secrets.includes('')) throw badSignature("The hook has no secret yet: its sender's handshake hands it over");
+  return secrets;
 }
 
-interface HmacClaim {
-  algorithm: 'sha1' | 'sha256' | 'sha512';
-  encoding: 'hex' | 'base64';
-  secret: string;
-  /** The signed content, in pieces, so that a large body is not copied. */
-  content: readonly BinaryLike[];
-  /** The signature as sent, without its prefix. */
-  signature: string;
-}
-
-const ENCODED = { hex: /^(?:[0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ };
-
-/** Whether the signature is the content's, in a time that does not tell how much of it is right. */
-export function hmacMatches({ algorithm, encoding, secret, content, signature }: HmacClaim): boolean {
-  // Node's decoders stop silently at the first character they do not know, and at half of a byte.
-  if (!ENCODED[encoding].test(signature)) return false;
-  const hmac = createHmac(algorithm, secret);
-  for (const piece of content) hmac.update(piece);
-  const expected = hmac.digest();
-  const given = Buffer.from(signature, encoding);
-  return isSameSecret(given, expected);
-}
+/** How a sender writes the time of signing: seconds or milliseconds since 1970, or a date by RFC 3339. */
+export const TIMESTAMP_UNITS = ['s', 'ms', 'iso'] as const;
 
 interface SigningTime {
-  /** Digits, as the header had them. */
+  /** As the header had it. */
   text: string | null;
-  /** Milliseconds per unit of the text. */
-  unitMs: number;
+  unit: (typeof TIMESTAMP_UNITS)[number];
   toleranceMs: number;
   nowMs: number;
 }
 
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
 /** Throws `auth.bad-signature` unless the time of signing is within the window, in the past as in the future. */
-export function assertRecent({ text, unitMs, toleranceMs, nowMs }: SigningTime): void {
-  if (text === null || !/^\d{1,15}$/.test(text)) throw badSignature('The time of signing is missing or not a number');
-  if (Math.abs(nowMs - Number(text) * unitMs) > toleranceMs) throw badSignature('The time of signing is outside of the window');
+export function assertRecent(time: SigningTime): void {
+  const problem = timeProblem(time);
+  if (problem !== null) throw badSignature(problem);
+}
+
+/** Why a time of signing does not count; null when it is within the window. */
+export function timeProblem({ text, unit, toleranceMs, nowMs }: SigningTime): string | null {
+  const form = unit === 'iso' ? DATE : /^\d{1,15}$/;
+  if (text === null || !form.test(text)) return `The time of signing is missing or not ${unit === 'iso' ? 'a date' : 'a number'}`;
+  const signedMs = unit === 'iso' ? Date.parse(text) : Number(text) * (unit === 's' ? 1000 : 1);
+  return Math.abs(nowMs - signedMs) <= toleranceMs ? null : 'The time of signing is outside of the window';
 }

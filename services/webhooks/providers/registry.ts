@@ -5,6 +5,7 @@ import { hmac, none } from './generic.ts';
 import { slack } from './slack.ts';
 import { standard } from './standard.ts';
 import { stripe } from './stripe.ts';
+import type { BinaryLike } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonBounds } from '#shared/http/index.ts';
 
@@ -29,11 +30,11 @@ export async function verifyWebhook(provider: ProviderName, incoming: IncomingWe
 }
 
 /** The problem of a hook's secret, in a sentence; null for none. */
-export function secretProblem(provider: ProviderName, secret: string | null): string | null {
+export function secretProblem(provider: ProviderName, secret: string | null, options: unknown = null): string | null {
   const { hasSecret, secretProblem: problemOf } = PROVIDERS[provider];
   if (!hasSecret) return secret === null ? null : `provider ${provider} checks nothing: leave the secret out`;
   if (secret === null) return `provider ${provider} needs a secret`;
-  return problemOf?.(secret) ?? null;
+  return problemOf?.(secret, options) ?? null;
 }
 
 /** A problem of a hook's options: the path within them, which is empty for a problem of all, and a sentence. */
@@ -46,11 +47,11 @@ interface OptionsProblem {
 export function optionsProblems(provider: ProviderName, given: GivenOptions | null): OptionsProblem[] {
   const { options } = PROVIDERS[provider];
   if (options === null) return given === null ? [] : [{ path: [], message: `provider ${provider} has no options` }];
-  if (given === null) return options.isRequired ? [{ path: [], message: options.problem }] : [];
+  if (given === null) return options.isRequired ? [{ path: [], message: `provider ${provider} ${options.problem}` }] : [];
   const { issues = [] } = options.schema.safeParse(given).error ?? {};
   return issues.map(({ code, path, message }) => ({
     path: path.map(String),
-    message: code === 'unrecognized_keys' ? `${message}; ${options.problem}` : message,
+    message: code === 'unrecognized_keys' ? `${message}; provider ${provider} ${options.problem}` : message,
   }));
 }
 
@@ -58,8 +59,8 @@ export function optionsProblems(provider: ProviderName, given: GivenOptions | nu
 export interface IncomingWebhook {
   readonly rawBody: Buffer;
   readonly headers: IncomingHttpHeaders;
-  /** Null only for a provider without a secret. */
-  readonly secret: string | null;
+  /** Those that are valid, the newest first: after a change the former one is, too, for a while. None of a provider without a secret. */
+  readonly secrets: readonly string[];
   /** The hook's `options`; each provider parses them with its own schema. */
   readonly options: unknown;
   /** Of its JSON, or its form. */
@@ -77,6 +78,10 @@ export interface WebhookEvent {
   readonly eventType: string;
   /** The provider's id of this delivery; null when it gave none. */
   readonly delivery: string | null;
+  /** What the proof covers, in pieces, the time included; of a proof without a signature the body. */
+  readonly signed: readonly BinaryLike[];
+  /** Whether the proof covers the delivery's id. A copy under another id verifies where it does not, and counts as the same event. */
+  readonly isIdProved: boolean;
   /** Parsed JSON, the fields of a form, or a text. */
   readonly payload: unknown;
 }
@@ -96,14 +101,9 @@ export interface WebhookProvider {
   /** Whether its hooks have a secret. */
   readonly hasSecret: boolean;
   /** The problem of a secret, in a sentence; null for none. Without it every secret is fine. */
-  readonly secretProblem?: (secret: string) => string | null;
+  readonly secretProblem?: (secret: string, options: unknown) => string | null;
   /** The `options` that a hook may have; null for none. */
   readonly options: ProviderOptions | null;
-  /**
-   * Whether the signature covers the body without the delivery id, so that a copy under another id verifies.
-   * Equal bodies then count as one event.
-   */
-  readonly signsBodyOnly: boolean;
   /**
    * Checks that the provider sent this, and reads it. Throws `auth.bad-signature` when the proof is missing, wrong or outside its window.
    * Throws `request.malformed` when the body or a header cannot be read, `request.too-large` or `request.invalid` over the bounds of JSON.
@@ -114,6 +114,6 @@ export interface WebhookProvider {
 export interface ProviderOptions<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly isRequired: boolean;
-  /** Which options there are, in a sentence, for those that do not fit. */
+  /** Which options there are, after `provider <name>`, for those that do not fit. */
   readonly problem: string;
 }

@@ -1,16 +1,18 @@
+import type { BinaryLike } from 'node:crypto';
 import { MusterError } from '#shared/errors/index.ts';
 import {
   assertRecent,
   badSignature,
   decodeBody,
   DEFAULT_TOLERANCE_MS,
-  hmacMatches,
   parseJsonOrForm,
   readField,
   readHeader,
   readName,
-  requireSecret,
+  requireSecrets,
 } from './read-webhook.ts';
+import { equalBodiesOptions } from './github.ts';
+import { hmacMatches, readSignatures } from './signatures.ts';
 import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './registry.ts';
 
 const PREFIX = 'v0=';
@@ -26,29 +28,30 @@ export const slack = {
     'x-slack-request-timestamp': 'seconds since 1970, within 5 minutes of now.',
   },
   hasSecret: true,
-  options: null,
-  signsBodyOnly: false,
+  options: equalBodiesOptions,
   verify: verifySlack,
 } as const satisfies WebhookProvider;
 
 function verifySlack(incoming: IncomingWebhook): WebhookOutcome {
-  assertSigned(incoming);
+  const signed = readSigned(incoming);
   const payload = parseJsonOrForm(decodeBody(incoming.rawBody), incoming);
   if (readField(payload, 'type') === 'url_verification') return { kind: 'challenge', challenge: readChallenge(payload) };
   const event = readEvent(payload);
-  return { kind: 'event', event, eventType: event, delivery: readDelivery(payload), payload };
+  return { kind: 'event', event, eventType: event, delivery: readDelivery(payload), payload, signed, isIdProved: true };
 }
 
-function assertSigned({ rawBody, headers, secret, nowMs }: IncomingWebhook): void {
+/** What was signed. Errors: `auth.bad-signature`. */
+function readSigned({ rawBody, headers, secrets, nowMs }: IncomingWebhook): readonly BinaryLike[] {
   const header = readHeader(headers, 'x-slack-signature');
   if (!header?.startsWith(PREFIX)) throw badSignature('The header X-Slack-Signature is missing or not of version v0');
   const timestamp = readHeader(headers, 'x-slack-request-timestamp');
-  assertRecent({ text: timestamp, unitMs: 1000, toleranceMs: DEFAULT_TOLERANCE_MS, nowMs });
+  assertRecent({ text: timestamp, unit: 's', toleranceMs: DEFAULT_TOLERANCE_MS, nowMs });
   const content = [`v0:${timestamp}:`, rawBody];
-  const signature = header.slice(PREFIX.length);
-  if (!hmacMatches({ algorithm: 'sha256', encoding: 'hex', secret: requireSecret(secret), content, signature })) {
+  const signatures = readSignatures(header, PREFIX).map(({ signature }) => signature);
+  if (!hmacMatches({ algorithm: 'sha256', encoding: 'hex', secrets: requireSecrets(secrets), content, signatures })) {
     throw badSignature('The signature does not match');
   }
+  return content;
 }
 
 function readChallenge(payload: unknown): string {

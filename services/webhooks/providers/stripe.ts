@@ -9,8 +9,9 @@ import {
   readField,
   readHeader,
   readName,
-  requireSecret,
+  requireSecrets,
 } from './read-webhook.ts';
+import { assertFew, MAX_SIGNATURES } from './signatures.ts';
 import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 /** `Stripe-Signature`: HMAC-SHA256 of time and body, with a window of 5 minutes. */
@@ -18,23 +19,24 @@ export const stripe = {
   headers: { 'stripe-signature': '`t=<seconds>,v1=<HMAC of "<t>.<body>" in hex>`.' },
   hasSecret: true,
   options: null,
-  signsBodyOnly: false,
   verify: verifyStripe,
 } as const satisfies WebhookProvider;
 
-function verifyStripe({ rawBody, headers, secret, nowMs, bounds }: IncomingWebhook): WebhookEvent {
+function verifyStripe({ rawBody, headers, secrets, nowMs, bounds }: IncomingWebhook): WebhookEvent {
   const text = decodeBody(rawBody);
   const header = readHeader(headers, 'stripe-signature');
   if (header === null) throw badSignature('The header Stripe-Signature is missing');
   // The library takes a time in the future, and the last of several; an event signed for next year could be replayed until then.
-  assertRecent({ text: signedAt(header), unitMs: 1000, toleranceMs: DEFAULT_TOLERANCE_MS, nowMs });
-  assertSigned(text, { header, secret: requireSecret(secret), nowMs });
+  assertRecent({ text: signedAt(header), unit: 's', toleranceMs: DEFAULT_TOLERANCE_MS, nowMs });
+  assertFew(header.split(',').length, MAX_SIGNATURES, 'signatures');
+  if (!requireSecrets(secrets).some((secret) => isSigned(text, { header, secret, nowMs })))
+    throw badSignature('The signature does not match');
   const payload = parseJson(text, bounds);
   const event = readName('event type', readField(payload, 'type'));
   const delivery = readName('event id', readField(payload, 'id'));
   if (event === null || delivery === null)
     throw new MusterError('request.malformed', 'The body is not a Stripe event: it has no id or no type');
-  return { kind: 'event', event, eventType: event, delivery, payload };
+  return { kind: 'event', event, eventType: event, delivery, payload, signed: [rawBody], isIdProved: true };
 }
 
 /** The `t=` of the header; null unless it is there exactly once. */
@@ -43,13 +45,13 @@ function signedAt(header: string): string | null {
   return times.length === 1 ? (times[0]?.trim().slice(2) ?? null) : null;
 }
 
-function assertSigned(text: string, claim: { header: string; secret: string; nowMs: number }): void {
+function isSigned(text: string, claim: { header: string; secret: string; nowMs: number }): boolean {
   const { signature } = Stripe.webhooks;
   if (!signature) throw new MusterError('internal.error', 'The Stripe library has no verifier');
   try {
-    signature.verifyHeader(text, claim.header, claim.secret, DEFAULT_TOLERANCE_MS / 1000, undefined, claim.nowMs);
+    return signature.verifyHeader(text, claim.header, claim.secret, DEFAULT_TOLERANCE_MS / 1000, undefined, claim.nowMs);
   } catch {
     // Its errors quote the body; none of that belongs into an answer or a log.
-    throw badSignature('The signature does not match');
+    return false;
   }
 }

@@ -52,6 +52,13 @@ export const webhookSettingsSchema = z.strictObject({
     })
     .prefault({}),
   maxHooksPerTenant: int(1000),
+  /**
+   * How long a delivery without an id is taken for a repeat of one that is equal in what was signed, the time included: longer than a sender
+   * waits before it sends again, shorter than what happens twice. Defaults to two minutes.
+   */
+  repeatMs: int(120_000, 1000),
+  /** How long after a change of a hook's secret the former one is valid, too. Defaults to a day. */
+  secretOverlapMs: int(86_400_000, 0),
   deliveries: z
     .strictObject({
       /** Newest deliveries of a hook that are kept: so many that were accepted, and so many that were refused. */

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 import { hasCode } from '#shared/errors/error-codes.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { systemClock } from '#shared/time/clock.ts';
@@ -21,13 +22,21 @@ const parts: AnswerWebhookParts = {
   redis: fleet.redis,
   keys: fleet.keys,
   idempotencyMs: 60_000,
+  repeatMs: 60_000,
   record: () => undefined,
   accept: (request) => acceptTask(fleet, request),
 };
 
 function hook(draft: Record<string, unknown> = {}): Hook {
   const parsed = hookDraftSchema.parse({ provider: 'github', secret: SECRET, agent: 'echo', ...draft });
-  return { ...parsed, id: ID, tenant: 'default', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+  return {
+    ...parsed,
+    formerSecrets: [],
+    id: ID,
+    tenant: 'default',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
 }
 
 async function github(body: string, delivery: string | undefined, event = 'pull_request') {
@@ -39,6 +48,8 @@ function idOf({ body }: WebhookAnswer): string {
   if ('id' in body) return body.id;
   throw new Error('expected a task');
 }
+
+const hex = (content: string): string => createHmac('sha256', SECRET).update(content).digest('hex');
 
 const BODY = '{"action":"opened","pull_request":{"number":7,"title":"<Fix>"}}';
 
@@ -112,6 +123,112 @@ test('without a delivery id the same bytes are the same delivery of this hook, a
   const elsewhere = await answerWebhook(parts, { ...open, id: ID.replace('V', 'W') }, request);
   expect([first, again, changed, elsewhere].map(({ status }) => status)).toEqual([202, 200, 202, 202]);
   expect(idOf(again)).toBe(idOf(first));
+});
+
+/** Forgets what was signed, as Redis does when its time is over. */
+async function untilForgotten(maxMs: number): Promise<void> {
+  const keys = await fleet.redis.keys('*hook-body*');
+  const left = await Promise.all(keys.map((key) => fleet.redis.pttl(key)));
+  expect(left.every((ms) => ms > 0 && ms <= maxMs)).toBe(true);
+  await fleet.redis.del(...keys);
+}
+
+const plain = (body: string, headers = {}) => ({ rawBody: Buffer.from(body), headers });
+const token = { 'x-gitlab-token': SECRET, 'x-gitlab-event': 'Push Hook' };
+
+test.each([
+  ['none', { provider: 'none', secret: null }, () => plain('{}')],
+  ['hmac', { provider: 'hmac', options: { header: 'X-S' } }, () => plain('{}', { 'x-s': hex('{}') })],
+  ['slack', { provider: 'slack' }, () => slack('{"type":"view_closed"}')],
+  ['gitlab before 17.4', { provider: 'gitlab' }, () => plain('{}', token)],
+  ['github', { provider: 'github' }, () => github('{}', undefined)],
+])('a delivery of %s without an id is a repeat for minutes, and then another one', async (_name, draft, make) => {
+  const of = hook(draft);
+  const request = await make();
+  const first = await answerWebhook(parts, of, request);
+  const again = await answerWebhook(parts, of, request);
+  expect([first, again]).toMatchObject([
+    { status: 202, body: { identity: 'signed' } },
+    { status: 200, body: { id: idOf(first), identity: 'signed', reason: expect.stringContaining('within 1 min (webhooks.repeatMs)') } },
+  ]);
+  await untilForgotten(parts.repeatMs);
+  const later = await answerWebhook(parts, of, request);
+  expect([later.status, idOf(later) === idOf(first)]).toEqual([202, false]);
+});
+
+test.each([
+  ['none', { provider: 'none', secret: null, options: { equalBodies: 'each' } }, () => plain('{}')],
+  ['hmac', { provider: 'hmac', options: { header: 'X-S', equalBodies: 'each' } }, () => plain('{}', { 'x-s': hex('{}') })],
+  ['slack', { provider: 'slack', options: { equalBodies: 'each' } }, () => slack('{"type":"view_closed"}')],
+  ['gitlab', { provider: 'gitlab', options: { equalBodies: 'each' } }, () => plain('{}', token)],
+])('each delivery of %s without an id is one for a hook that says so', async (_name, draft, make) => {
+  const request = make();
+  const answers = [await answerWebhook(parts, hook(draft), request), await answerWebhook(parts, hook(draft), request)];
+  expect(answers).toMatchObject([1, 2].map(() => ({ status: 202, body: { identity: 'none' } })));
+  expect(new Set(answers.map(idOf)).size).toBe(2);
+});
+
+test.each([
+  ['without an id', {}, undefined],
+  ['under an id that is not signed', { deliveryHeader: 'X-Id' }, 'd-'],
+])('equal bodies %s with another signed time are two deliveries', async (_what, options, prefix) => {
+  const of = hook({ provider: 'hmac', options: { header: 'X-S', timestampHeader: 'X-T', ...options } });
+  const now = Math.floor(Date.now() / 1000);
+  const send = async (time: number, n: number): Promise<WebhookAnswer> =>
+    await answerWebhook(
+      parts,
+      of,
+      plain('{}', { 'x-s': hex(`${time}.{}`), 'x-t': String(time), ...(prefix && { 'x-id': `${prefix}${n}` }) }),
+    );
+  expect([(await send(now, 1)).status, (await send(now - 1, 2)).status, (await send(now, 3)).status]).toEqual([202, 202, 200]);
+});
+
+test('why a delivery was taken for a repeat is in its record and in the answer', async () => {
+  const kept: unknown[] = [];
+  const keeping: AnswerWebhookParts = { ...parts, record: (_hook, delivery) => void kept.push(delivery) };
+  await answerWebhook(keeping, hook(), await github(BODY, 'd-1'));
+  const byId = await answerWebhook(keeping, hook(), await github(BODY, 'd-1'));
+  const byBody = await answerWebhook(keeping, hook(), await github(BODY, 'd-2'));
+  expect([byId.body, byBody.body]).toMatchObject([
+    { identity: 'id', reason: 'A repeat: its id "d-1" came before, within 1 min' },
+    { identity: 'signed', reason: 'A repeat: what was signed came before under the id "d-1", and ids are not signed' },
+  ]);
+  expect(kept).toMatchObject([
+    { verdict: 'accepted', identity: 'id', reason: null },
+    { verdict: 'repeated', identity: 'id', reason: expect.stringContaining('its id "d-1"') },
+    { verdict: 'repeated', identity: 'signed', reason: expect.stringContaining('under the id "d-1"') },
+  ]);
+});
+
+async function end(id: string, status: string): Promise<void> {
+  const { states } = fleet.keys.tenant('default');
+  const state = (await readTask(fleet.ledger, 'default', id))?.state;
+  await fleet.redis.hset(states, id, JSON.stringify({ ...state, status }));
+}
+
+test.each(['permanently_failed', 'cancelled', 'stale'])(
+  'a delivery whose task ended as %s runs again when it comes again, once',
+  async (status) => {
+    const first = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+    if (status === 'cancelled') await cancelTask(fleet.ledger, { tenant: 'default', id: idOf(first), lane: null }, 'no');
+    else await end(idOf(first), status);
+    const requests = await Promise.all(['d-1', 'd-1', 'd-9', 'd-1'].map((id) => github(BODY, id)));
+    const again = await Promise.all(requests.map((request) => answerWebhook(parts, hook(), request)));
+    expect(again.filter((answer) => answer.status === 202)).toMatchObject([
+      { body: { reason: `It runs again: its task ${idOf(first)} ended as ${status}` } },
+    ]);
+    expect(new Set(again.map(idOf)).size).toBe(1);
+    expect(again.map(idOf)).not.toContain(idOf(first));
+    await end(idOf(again[0] ?? first), 'permanently_failed');
+    const third = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+    expect([third.status, [idOf(first), ...again.map(idOf)].includes(idOf(third))]).toEqual([202, false]);
+  },
+);
+
+test.each(['running', 'completed', 'failed', 'skipped'])('a delivery whose task is %s stays one', async (status) => {
+  const first = await answerWebhook(parts, hook(), await github(BODY, 'd-1'));
+  await end(idOf(first), status);
+  expect(await answerWebhook(parts, hook(), await github(BODY, 'd-1'))).toMatchObject({ status: 200, body: { id: idOf(first), status } });
 });
 
 test('the same delivery id at two tenants makes two tasks, each of its own tenant', async () => {

@@ -180,12 +180,30 @@ test('a signed delivery makes a task, and the same one again is answered with it
   expect(again).toMatchObject({ status: 200, body: { id: first.body['id'] } });
 });
 
-test('a changed secret holds at once: the old signature is refused and the new one taken', async () => {
+test('a changed secret holds at once, and the former one too until its overlap ends or is ended', async () => {
   const id = await makeHook({ secret: 'old' });
-  await api('PATCH', `/v1/hooks/${id}`, { secret: SECRET });
-  const old = { ...(await github(TEXT)), 'x-hub-signature-256': await sign('old', TEXT) };
-  expect((await post(id, TEXT, old)).status).toBe(401);
-  expect((await post(id, TEXT, await github(TEXT))).status).toBe(202);
+  const sendOld = async (text: string, secret = 'old'): Promise<number> =>
+    (await post(id, text, { ...(await github(text, text)), 'x-hub-signature-256': await sign(secret, text) })).status;
+  const changed = await api('PATCH', `/v1/hooks/${id}`, { secret: SECRET });
+  expect(Date.parse(String(changed.body['formerSecretUntil']))).toBeGreaterThan(Date.now());
+  expect([await sendOld('{"n":1}'), await sendOld('{"n":2}', SECRET), await sendOld('{"n":3}', 'other')]).toEqual([202, 202, 401]);
+  expect(await api('PATCH', `/v1/hooks/${id}`, { name: 'renamed' })).toMatchObject({ body: { formerSecretUntil: expect.any(String) } });
+  expect(await sendOld('{"n":4}')).toBe(202);
+  const ended = await api('PATCH', `/v1/hooks/${id}`, { keepFormerSecret: false });
+  expect(ended.body['formerSecretUntil']).toBeNull();
+  expect([await sendOld('{"n":5}'), await sendOld('{"n":6}', SECRET)]).toEqual([401, 202]);
+  expect(JSON.stringify([changed, ended])).not.toContain('"old"');
+});
+
+test('of many changes of a secret in a row the one that senders know and the newest are valid', async () => {
+  const id = await makeHook({ secret: 'first' });
+  for (const secret of ['second', 'third', 'fourth']) await api('PATCH', `/v1/hooks/${id}`, { secret });
+  const statuses: number[] = [];
+  for (const [n, secret] of ['first', 'second', 'third', 'fourth'].entries()) {
+    const text = `{"n":${n}}`;
+    statuses.push((await post(id, text, { ...(await github(text, text)), 'x-hub-signature-256': await sign(secret, text) })).status);
+  }
+  expect(statuses).toEqual([202, 401, 202, 202]);
 });
 
 test('a hook moves to another provider only with a secret of its own', async () => {

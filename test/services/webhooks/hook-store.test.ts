@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 function hook(n: number, tenant = 'acme'): Hook {
   const draft = hookDraftSchema.parse({ provider: 'github', secret: `secret-${n}`, agent: 'echo', priority: { 'payment*': 8 } });
-  return { ...draft, id: ID(n), tenant, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+  return { ...draft, formerSecrets: [], id: ID(n), tenant, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 }
 
 test('a hook is found by its tenant, and by its id alone, and not by another tenant', async () => {

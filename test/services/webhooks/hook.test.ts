@@ -76,7 +76,10 @@ test('a change brings in no defaults', () => {
 test('what callers see has no secret', () => {
   const stamps = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
   const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
-  const view = viewHook({ ...hookDraftSchema.parse(GITHUB), id, tenant: 'acme', ...stamps });
+  const view = viewHook(
+    { ...hookDraftSchema.parse(GITHUB), formerSecrets: [{ secret: 'former-s3cret', endsAtMs: 1 }], id, tenant: 'acme', ...stamps },
+    2,
+  );
   expect(JSON.stringify(view)).not.toContain('s3cret');
   expect(view).toEqual({
     id,
@@ -90,6 +93,7 @@ test('what callers see has no secret', () => {
     priority: null,
     directives: false,
     enabled: true,
+    formerSecretUntil: null,
     ...stamps,
   });
 });

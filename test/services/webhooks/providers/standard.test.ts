@@ -14,7 +14,7 @@ function request(text: string, headers: Record<string, string | undefined> = {},
 }
 
 test('an event signed by the reference library is taken with its type and id', async () => {
-  expect(await verifyWebhook('standard', request(TEXT))).toEqual({
+  expect(await verifyWebhook('standard', request(TEXT))).toMatchObject({
     kind: 'event',
     event: 'contact.created',
     eventType: 'contact.created',
