@@ -42,6 +42,8 @@ export class BudgetDirectory {
   readonly #everyones: readonly Budget[];
   /** By shard, how often the own budgets of each tenant were changed. */
   readonly #versions: Recent<number, Promise<Readonly<Record<string, string>>>>;
+  /** Tenants whose budgets of the configuration were taken. */
+  readonly #taken = new Set<string>();
   readonly #own = new Recent<string, Remembered>({ maxEntries: MAX_TENANTS });
 
   constructor(options: BudgetDirectoryOptions) {
@@ -65,6 +67,13 @@ export class BudgetDirectory {
     const budgets = await this.list(tenant);
     this.#own.set(tenant, { version, budgets });
     return budgets;
+  }
+
+  /** The configuration's own budgets of a tenant, once: this process does not know what their windows had cost before they were configured. */
+  takeConfigured(tenant: string): readonly Budget[] {
+    if (this.#taken.has(tenant) || !this.#configured.has(tenant)) return [];
+    this.#taken.add(tenant);
+    return this.#configuredFor(tenant).filter(({ id }) => id !== RUNAWAY_BUDGET);
   }
 
   #configuredFor(tenant: string): readonly Budget[] {

@@ -8,12 +8,15 @@ const WINDOWS = { hour: 'this hour', day: 'today', month: 'this month', total: '
 
 /** What ends an attempt that a budget refuses: held where it pauses, else failed for good. What cannot be downgraded is denied. */
 export function budgetFailure(refused: ExceededBudget): TaskFailure {
-  const { budget, usedMicroUsd, reservedMicroUsd, lineMicroUsd, until, atHard } = refused;
+  const { budget, usedMicroUsd, reservedMicroUsd, lineMicroUsd, requestedMicroUsd, neededMicroUsd, until, atHard } = refused;
   const details = {
     budget: budget.id,
     usedMicroUsd,
     reservedMicroUsd,
     lineMicroUsd,
+    leftMicroUsd: leftOf(refused),
+    requestedMicroUsd,
+    neededMicroUsd,
     until: until === null ? null : new Date(until).toISOString(),
   };
   if (budget.id === RUNAWAY_BUDGET && atHard === 'deny') return new TaskFailure('RUNAWAY', describeRunaway(refused), { details });
@@ -27,10 +30,20 @@ function describeRunaway({ counted, usedMicroUsd, lineMicroUsd }: ExceededBudget
   return `Runaway: task ${counted} and what it led to cost ${dollars(usedMicroUsd)}, and may cost ${dollars(lineMicroUsd)}`;
 }
 
-type Exceeded = Pick<ExceededBudget, 'budget' | 'usedMicroUsd' | 'reservedMicroUsd' | 'lineMicroUsd'>;
+type Exceeded = Pick<ExceededBudget, 'budget' | 'usedMicroUsd' | 'reservedMicroUsd' | 'lineMicroUsd'> &
+  Partial<Pick<ExceededBudget, 'requestedMicroUsd' | 'neededMicroUsd'>>;
 
-/** Which budget, and how much of it is used, for people. */
-export function describeExceeded({ budget, usedMicroUsd, reservedMicroUsd, lineMicroUsd }: Exceeded): string {
+/** What is neither spent nor reserved. */
+export function leftOf({ usedMicroUsd, reservedMicroUsd, lineMicroUsd }: Omit<Exceeded, 'budget'>): number {
+  return Math.max(0, lineMicroUsd - usedMicroUsd - reservedMicroUsd);
+}
+
+/** Which budget, how much of it is used and left, and what a call needs, for people. */
+export function describeExceeded(refused: Exceeded): string {
+  const { budget, usedMicroUsd, reservedMicroUsd, lineMicroUsd, neededMicroUsd = 0, requestedMicroUsd = 0 } = refused;
   const others = reservedMicroUsd > 0 ? ` and ${dollars(reservedMicroUsd)} reserved by calls that go on` : '';
-  return `Budget "${budget.id}" has ${dollars(usedMicroUsd)} spent ${WINDOWS[budget.per]}${others}, of ${dollars(lineMicroUsd)}`;
+  const used = `Budget "${budget.id}" has ${dollars(usedMicroUsd)} spent ${WINDOWS[budget.per]}${others}, of ${dollars(lineMicroUsd)}`;
+  if (neededMicroUsd <= 0) return used;
+  const upTo = requestedMicroUsd > neededMicroUsd ? `, and up to ${dollars(requestedMicroUsd)}` : '';
+  return `${used}; ${dollars(leftOf(refused))} is left, and a call needs ${dollars(neededMicroUsd)}${upTo}`;
 }

@@ -28,6 +28,7 @@ export interface BudgetWindow {
   readonly counted: string;
   /** Names it among all windows of the tenant: `<budget>|<of>|<begin>`. */
   readonly name: string;
+  readonly beginsAt: number;
   /** When it ends; null for never. */
   readonly endsAt: number | null;
 }
@@ -58,7 +59,13 @@ export function windowsFor(budgets: readonly Budget[], subject: SpendSubject, no
 /** The window at this time of what a budget counts under this name. */
 export function windowOf(budget: Budget, counted: string, now: number): BudgetWindow {
   const { begin, endsAt } = spanOf(budget, now);
-  return { budget, counted, name: `${budget.id}|${counted.replaceAll('%', '%25').replaceAll('|', '%7C')}|${begin}`, endsAt };
+  return {
+    budget,
+    counted,
+    name: `${budget.id}|${counted.replaceAll('%', '%25').replaceAll('|', '%7C')}|${begin}`,
+    beginsAt: endsAt === null ? 0 : Number(begin),
+    endsAt,
+  };
 }
 
 interface Span {
@@ -103,6 +110,6 @@ export function readHold(what: string, budgets: readonly Budget[]): { budget: Bu
 
 /** An amount in millionths of a US dollar, for people. */
 export function dollars(microUsd: number): string {
-  const amount = microUsd / 1e6;
-  return `$${amount.toFixed(Number.isInteger(amount * 100) ? 2 : 4)}`;
+  const digits = microUsd % 10_000 === 0 ? 2 : microUsd >= 50 ? 4 : 6;
+  return `$${(microUsd / 1e6).toFixed(digits)}`;
 }

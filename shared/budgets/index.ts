@@ -5,8 +5,17 @@
 export { type Budget, dollars, type SpendSubject } from './budget.ts';
 export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
+export { countPast } from './count-past.ts';
 export { previewBudget } from './preview-budget.ts';
 export { explainBudget, readSpending, readSpent, releaseEndedReservations } from './read-spending.ts';
 export { assertBudgets } from './refuse-tasks.ts';
 export { releaseByBudgets, releaseIfFitting } from './release-budgets.ts';
-export { reserveSpend, settleSpend, type SpendAnswer, type SpendCall, type SpendPorts, type SpendRequest } from './spend.ts';
+export {
+  reserveSpend,
+  settleSpend,
+  type SpendAmounts,
+  type SpendAnswer,
+  type SpendCall,
+  type SpendPorts,
+  type SpendRequest,
+} from './spend.ts';

@@ -2,7 +2,7 @@ import { countHeld, type HoldReport, type Ledger } from '../ledger/index.ts';
 import { systemClock } from '../time/index.ts';
 import { type Budget, type BudgetWindow, holdOf, readHold, windowOf } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
-import { describeExceeded } from './budget-failure.ts';
+import { describeExceeded, leftOf } from './budget-failure.ts';
 import { runBudgetScript } from './scripts.ts';
 
 type ReadPorts = Pick<Ledger, 'redis' | 'keys'>;
@@ -60,7 +60,9 @@ export async function explainBudget(
   await releaseEndedReservations(ports, tenant);
   const { window, spentMicroUsd, reservedMicroUsd } = await readSpending(ports, tenant, budget, counted);
   const lineMicroUsd = budget.hardMicroUsd ?? 0;
-  const detail = describeExceeded({ budget, usedMicroUsd: spentMicroUsd, reservedMicroUsd, lineMicroUsd });
+  const neededMicroUsd = Number((await ports.redis.hget(ports.keys.tenant(tenant).refused(what), 'least')) ?? 0);
+  const used = { usedMicroUsd: spentMicroUsd, reservedMicroUsd, lineMicroUsd };
+  const detail = describeExceeded({ budget, ...used, neededMicroUsd });
   const facts = {
     budget: budget.id,
     scope: budget.scope,
@@ -69,6 +71,8 @@ export async function explainBudget(
     spentMicroUsd,
     reservedMicroUsd,
     lineMicroUsd,
+    leftMicroUsd: leftOf(used),
+    neededMicroUsd,
   };
   return { detail, facts, until: window.endsAt };
 }

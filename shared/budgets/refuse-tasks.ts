@@ -37,7 +37,7 @@ function refusedAs({ scope, of, atHard }: Budget, { agent, keyId }: AcceptedTask
 function refusal({ window: { budget, endsAt }, spentMicroUsd }: Pick<Spending, 'window' | 'spentMicroUsd'>, line: number): MusterError {
   const message = describeExceeded({ budget, usedMicroUsd: spentMicroUsd, reservedMicroUsd: 0, lineMicroUsd: line });
   return new MusterError('limit.budget', message, {
-    details: { budget: budget.id, usedMicroUsd: spentMicroUsd, lineMicroUsd: line, until: toIso(endsAt) },
+    details: { budget: budget.id, usedMicroUsd: spentMicroUsd, lineMicroUsd: line, leftMicroUsd: 0, until: toIso(endsAt) },
     ...(endsAt === null ? {} : { retryAfterMs: Math.max(1, endsAt - systemClock.now()) }),
   });
 }

@@ -7,7 +7,7 @@ const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), 
 /** Runs one of this folder's scripts; what it answers is in its header. */
 export async function runBudgetScript<Reply>(
   redis: RedisClient,
-  name: 'grant-room' | 'release-ended' | 'reserve-spend' | 'settle-spend' | 'write-budget',
+  name: 'grant-room' | 'raise-spent' | 'release-ended' | 'reserve-spend' | 'settle-spend' | 'write-budget',
   keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<Reply> {

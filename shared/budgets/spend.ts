@@ -28,6 +28,16 @@ export interface SpendRequest {
   readonly beyond?: readonly string[];
 }
 
+/** What a call may cost, in millionths of a US dollar. */
+export interface SpendAmounts {
+  /** The most. Of 0 it only finds out whether a line is reached. */
+  readonly max: number;
+  /** What such a call usually costs: where money is short it takes no more, so that others run beside it. Defaults to the most. */
+  readonly usual?: number;
+  /** What it needs to go at all, where no more is left. Defaults to the most. */
+  readonly least?: number;
+}
+
 /** An admitted call, until it is settled. */
 export interface SpendCall {
   readonly id: string;
@@ -46,61 +56,79 @@ export interface ExceededBudget {
   /** Reserved by other calls under way. */
   readonly reservedMicroUsd: number;
   readonly lineMicroUsd: number;
+  /** The most that the call may cost, and what it needs to go at all. */
+  readonly requestedMicroUsd: number;
+  readonly neededMicroUsd: number;
   /** When it may have room again, ms since the epoch; null for a line that only a person raises. */
   readonly until: number | null;
   readonly atHard: Budget['atHard'];
   readonly downgradeTo: string | null;
 }
 
-export type SpendAnswer = { readonly kind: 'reserved'; readonly call: SpendCall } | ExceededBudget;
+/** `amountMicroUsd`: what the call may cost, less than requested where no more is left. */
+export type SpendAnswer = { readonly kind: 'reserved'; readonly call: SpendCall; readonly amountMicroUsd: number } | ExceededBudget;
 
 /** A call refused for the reservations of others waits until one of these ends; should they be lost, it tries again after this. */
 const AFTER_CALLS_MS = 600_000;
 const WEEK_MS = 7 * 86_400_000;
 
 /**
- * Reserves the most that a call can cost in every window that counts it, or in none. An amount of 0 finds out whether a line is reached.
- * Without a budget it costs no round trip.
+ * Reserves what a call can cost in every window that counts it, or in none: the most where there is money for several, else less, down to
+ * its least. Without a budget it costs no round trip.
  */
-export async function reserveSpend(ports: SpendPorts, request: SpendRequest, amountMicroUsd: number): Promise<SpendAnswer> {
+export async function reserveSpend(ports: SpendPorts, request: SpendRequest, amounts: SpendAmounts): Promise<SpendAnswer> {
   const { tenant } = request.subject;
   const known = await ports.budgets.of(tenant);
-  const answer = await reserveUnder(ports, known, request, amountMicroUsd);
+  const rounded = roundUp(amounts);
+  const answer = await reserveUnder(ports, known, request, rounded);
   if (answer.kind === 'reserved') return answer;
   // A person may have raised it a moment ago, and released what it held.
   const fresh = await ports.budgets.refresh(tenant);
-  return fresh === known ? answer : await reserveUnder(ports, fresh, request, amountMicroUsd);
+  return fresh === known ? answer : await reserveUnder(ports, fresh, request, rounded);
+}
+
+function roundUp({ max, usual = max, least = max }: SpendAmounts): Required<SpendAmounts> {
+  return { max: ceil(max), usual: ceil(Math.min(usual, max)), least: ceil(Math.min(least, max)) };
+}
+
+function ceil(amountMicroUsd: number): number {
+  return Math.max(0, Math.ceil(amountMicroUsd));
 }
 
 async function reserveUnder(
   { redis, keys }: SpendPorts,
   budgets: readonly Budget[],
   request: SpendRequest,
-  amountMicroUsd: number,
+  amounts: Required<SpendAmounts>,
 ): Promise<SpendAnswer> {
   const { tenant } = request.subject;
   const now = systemClock.now();
   const windows = windowsFor(withoutLines(budgets, request.beyond), request.subject, now);
   const { id, holder = '' } = request;
   const call = { id, tenant, holder, windows };
-  if (windows.length === 0) return { kind: 'reserved', call };
+  if (windows.length === 0) return { kind: 'reserved', call, amountMicroUsd: amounts.max };
   const own = keys.tenant(tenant);
   const { leases } = keys.shard(keys.shardOf(tenant));
-  const amount = Math.max(0, Math.ceil(amountMicroUsd));
-  const [kind, number, spent, reserved] = await runBudgetScript<['reserved' | 'exceeded', number, string, string]>(
+  const { max, usual, least } = amounts;
+  const answer = await runBudgetScript<['reserved', string] | ['exceeded', number, string, string]>(
     redis,
     'reserve-spend',
     [leases, own.reservations, ...keysOf(keys, tenant, windows)],
     [
       id,
       request.lease,
-      amount,
+      max,
+      usual,
+      least,
       holder,
       ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? '', Number(budget.atHard === 'pause')]),
     ],
   );
-  const window = kind === 'exceeded' ? windows[number - 1] : undefined;
-  return window ? exceeded(window, { spent: Number(spent), reserved: Number(reserved), amount, now }) : { kind: 'reserved', call };
+  if (answer[0] === 'reserved') return { kind: 'reserved', call, amountMicroUsd: Number(answer[1]) };
+  const [, number, spent, reserved] = answer;
+  const window = windows[number - 1];
+  if (!window) throw new Error(`A budget refused in window ${number} of ${windows.length}`);
+  return exceeded(window, { spent: Number(spent), reserved: Number(reserved), amounts, now });
 }
 
 /** Of each window what was spent, and what its budget refused. */
@@ -116,17 +144,30 @@ function withoutLines(budgets: readonly Budget[], ids: readonly string[] = []): 
 interface Refused {
   spent: number;
   reserved: number;
-  amount: number;
+  amounts: Required<SpendAmounts>;
   now: number;
 }
 
-function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, amount, now }: Refused): ExceededBudget {
-  const line = budget.hardMicroUsd ?? 0;
-  const found = { kind: 'exceeded', budget, counted, usedMicroUsd: spent, reservedMicroUsd: reserved, lineMicroUsd: line } as const;
-  // Calls under way may leave room; a call that is larger than a window never fits.
-  if (spent < line && spent + amount <= line) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', downgradeTo: null };
-  const atHard = amount > line && budget.atHard === 'pause' ? 'deny' : budget.atHard;
-  return { ...found, until: endsAt, atHard, downgradeTo: budget.downgradeTo };
+const NO_AMOUNTS = { max: 0, usual: 0, least: 0 } as const;
+
+function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, amounts, now }: Refused): ExceededBudget {
+  const { hardMicroUsd, atHard, downgradeTo } = budget;
+  const line = hardMicroUsd ?? 0;
+  const left = line - spent;
+  const needed = Math.max(amounts.least, Math.min(amounts.usual, left));
+  const found = {
+    kind: 'exceeded',
+    budget,
+    counted,
+    usedMicroUsd: spent,
+    reservedMicroUsd: reserved,
+    lineMicroUsd: line,
+    requestedMicroUsd: amounts.max,
+    neededMicroUsd: needed,
+  } as const;
+  // Calls under way may leave room.
+  if (left > 0 && needed <= left) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', downgradeTo: null };
+  return { ...found, until: endsAt, atHard, downgradeTo };
 }
 
 /**
@@ -159,7 +200,7 @@ export async function settleSpend(
   );
   for (const [at, count] of mayStart.entries()) releaseSoon(ports.ledger, call.tenant, call.windows[at], count);
   const reached = call.windows.flatMap((window, at) =>
-    spent[at] ? [exceeded(window, { spent: Number(spent[at]), reserved: 0, amount: 0, now })] : [],
+    spent[at] ? [exceeded(window, { spent: Number(spent[at]), reserved: 0, amounts: NO_AMOUNTS, now })] : [],
   );
   return STRICTEST_FIRST.flatMap((atHard) => reached.filter((each) => each.atHard === atHard))[0] ?? null;
 }
@@ -172,9 +213,14 @@ function releaseSoon(ledger: Ledger, tenant: string, window: BudgetWindow | unde
   releaseFitting(ledger, { ...window, tenant }, count).catch(() => undefined);
 }
 
+/** How long the count of a window is kept, ms. */
+export function keepMsOf({ endsAt }: Pick<BudgetWindow, 'endsAt'>, { limits }: Pick<Settings, 'limits'>, now: number): number {
+  return endsAt === null ? limits.keepSpentMs : Math.max(0, endsAt - now) + WEEK_MS;
+}
+
 function linesOf({ name, budget, counted, endsAt }: BudgetWindow, { limits }: Settings, now: number): (string | number)[] {
   const { id, scope, per, softMicroUsd, hardMicroUsd, atHard } = budget;
-  const keepMs = endsAt === null ? limits.keepSpentMs : Math.max(0, endsAt - now) + WEEK_MS;
+  const keepMs = keepMsOf({ endsAt }, { limits }, now);
   const about = {
     budget: id,
     scope,

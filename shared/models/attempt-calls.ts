@@ -5,15 +5,18 @@ import { failureOfProbe } from './call-circuit.ts';
 import { mayFallBack } from './call-failure.ts';
 import { type AdmittedCall, admitCall, type Caller, type Downgrade, type GatePorts, reportEnd } from './call-gate.ts';
 import type { CallUsage } from './call-meter.ts';
+import type { CallUsages, CountedCall } from './call-usages.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
 import { type CallEnd, GatedCall } from './gated-call.ts';
 import { passStream } from './gateway-stream.ts';
 import type { CallOptions, GenerateResult, ModelSource, StreamResult } from './language-model.ts';
 import type { Latencies } from './latencies.ts';
+import { amountsOf, outputFor, type PlannedTokens } from './plan-call.ts';
 
 export interface AttemptCallsOptions extends GatePorts {
   readonly caller: Caller;
   readonly latencies: Latencies;
+  readonly usages: CallUsages;
   readonly now: () => number;
   /** Gets what each call used. */
   readonly onUsage: (usage: AgentUsage) => void;
@@ -51,21 +54,30 @@ export class AttemptCalls {
     { model, params, beyond }: { model: string; params: CallOptions & { abortSignal: AbortSignal }; beyond: readonly string[] },
     run: Run<T>,
   ): Promise<{ kind: 'answered'; value: T } | FailedCall> {
-    const { caller, now, settings } = this.#options;
+    const { caller, now } = this.#options;
     // What earlier calls did not use is free for this one.
     this.#sendReports();
-    const inputTokens = estimateInputTokens(params);
-    const tokens = inputTokens + (params.maxOutputTokens ?? 0);
-    const isFirst = !this.#hasCalled;
-    const max = { inputTokens, outputTokens: params.maxOutputTokens ?? settings.modelCalls.maxOutputTokens };
-    const maxMicroUsd = this.#costOf(source, model, max) ?? 0;
-    const request = { account: source.account, model, tokens, maxMicroUsd, beyond, isFirst, signal: params.abortSignal };
+    const { tokens, estimatedInput, costOf } = this.#plan(source, model, params);
+    const request = {
+      account: source.account,
+      model,
+      tokens: tokens.input + (params.maxOutputTokens ?? 0),
+      amounts: amountsOf(costOf, tokens),
+      beyond,
+      isFirst: !this.#hasCalled,
+      signal: params.abortSignal,
+    };
     const gate = await admitCall(this.#options, caller, request);
     if (gate.kind === 'refused') return { kind: 'failed', error: gate.failure, mayFallBack: false, downgrade: gate.downgrade };
     if (gate.kind === 'held') return { kind: 'failed', error: gate.failure, mayFallBack: gate.isWalled };
     this.#hasCalled = true;
-    const settle = (end: CallEnd): Promise<HeldFailure | null> => this.#settle(source, call, gate.call, end);
-    const call = new GatedCall({ model, params, inputTokens, now, settle });
+    const settle = (end: CallEnd): Promise<HeldFailure | null> => {
+      this.#learn(source, model, estimatedInput, end);
+      return this.#settle(source, call, gate.call, end);
+    };
+    const bound = outputFor(costOf, tokens.output, gate.call.amountMicroUsd);
+    const bounded = bound < tokens.output ? { ...params, maxOutputTokens: bound } : params;
+    const call = new GatedCall({ model, params: bounded, inputTokens: tokens.input, now, settle });
     this.#open.add(call);
     try {
       return { kind: 'answered', value: await run(source.modelFor(model), call, source) };
@@ -77,6 +89,28 @@ export class AttemptCalls {
         : failureOfProbe(this.#options, { endpoint: source.account.endpoint, circuit: gate.call.circuit }, failure);
       return { kind: 'failed', error: shown, mayFallBack: mayFallBack(failure) };
     }
+  }
+
+  /** What a call may use and cost, by what is known of the calls before it. */
+  #plan(
+    source: ModelSource,
+    model: string,
+    params: CallOptions,
+  ): { tokens: PlannedTokens; estimatedInput: number; costOf: (outputTokens: number) => number } {
+    const { settings, usages } = this.#options;
+    const of = this.#usageOf(source, model);
+    const estimatedInput = estimateInputTokens(params);
+    const input = usages.inputTokens(of.model, estimatedInput);
+    const output = params.maxOutputTokens ?? settings.modelCalls.maxOutputTokens;
+    const tokens = { input, output, minOutput: settings.modelCalls.minOutputTokens, usualOutput: usages.outputTokens(of, output) };
+    const costOf = (outputTokens: number): number => this.#costOf(source, model, { inputTokens: input, outputTokens }) ?? 0;
+    return { tokens, estimatedInput, costOf };
+  }
+
+  /** Names a model of an account, and who calls it, among what is known of calls. */
+  #usageOf({ account }: ModelSource, model: string): Pick<CountedCall, 'model' | 'caller'> {
+    const { ref, agent } = this.#options.caller;
+    return { model: `${account.name} ${model}`, caller: `${ref.tenant}/${agent}` };
   }
 
   async generate(model: AgentModel, call: GatedCall): Promise<GenerateResult> {
@@ -126,6 +160,13 @@ export class AttemptCalls {
     const shown = (await call.fail(error, failure)) ?? failure;
     this.failure = shown ?? undefined;
     return shown;
+  }
+
+  /** Remembers what the provider counted of an answered call. */
+  #learn(source: ModelSource, model: string, estimatedInput: number, { failure, isAborted, usage }: CallEnd): void {
+    if (failure !== null || isAborted || usage.isEstimated) return;
+    const { inputTokens, outputTokens } = usage;
+    this.#options.usages.add({ ...this.#usageOf(source, model), estimatedInput, inputTokens, outputTokens });
   }
 
   async #settle(source: ModelSource, call: GatedCall, admitted: AdmittedCall, end: CallEnd): Promise<HeldFailure | null> {

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { budgetFailure, type SpendAnswer, type SpendCall, type SpendRequest, type SpendSubject } from '../budgets/index.ts';
+import {
+  budgetFailure,
+  type SpendAmounts,
+  type SpendAnswer,
+  type SpendCall,
+  type SpendRequest,
+  type SpendSubject,
+} from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
 import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
@@ -19,7 +26,7 @@ export interface GatePorts extends CallCircuitPorts {
 
 /** Reserves what a call may cost, and counts what it did. */
 export interface Spending {
-  readonly reserve: (request: SpendRequest, maxMicroUsd: number) => Promise<SpendAnswer>;
+  readonly reserve: (request: SpendRequest, amounts: SpendAmounts) => Promise<SpendAnswer>;
   readonly settle: (call: SpendCall, costMicroUsd: number) => Promise<unknown>;
 }
 
@@ -40,8 +47,8 @@ export interface GateRequest {
   readonly model: string;
   /** Of the input, and of the output at most. */
   readonly tokens: number;
-  /** What it costs at most, in millionths of a US dollar; 0 where its price is not known. */
-  readonly maxMicroUsd: number;
+  /** What it may cost; 0 where its price is not known. */
+  readonly amounts: SpendAmounts;
   /** Budgets whose line it may pass, because they downgrade to its model. */
   readonly beyond: readonly string[];
   /** Whether the attempt called no model before. */
@@ -54,6 +61,8 @@ export interface AdmittedCall {
   readonly permit: CallPermit;
   readonly circuit: Extract<CircuitAnswer, { kind: 'go' }>;
   readonly spend: SpendCall;
+  /** What it may cost, less than requested where its budgets have no more left. */
+  readonly amountMicroUsd: number;
   readonly signal: AbortSignal;
 }
 
@@ -85,7 +94,7 @@ export async function admitCall(ports: GatePorts, caller: Caller, request: GateR
   const asked = await Promise.allSettled([
     retryWhileAway(() => ports.circuits.admit(circuited), { signal }),
     retryWhileAway(() => ports.throttle.admitCall({ account, model, place: ref, band, weight, tokens, isFirst }, signal), { signal }),
-    retryWhileAway(() => ports.spending.reserve(spending, request.maxMicroUsd), { signal }),
+    retryWhileAway(() => ports.spending.reserve(spending, request.amounts), { signal }),
   ]);
   const answers = { circuit: valueOf(asked[0]), admission: valueOf(asked[1]), spend: valueOf(asked[2]) };
   const call = admittedBy(answers, signal);
@@ -98,7 +107,7 @@ export async function admitCall(ports: GatePorts, caller: Caller, request: GateR
 
 function admittedBy({ circuit, admission, spend }: Answers, signal: AbortSignal): AdmittedCall | null {
   if (circuit?.kind !== 'go' || admission?.kind !== 'go' || spend?.kind !== 'reserved') return null;
-  return { permit: admission.permit, circuit, spend: spend.call, signal };
+  return { permit: admission.permit, circuit, spend: spend.call, amountMicroUsd: spend.amountMicroUsd, signal };
 }
 
 function refusalOf(ports: GatePorts, request: GateRequest, { circuit, admission, spend }: Answers): GateAnswer {

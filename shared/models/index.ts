@@ -3,6 +3,7 @@
  * before the attempt ends. With it the circuits, which hold the tasks of agents whose endpoints fail again and again, models or not.
  */
 export type { AttemptModels } from './attempt-models.ts';
+export { callCostOf, warnOfBudget } from './call-costs.ts';
 export type { CallUsage } from './call-meter.ts';
 export type { EndpointRequests } from './circuits/endpoint-requests.ts';
 export { explainCircuit } from './circuits/explain-circuit.ts';

@@ -7,6 +7,7 @@ import type { Keys, RedisClient } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
 import { AttemptModels, type AttemptModelsOptions } from './attempt-models.ts';
 import type { GatePorts, Spending } from './call-gate.ts';
+import { CallUsages } from './call-usages.ts';
 import { Circuits } from './circuits/circuits.ts';
 import { EndpointRequests, type EndpointRequestsOptions } from './circuits/endpoint-requests.ts';
 import { Latencies } from './latencies.ts';
@@ -28,10 +29,19 @@ export class ModelCalls {
   constructor(ports: ModelCallPorts) {
     const { settings, throttle, log } = ports;
     const spending: Spending = {
-      reserve: (request, maxMicroUsd) => reserveSpend(ports, request, maxMicroUsd),
+      reserve: (request, amounts) => reserveSpend(ports, request, amounts),
       settle: (call, costMicroUsd) => settleSpend(ports, call, costMicroUsd),
     };
-    this.#shared = { settings, throttle, spending, log, now, circuits: new Circuits(ports), latencies: new Latencies(systemClock) };
+    this.#shared = {
+      settings,
+      throttle,
+      spending,
+      log,
+      now,
+      circuits: new Circuits(ports),
+      latencies: new Latencies(systemClock),
+      usages: new CallUsages(),
+    };
   }
 
   /** The model calls of one attempt. */
@@ -45,7 +55,7 @@ export class ModelCalls {
   }
 }
 
-type AttemptOptions = Omit<AttemptModelsOptions, keyof GatePorts | 'latencies' | 'now'>;
+type AttemptOptions = Omit<AttemptModelsOptions, keyof GatePorts | 'latencies' | 'usages' | 'now'>;
 
 function now(): number {
   return systemClock.monotonic();

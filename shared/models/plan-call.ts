@@ -1,3 +1,4 @@
+import type { SpendAmounts } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
 import type { CallOptions, ModelSource } from './language-model.ts';
 import type { Latencies } from './latencies.ts';
@@ -37,4 +38,30 @@ export function boundOutput<Options extends CallOptions>(
   const isPriced = hasOwnPrice || known?.outputUsdPerMTok !== undefined;
   const bound = known?.maxOutputTokens ?? (isPriced ? modelCalls.maxOutputTokens : undefined);
   return bound === undefined ? params : { ...params, maxOutputTokens: bound };
+}
+
+/** Tokens of a call: what it may use. */
+export interface PlannedTokens {
+  readonly input: number;
+  /** At most, and at least where its budgets have no more left. */
+  readonly output: number;
+  readonly minOutput: number;
+  /** What such calls usually answer; null while nobody knows. */
+  readonly usualOutput: number | null;
+}
+
+/** What a call may cost, by the cost of tokens. */
+export function amountsOf(
+  costOf: (outputTokens: number) => number,
+  { output, minOutput, usualOutput }: Omit<PlannedTokens, 'input'>,
+): Required<SpendAmounts> {
+  const usual = Math.max(usualOutput ?? output, Math.min(minOutput, output));
+  return { max: costOf(Math.max(output, usual)), usual: costOf(usual), least: costOf(Math.min(minOutput, output)) };
+}
+
+/** The output tokens that an amount pays for. */
+export function outputFor(costOf: (outputTokens: number) => number, output: number, amountMicroUsd: number): number {
+  if (amountMicroUsd >= costOf(output)) return output;
+  const input = costOf(0);
+  return Math.max(1, Math.floor(((amountMicroUsd - input) / (costOf(output) - input)) * output));
 }

@@ -2,20 +2,25 @@ import { z } from 'zod';
 import {
   type Budget,
   type BudgetDirectory,
+  countPast,
   previewBudget,
   readSpending,
   releaseByBudgets,
   releaseEndedReservations,
 } from '#shared/budgets/index.ts';
-import { budgetFields, budgetSchema } from '#shared/config/index.ts';
+import type { AgentCatalog } from '#shared/agents/index.ts';
+import { budgetFields, budgetSchema, type Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { onlyNewHeadersSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
+import { callCostOf, warnOfBudget } from '#shared/models/index.ts';
 import { systemClock, toIso } from '#shared/time/index.ts';
 import { answerList, onePageOf } from '../lists.ts';
 
 export interface BudgetPorts {
   readonly budgets: BudgetDirectory;
+  readonly catalog: AgentCatalog;
+  readonly settings: Settings;
   readonly ledger: Ledger;
 }
 
@@ -33,6 +38,10 @@ const idSchema = z
   .meta({ description: "The budget's id." });
 const pathSchema = z.object({ id: idSchema });
 
+const warningsSchema = z
+  .array(z.string())
+  .meta({ description: 'Agents of which not one call fits into it, or none with all that it may answer: a sentence for each.' });
+
 const viewSchema = z
   .strictObject({
     id: idSchema,
@@ -42,6 +51,7 @@ const viewSchema = z
     reservedMicroUsd: z.int().nullable().meta({ description: 'Reserved there by calls under way.' }),
     windowEndsAt: z.iso.datetime().nullable().meta({ description: 'When the current window ends; null for never.' }),
     held: z.int().nullable().meta({ description: 'Tasks that it holds.' }),
+    warnings: warningsSchema,
   })
   .meta({
     id: 'Budget',
@@ -61,15 +71,21 @@ const viewSchema = z
         reservedMicroUsd: 20_000,
         windowEndsAt: '2026-05-31T22:00:00.000Z',
         held: 0,
+        warnings: [],
       },
     ],
   });
 
-async function viewBudget({ ledger }: BudgetPorts, tenant: string, budget: Budget): Promise<z.infer<typeof viewSchema>> {
-  const { window, ...spending } = await readSpending(ledger, tenant, budget);
+async function viewBudget({ ledger, catalog, settings }: BudgetPorts, tenant: string, budget: Budget): Promise<z.infer<typeof viewSchema>> {
+  const [{ window, ...spending }, agents] = await Promise.all([readSpending(ledger, tenant, budget), catalog.list(tenant)]);
   const windowEndsAt = toIso(window.endsAt);
   const isOne = budget.scope === 'tenant' || budget.of !== null;
-  return { ...budget, ...(isOne ? spending : { spentMicroUsd: null, reservedMicroUsd: null, held: null }), windowEndsAt };
+  return {
+    ...budget,
+    ...(isOne ? spending : { spentMicroUsd: null, reservedMicroUsd: null, held: null }),
+    windowEndsAt,
+    warnings: warnOfBudget(settings, budget, agents.items),
+  };
 }
 
 const listSchema = onePageOf(viewSchema, 'By id.').meta({ id: 'BudgetList' });
@@ -116,7 +132,7 @@ const requestSchema = budgetSchema.meta({
   examples: [{ scope: 'agent', of: 'writer', per: 'day', hardMicroUsd: 5_000_000, atHard: 'pause' }],
 });
 
-/** `PUT /v1/budgets/:id`: makes or replaces a budget. What was spent counts on; tasks for which it has room now go on. */
+/** `PUT /v1/budgets/:id`: makes or replaces a budget. What its window has cost already counts; tasks for which it has room now go on. */
 function putBudget(ports: BudgetPorts): Route {
   return route({
     method: 'put',
@@ -124,7 +140,7 @@ function putBudget(ports: BudgetPorts): Route {
     operationId: 'putBudget',
     summary: 'Make or replace a budget',
     description:
-      'Holds everywhere within two seconds. What was spent in its window counts on; tasks that it held go on when it has room now. `If-None-Match: *` replaces none.',
+      'Holds everywhere within two seconds. What its running window has cost already counts, also before the budget was made; tasks that it held go on when it has room now. `If-None-Match: *` replaces none.',
     scope: 'admin',
     request: { params: pathSchema, headers: onlyNewHeadersSchema, body: requestSchema },
     responses: { 200: viewSchema.meta({ description: 'Replaced.' }), 201: viewSchema.meta({ description: 'Made.' }) },
@@ -132,6 +148,7 @@ function putBudget(ports: BudgetPorts): Route {
     handle: async ({ params: { id }, body, headers }, call) => {
       const isNew = await ports.budgets.put(call.tenant, id, body, { onlyNew: headers['if-none-match'] === '*' });
       call.log.info({ event: 'budget.changed', budget: id, rule: body, by: call.key?.id }, 'a budget was changed');
+      await countPast(ports.ledger, call.tenant, { ...body, id, origin: 'api' });
       await releaseByBudgets(ports.ledger, ports.budgets, call.tenant, MAX_RELEASED);
       return { status: isNew ? 201 : 200, body: await viewBudget(ports, call.tenant, { ...body, id, origin: 'api' }) };
     },
@@ -162,20 +179,29 @@ const previewSchema = z
   .strictObject({
     tasks: z.int().meta({ description: 'Tasks that ran and whose cost is known, as far as they were read.' }),
     spentMicroUsd: z.int().meta({ description: 'What they cost in all.' }),
-    refused: z.int().meta({ description: 'Tasks that would not have started, because a window was used up.' }),
+    refused: z.int().meta({ description: 'Tasks that would not have had their first call, because too little of a window was left.' }),
     savedMicroUsd: z.int().meta({ description: 'What these cost.' }),
     warnings: z.int().meta({ description: 'Windows whose soft line would have been crossed.' }),
     since: z.iso.datetime().nullable().meta({ description: 'The tasks were accepted from then on.' }),
+    agentWarnings: warningsSchema,
   })
   .meta({
     id: 'BudgetPreview',
     examples: [
-      { tasks: 812, spentMicroUsd: 9_400_000, refused: 41, savedMicroUsd: 620_000, warnings: 2, since: '2026-05-01T09:00:00.000Z' },
+      {
+        tasks: 812,
+        spentMicroUsd: 9_400_000,
+        refused: 41,
+        savedMicroUsd: 620_000,
+        warnings: 2,
+        since: '2026-05-01T09:00:00.000Z',
+        agentWarnings: [],
+      },
     ],
   });
 
 /** `POST /v1/budgets/preview`: what a budget would have done to the tasks of the last seven days. Changes nothing. */
-function postBudgetPreview({ ledger }: BudgetPorts): Route {
+function postBudgetPreview({ ledger, catalog, settings }: BudgetPorts): Route {
   return route({
     method: 'post',
     path: '/v1/budgets/preview',
@@ -187,8 +213,11 @@ function postBudgetPreview({ ledger }: BudgetPorts): Route {
     request: { body: requestSchema },
     responses: { 200: previewSchema },
     handle: async ({ body }, { tenant }) => {
-      const preview = await previewBudget(ledger, tenant, body, systemClock.now());
-      return { status: 200, body: { ...preview, since: toIso(preview.since) } };
+      const { items } = await catalog.list(tenant);
+      const needed = new Map(items.map(({ id, definition }) => [id, callCostOf(settings, definition)?.least ?? 0]));
+      const neededBy = (agent: string): number => needed.get(agent) ?? 0;
+      const preview = await previewBudget(ledger, { tenant, rule: body, now: systemClock.now(), neededBy });
+      return { status: 200, body: { ...preview, since: toIso(preview.since), agentWarnings: warnOfBudget(settings, body, items) } };
     },
   });
 }

@@ -1,4 +1,4 @@
-import { releaseByBudgets } from '#shared/budgets/index.ts';
+import { countPast, releaseByBudgets } from '#shared/budgets/index.ts';
 import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
@@ -89,7 +89,7 @@ async function applyAllClosedQueues({ ledger, queues, tenants, log }: Pick<Parts
 
 /**
  * Releases tasks whose budgets have room again otherwise than by a change through the API: the configuration changed, a call cost less than
- * it reserved, or a process died before it released them all.
+ * it reserved, or a process died before it released them all. Budgets that are new in the configuration count what their windows had cost.
  */
 async function releaseByAllBudgets({
   ledger,
@@ -99,6 +99,7 @@ async function releaseByAllBudgets({
 }: Pick<Parts, 'ledger' | 'budgets' | 'tenants' | 'log'>): Promise<void> {
   for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
     try {
+      for (const budget of budgets.takeConfigured(id)) await countPast(ledger, id, budget);
       const tasks = await releaseByBudgets(ledger, budgets, id, MAX_RELEASED);
       if (tasks > 0) log.info({ event: 'budget.released', tenant: id, tasks }, 'its budgets have room for held tasks');
     } catch (error) {

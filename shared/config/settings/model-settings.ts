@@ -6,6 +6,8 @@ export const modelCallSettingsSchema = z
   .strictObject({
     /** Output tokens at most of a call that names no bound, of a model with a price. Defaults to 4096. */
     maxOutputTokens: int(4096),
+    /** Where a budget has no more left, a call goes with a smaller bound of its output, down to so many tokens. Defaults to 256. */
+    minOutputTokens: int(256),
   })
   .prefault({});
 

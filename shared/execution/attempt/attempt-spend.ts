@@ -47,7 +47,7 @@ export class AttemptSpend {
     // Budgets that downgrade count what the attempt costs, too.
     const beyond: string[] = [];
     for (;;) {
-      const answer = await retryWhileAway(() => reserveSpend(ports, { ...request, beyond }, 0), {
+      const answer = await retryWhileAway(() => reserveSpend(ports, { ...request, beyond }, { max: 0 }), {
         mayRetry: () => attempt.stopped === null,
       });
       if (answer.kind === 'reserved') {

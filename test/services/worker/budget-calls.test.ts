@@ -33,6 +33,12 @@ const asks: AgentFunction = async ({ input }, { model }) => {
   return 'done';
 };
 
+/** Calls it once without a bound of its own, at $15 a million tokens of output. */
+const asksAtLength: AgentFunction = async ({ input }, { model }) => {
+  await generateText({ model: model('long'), prompt: input });
+  return 'done';
+};
+
 /** Calls it once, which can cost five times what it does. */
 const asksOnce: AgentFunction = async ({ input }, { model }) => {
   await generateText({ model: model('dear'), prompt: input, maxOutputTokens: 5 * COST });
@@ -45,8 +51,16 @@ const parts = closeAfterTests(
     redisUrl: url,
     env: { OPENAI_BASE_URL: `${endpoint.url}/v1` },
     settings: {
-      agents: { asks: { kind: 'function', run: asks }, 'asks-once': { kind: 'function', run: asksOnce } },
-      models: { dear: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 }, cheap: { inputUsdPerMTok: 0.1, outputUsdPerMTok: 0.1 } },
+      agents: {
+        asks: { kind: 'function', run: asks },
+        'asks-once': { kind: 'function', run: asksOnce },
+        'at-length': { kind: 'function', run: asksAtLength },
+      },
+      models: {
+        dear: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 },
+        cheap: { inputUsdPerMTok: 0.1, outputUsdPerMTok: 0.1 },
+        long: { inputUsdPerMTok: 0, outputUsdPerMTok: 15 },
+      },
     },
   }),
 );
@@ -116,5 +130,15 @@ describe('a budget inside of a run', () => {
     const holds = (await read()).map((task) => task?.state.holds ?? 0);
     expect(holds.reduce((total, count) => total + count, 0)).toBeLessThanOrEqual(tasks);
     expect(await spent('fitting')).toMatchObject({ spentMicroUsd: tasks * COST, reservedMicroUsd: 0, held: 0 });
+  });
+
+  it.each(['pause', 'deny'])('has room for many calls whose bound alone would not fit, where it says %s', async (atHard) => {
+    const tenant = `small-${atHard}`;
+    await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'day', hardMicroUsd: 60_000, atHard }));
+    const accepted = await Promise.all(Array.from({ length: 13 }, () => acceptTask(parts, { tenant, agent: 'at-length', input: 'x' })));
+    const read = async (): Promise<string[]> =>
+      await Promise.all(accepted.map(async ({ id }) => (await readTask(parts.ledger, tenant, id))?.state.status ?? ''));
+    await waitFor(async () => (await read()).every((status) => status === 'completed'), { deadlineMs: 20_000, what: 'all to be done' });
+    expect(await spent(tenant)).toMatchObject({ spentMicroUsd: 13 * 1500, reservedMicroUsd: 0 });
   });
 });

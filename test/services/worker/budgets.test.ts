@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
+import { countPast } from '#shared/budgets/count-past.ts';
+import { readSpending } from '#shared/budgets/read-spending.ts';
 import { previewBudget } from '#shared/budgets/preview-budget.ts';
 import { releaseByBudgets } from '#shared/budgets/release-budgets.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -47,9 +49,12 @@ const run = async (tenant: string, more: object = {}): Promise<string> => {
 const untilIt = async (tenant: string, id: string, is: (task: Task) => boolean): Promise<void> =>
   void (await waitFor(async () => is(await read(tenant, id)), { deadlineMs: 10_000, what: 'the task' }));
 
+const preview = async (tenant: string, rule: BudgetRule, needed = 0): ReturnType<typeof previewBudget> =>
+  await previewBudget(parts.ledger, { tenant, rule, now: Date.now(), neededBy: () => needed });
+
 const refusedBy = async (scope: string, of: string | null = null): Promise<number> => {
   const rule = budgetSchema.parse({ scope, of, per: 'total', hardMicroUsd: COST });
-  return (await previewBudget(parts.ledger, 'trees', rule, Date.now())).refused;
+  return (await preview('trees', rule)).refused;
 };
 
 const HOUR_MS = 3_600_000;
@@ -146,19 +151,46 @@ describe('a task under a budget', () => {
     ]);
   });
 
+  it.each(['tenant', 'agent', 'session', 'key', 'task'] as const)(
+    'counts in a later budget whose running window it was in, once: %s',
+    async (scope) => {
+      const tenant = `before-${scope}`;
+      const [first] = [await run(tenant, { session: 's', keyId: 'key_a' }), await run(tenant, { session: 's', keyId: 'key_a' })];
+      const of = { tenant: null, agent: 'paid', session: 's', key: 'key_a', task: first }[scope];
+      for (const per of ['hour', 'day', 'month', 'total'] as const) {
+        const rule = budgetSchema.parse({ scope, of, per, hardMicroUsd: 5 * COST });
+        await parts.budgets.put(tenant, per, rule);
+        const budget = { ...rule, id: per, origin: 'api' } as const;
+        for (let time = 0; time < 2; time += 1) await countPast(parts.ledger, tenant, budget);
+        const spentMicroUsd = scope === 'task' ? COST : 2 * COST;
+        expect(await readSpending(parts, tenant, budget)).toMatchObject({ spentMicroUsd });
+      }
+    },
+  );
+
+  it('counts in a later budget for what ran in its window only', async () => {
+    const tenant = 'before-now';
+    await run(tenant);
+    vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + HOUR_MS);
+    const budget = { ...budgetSchema.parse({ scope: 'tenant', per: 'hour', hardMicroUsd: COST }), id: 'all', origin: 'api' } as const;
+    await countPast(parts.ledger, tenant, budget);
+    expect(await readSpending(parts, tenant, budget)).toMatchObject({ spentMicroUsd: 0 });
+  });
+
   it('is in the preview of a budget that would have refused it', async () => {
     for (const id of [await submit('past'), await submit('past'), await submit('past')])
       await untilIt('past', id, ({ state }) => state.status === 'completed');
     const rule = budgetSchema.parse({ scope: 'agent', per: 'total', softMicroUsd: COST, hardMicroUsd: 2 * COST });
-    expect(await previewBudget(parts.ledger, 'past', rule, Date.now())).toMatchObject({
+    expect(await preview('past', rule)).toMatchObject({
       tasks: 3,
       spentMicroUsd: 3 * COST,
       refused: 1,
       savedMicroUsd: COST,
       warnings: 1,
     });
+    expect(await preview('past', rule, COST + 1)).toMatchObject({ refused: 2 });
     const other = budgetSchema.parse({ scope: 'agent', of: 'another', per: 'total', hardMicroUsd: 0 });
-    expect(await previewBudget(parts.ledger, 'past', other, Date.now())).toMatchObject({ tasks: 3, refused: 0 });
+    expect(await preview('past', other)).toMatchObject({ tasks: 3, refused: 0 });
   });
 
   it('is in the preview of a budget for tasks together with what delegated it, and by key', async () => {

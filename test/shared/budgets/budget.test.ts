@@ -64,6 +64,7 @@ describe('an amount for people', () => {
     [500_000, '$0.50'],
     [1234, '$0.0012'],
     [12_000_000, '$12.00'],
+    [12, '$0.000012'],
   ])('of %d micro-dollars is %s', (amount, text) => {
     expect(dollars(amount)).toBe(text);
   });

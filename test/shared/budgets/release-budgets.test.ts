@@ -32,7 +32,7 @@ async function reserve(tenant: string, amount: number, { isKilled = false } = {}
   const lease = `${tenant}/task/${calls}`;
   if (!isKilled) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 600_000, lease);
   const subject = { tenant, agent: 'writer', session: null, scheduleId: null, rootTaskId: 'root', keyId: null };
-  return await reserveSpend(parts, { id: `call-${calls}`, lease, subject }, amount);
+  return await reserveSpend(parts, { id: `call-${calls}`, lease, subject }, { max: amount });
 }
 
 async function reserved(tenant: string, amount: number, how = {}): Promise<SpendCall> {
@@ -94,12 +94,18 @@ it('tasks that need any room at all start once with it, and are held again until
   expect(await release(tenant)).toBe(0);
 });
 
-it('tasks of which nobody knows what they need start where there is room, also when a call was refused that no window has room for', async () => {
+it('tasks of which nobody knows what they need start where there is room', async () => {
   const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
   await hold(tenant, 1);
   expect(await release(tenant)).toBe(1);
-  expect(await reserve(tenant, 101)).toMatchObject({ kind: 'exceeded', atHard: 'deny' });
+});
+
+it('a task that no window has room for waits until a person raises the line', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  expect(await reserve(tenant, 101)).toMatchObject({ kind: 'exceeded', atHard: 'pause' });
   await hold(tenant, 1);
+  expect(await release(tenant)).toBe(0);
+  await setBudget(tenant, { hardMicroUsd: 101, atHard: 'pause' });
   expect(await release(tenant)).toBe(1);
 });
 

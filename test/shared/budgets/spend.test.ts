@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BudgetDirectory } from '#shared/budgets/budget-directory.ts';
 import { budgetFailure } from '#shared/budgets/budget-failure.ts';
 import { explainBudget, readSpending, releaseEndedReservations } from '#shared/budgets/read-spending.ts';
-import { reserveSpend, settleSpend, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
+import { reserveSpend, settleSpend, type SpendAmounts, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
 import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
 import { HeldFailure } from '#shared/errors/task-failure.ts';
 import { useParts } from '../../support/use-parts.ts';
@@ -37,7 +37,7 @@ interface Wish {
 /** A call of an attempt whose lease holds, unless another is named. */
 async function reserve(
   tenant: string,
-  amount: number,
+  amount: number | SpendAmounts,
   { id, lease, session = null, ports = parts, holder = '' }: Wish = {},
 ): Promise<SpendAnswer> {
   calls += 1;
@@ -45,7 +45,7 @@ async function reserve(
   const member = lease ?? `${tenant}/task/${calls}`;
   if (lease === undefined) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 60_000, member);
   const subject = { tenant, agent: 'writer', session, scheduleId: null, rootTaskId: 'root', keyId: null };
-  return await reserveSpend(ports, { id: own, lease: member, subject, holder }, amount);
+  return await reserveSpend(ports, { id: own, lease: member, subject, holder }, typeof amount === 'number' ? { max: amount } : amount);
 }
 
 async function reserved(tenant: string, amount: number, wish: Wish = {}): Promise<SpendCall> {
@@ -82,13 +82,40 @@ describe('reserving before a call', () => {
     expect(await reserve(tenant, 0)).toMatchObject({ kind: 'exceeded', usedMicroUsd: 100, atHard: 'deny', until: null });
   });
 
-  it('denies a call that no window has room for, where others wait for the next', async () => {
-    const tenant = await useTenant({ all: { hardMicroUsd: 100, atHard: 'pause', per: 'day' } });
-    expect(await reserve(tenant, 101)).toMatchObject({ kind: 'exceeded', atHard: 'deny' });
-    await settleSpend(parts, await reserved(tenant, 100), 100);
-    const answer = await reserve(tenant, 1);
-    expect(answer).toMatchObject({ kind: 'exceeded', atHard: 'pause' });
-    expect(answer.kind === 'exceeded' && answer.until).toBeGreaterThan(Date.now());
+  it.each(['pause', 'deny'] as const)('does as its budget says with a call that no window has room for: %s', async (atHard) => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 1000, atHard, per: 'day' } });
+    const answer = await reserve(tenant, { max: 5000, least: 1100 });
+    expect(answer).toMatchObject({ kind: 'exceeded', atHard, requestedMicroUsd: 5000, neededMicroUsd: 1100 });
+    if (answer.kind !== 'exceeded') throw new Error('It does not fit');
+    expect(budgetFailure(answer)).toMatchObject({
+      message: 'Budget "all" has $0.00 spent today, of $0.0010; $0.0010 is left, and a call needs $0.0011, and up to $0.0050',
+      details: { leftMicroUsd: 1000, requestedMicroUsd: 5000, neededMicroUsd: 1100 },
+    });
+    expect(budgetFailure(answer) instanceof HeldFailure).toBe(atHard === 'pause');
+  });
+
+  it.each([
+    ['all of a small one, when nobody knows what calls use', 60, { max: 61, least: 4 }, 60],
+    ['a quarter of a small one, when calls usually use less', 60, { max: 61, usual: 5, least: 4 }, 15],
+    ['what calls usually use, when that is more than a quarter', 60, { max: 61, usual: 30, least: 4 }, 30],
+    ['the most, when several fit', 1000, { max: 61, usual: 5, least: 4 }, 61],
+    ['the least, when no more is left', 4, { max: 61, usual: 30, least: 4 }, 4],
+  ])('takes of a budget %s', async (_case, hardMicroUsd, amounts, amountMicroUsd) => {
+    const tenant = await useTenant({ all: { hardMicroUsd } });
+    expect(await reserve(tenant, amounts)).toMatchObject({ kind: 'reserved', amountMicroUsd });
+    expect(await reservations(tenant)).toMatchObject({ 'sum:all||total': `${amountMicroUsd}` });
+  });
+
+  it('lets a call wait for what others hold rather than shorten it', async () => {
+    const tenant = await useTenant({ all: { hardMicroUsd: 100 } });
+    const other = await reserved(tenant, 60);
+    expect(await reserve(tenant, { max: 80, usual: 50, least: 4 })).toMatchObject({
+      kind: 'exceeded',
+      atHard: 'pause',
+      neededMicroUsd: 50,
+    });
+    await settleSpend(parts, other, 60);
+    expect(await reserve(tenant, { max: 80, usual: 50, least: 4 })).toMatchObject({ kind: 'reserved', amountMicroUsd: 40 });
   });
 
   it('reserves in all budgets or in none', async () => {

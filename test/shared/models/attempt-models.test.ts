@@ -88,6 +88,8 @@ const usedUp: Extract<SpendAnswer, { kind: 'exceeded' }> = {
   counted: '',
   usedMicroUsd: 1,
   reservedMicroUsd: 0,
+  requestedMicroUsd: 0,
+  neededMicroUsd: 0,
   lineMicroUsd: 1,
   until: null,
   atHard: 'deny',
@@ -214,6 +216,7 @@ describe('the model calls of an attempt', () => {
     const asked: number[] = [];
     const admitCall: typeof throttle.admitCall = (call, signal) => (asked.push(call.tokens), throttle.admitCall(call, signal));
     const { models, source } = open({}, { throttle: { ...throttle, admitCall } });
+    respond['a'] = (response) => answerCompletion(response, { ...usage, prompt_tokens: 1 });
     for (const maxOutputTokens of [1, 1001]) await generateText({ model: models.wrap(source), prompt: 'hello', maxOutputTokens });
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBe(1000);
   });
@@ -227,6 +230,40 @@ describe('the model calls of an attempt', () => {
     await generateText({ model: models.wrap({ ...source, name: 'd', ownCostOf: () => 1 }), prompt: 'hello' });
     await generateText({ model: models.wrap(source), prompt: 'hello', maxOutputTokens: 5 });
     expect(bodies().map(({ max_tokens: bound }) => bound)).toEqual([500, 77, undefined, 500, 5]);
+  });
+
+  it('go with a smaller bound where their budgets have no more left', async () => {
+    const settings = { models: { a: { inputUsdPerMTok: 0, outputUsdPerMTok: 10 } }, modelCalls: { maxOutputTokens: 500 } };
+    const asked: object[] = [];
+    const { spending } = openGate();
+    const reserve: typeof spending.reserve = async (request, amounts) => {
+      asked.push(amounts);
+      return { ...(await spending.reserve(request, amounts)), amountMicroUsd: 3000 };
+    };
+    const { models, source } = open(settings, { spending: { ...spending, reserve } });
+    await generateText({ model: models.wrap(source), prompt: 'hello' });
+    await generateText({ model: models.wrap(source), prompt: 'hello', maxOutputTokens: 5 });
+    expect(bodies().map(({ max_tokens: bound }) => bound)).toEqual([300, 5]);
+    expect(asked).toEqual([
+      { max: 5000, usual: 5000, least: 2560 },
+      // The answer before had 20 tokens, the bound is 5.
+      { max: 200, usual: 200, least: 50 },
+    ]);
+  });
+
+  it('reserve by the tokens that their provider counted, and by what they usually answer', async () => {
+    const settings = { models: { a: { inputUsdPerMTok: 1, outputUsdPerMTok: 1 } }, modelCalls: { minOutputTokens: 10 } };
+    const { spending } = openGate();
+    const asked: object[] = [];
+    const reserve: typeof spending.reserve = (request, amounts) => (asked.push(amounts), spending.reserve(request, amounts));
+    const { models, source } = open(settings, { spending: { ...spending, reserve } });
+    respond['a'] = (response) => answerCompletion(response, { ...usage, prompt_tokens: 1000 });
+    for (const prompt of ['x'.repeat(1300), 'x'.repeat(1300), 'x'.repeat(2626)]) await generateText({ model: models.wrap(source), prompt });
+    expect(asked).toEqual([
+      { max: 398 + 4096, usual: 398 + 4096, least: 398 + 10 },
+      { max: 1000 + 4096, usual: 1000 + 30, least: 1000 + 10 },
+      { max: 2000 + 4096, usual: 2000 + 30, least: 2000 + 10 },
+    ]);
   });
 });
 
@@ -357,9 +394,9 @@ describe('a call that its provider refused', () => {
 describe('a used up budget that downgrades', () => {
   it('leaves its model only, and no fallback of the requested one', async () => {
     const { spending } = openGate();
-    const reserve: typeof spending.reserve = (request, maxMicroUsd) =>
+    const reserve: typeof spending.reserve = (request, amounts) =>
       request.beyond?.includes('all') === true
-        ? spending.reserve(request, maxMicroUsd)
+        ? spending.reserve(request, amounts)
         : Promise.resolve({ ...usedUp, atHard: 'downgrade', downgradeTo: 'small' });
     respond = { small: fail };
     const { models, source } = open({ models: { a: { fallback: ['b'] } } }, { spending: { ...spending, reserve } });

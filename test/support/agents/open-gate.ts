@@ -1,3 +1,4 @@
+import { CallUsages } from '#shared/models/call-usages.ts';
 import { Latencies } from '#shared/models/latencies.ts';
 import type { AttemptModelsOptions } from '#shared/models/attempt-models.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
@@ -27,7 +28,8 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
       release: () => Promise.resolve(),
     },
     spending: {
-      reserve: ({ id, subject }) => Promise.resolve({ kind: 'reserved', call: { id, tenant: subject.tenant, holder: '', windows: [] } }),
+      reserve: ({ id, subject }, { max }) =>
+        Promise.resolve({ kind: 'reserved', call: { id, tenant: subject.tenant, holder: '', windows: [] }, amountMicroUsd: max }),
       settle: () => Promise.resolve(),
     },
     log: createLog({ level: 'silent', service: 'test', destination: { write: () => undefined } }),
@@ -39,6 +41,7 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
       weight: 1,
     },
     latencies: new Latencies(systemClock),
+    usages: new CallUsages(),
     now: () => systemClock.monotonic(),
     onNote: () => undefined,
     redact: (text) => text,

@@ -20,6 +20,7 @@ const budgetSchema = z.object({
   spentMicroUsd: z.number().nullable(),
   windowEndsAt: z.string().nullable(),
   held: z.number().nullable(),
+  warnings: z.array(z.string()).default([]),
 });
 
 type Lines = { [Name in 'soft' | 'hard' | 'atHard' | 'downgradeTo']: string | undefined };
@@ -112,7 +113,9 @@ async function runSet(
   const lines = { softMicroUsd: microUsd('--soft', soft), hardMicroUsd: microUsd('--hard', hard) };
   const answer = await context.connect().put(pathOf(id), { body: { scope, of, per, tz, ...lines, atHard, downgradeTo } });
   if (json === true) return terminal.json(answer);
-  terminal.line(describeSet(readAnswer(budgetSchema, answer)));
+  const budget = readAnswer(budgetSchema, answer);
+  terminal.line(describeSet(budget));
+  for (const warning of budget.warnings) terminal.note(oneLine(`${warning}.`, MAX_LINE));
 }
 
 /** What the server would refuse by the names of its fields. */

@@ -27,6 +27,8 @@ export const budgetSchema = z.object({
   reservedMicroUsd: z.number().nullable(),
   held: z.number().nullable(),
   windowEndsAt: z.string().nullable(),
+  /** Agents of which not one call fits into it, or none with all that it may answer. */
+  warnings: z.array(z.string()).default([]),
 });
 export type Budget = z.infer<typeof budgetSchema>;
 

@@ -56,6 +56,7 @@ const previewSchema = z.object({
   savedMicroUsd: z.number(),
   warnings: z.number(),
   since: z.string().nullable(),
+  agentWarnings: z.array(z.string()).default([]),
 });
 export type BudgetPreview = z.infer<typeof previewSchema>;
 

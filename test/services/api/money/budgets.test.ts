@@ -3,8 +3,9 @@ import { readNotices } from '../../../../services/api/notifications/notices.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({
-  agents: { echo: { kind: 'echo' } },
+  agents: { echo: { kind: 'echo' }, dear: { kind: 'openai', model: 'dear', baseUrl: 'http://127.0.0.1:9/v1' } },
   limits: { maxBudgetsPerTenant: 2 },
+  models: { dear: { inputUsdPerMTok: 0, outputUsdPerMTok: 15 } },
   budgets: [{ id: 'fixed', tenant: 'fixed', scope: 'tenant', per: 'month', hardMicroUsd: 5 }],
 });
 const RULE = { scope: 'agent', of: 'echo', per: 'day', tz: 'Europe/Berlin', softMicroUsd: 10, hardMicroUsd: 20, atHard: 'pause' };
@@ -33,6 +34,23 @@ describe('/v1/budgets', () => {
     });
     expect((await api.call('GET', '/v1/budgets/daily', { key })).body.of).toBe('echo');
     expect((await put({ ...RULE, of: null })).status).toBe(200);
+  });
+
+  it.each([
+    [70_000, 'pause', []],
+    [60_000, 'pause', ['A call of the agent dear may cost $0.0614, more than $0.06: its answers have at most 4000 of 4096 output tokens']],
+    [1000, 'pause', ['Not one call of the agent dear fits into $0.0010: it needs $0.0038; its tasks wait until the budget is raised']],
+    [1000, 'deny', ['Not one call of the agent dear fits into $0.0010: it needs $0.0038; its tasks are refused']],
+  ])('warns of a budget of %i that does %s where one call of its agents does not fit in', async (hardMicroUsd, atHard, warnings) => {
+    const key = await api.keyOf('warned', ['admin']);
+    for (const rule of [{ scope: 'agent', of: 'dear' }, { scope: 'tenant' }]) {
+      const body = { ...rule, per: 'day', hardMicroUsd, atHard };
+      expect((await api.call('PUT', '/v1/budgets/daily', { key, body })).body).toMatchObject({ warnings });
+      expect((await api.call('GET', '/v1/budgets/daily', { key })).body).toMatchObject({ warnings });
+      expect((await api.call('POST', '/v1/budgets/preview', { key, body })).body).toMatchObject({ agentWarnings: warnings });
+    }
+    const other = { scope: 'agent', of: 'echo', per: 'day', hardMicroUsd, atHard };
+    expect((await api.call('PUT', '/v1/budgets/daily', { key, body: other })).body).toMatchObject({ warnings: [] });
   });
 
   it.each([

@@ -43,7 +43,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactElement {
   return (
     <form ref={form} className={classes['form']} onSubmit={submit}>
       <BudgetFields draft={draft} isNew={budget === null} nameProblem={nameProblem} onChange={change} />
-      {preview.data === undefined ? null : <output className={classes['preview']}>{previewText(preview.data)}</output>}
+      {preview.data === undefined ? null : <Previewed preview={preview.data} />}
       {problem === null ? null : (
         <ProblemNote title={save.error === null ? 'It cannot be previewed' : 'It was not saved'} error={problem} />
       )}
@@ -159,6 +159,17 @@ function BudgetLines({ draft, onChange }: Pick<BudgetFieldsProps, 'draft' | 'onC
 
 function pick<Value extends string>(values: readonly Value[], value: string): Value | undefined {
   return values.find((each) => each === value);
+}
+
+function Previewed({ preview }: { preview: BudgetPreview }): ReactElement {
+  return (
+    <output className={classes['preview']}>
+      {previewText(preview)}
+      {preview.agentWarnings.map((warning) => (
+        <p key={warning}>{warning}.</p>
+      ))}
+    </output>
+  );
 }
 
 function previewText({ tasks, spentMicroUsd, refused, savedMicroUsd, warnings }: BudgetPreview): string {

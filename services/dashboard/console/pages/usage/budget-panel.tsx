@@ -52,7 +52,7 @@ export function BudgetPanel(): ReactElement {
 const WINDOW_TEXTS: Readonly<Record<Budget['per'], string>> = { hour: 'an hour', day: 'a day', month: 'a month', total: 'in all' };
 
 const COLUMNS: readonly Column<Budget>[] = [
-  { id: 'id', title: 'Budget', onNarrow: 'first', cell: ({ id }) => <strong>{id}</strong>, sortValue: ({ id }) => id },
+  { id: 'id', title: 'Budget', onNarrow: 'first', cell: (budget) => <Name budget={budget} />, sortValue: ({ id }) => id },
   { id: 'of', title: 'Of', width: 190, onNarrow: 'line', cell: (budget) => subjectOf(budget), sortValue: ({ scope }) => scope },
   {
     id: 'spent',
@@ -120,6 +120,19 @@ function subjectOf({ scope, of, per }: Budget): string {
 }
 
 /** The amount of the window, of the hard line, else of the soft line. */
+function Name({ budget: { id, warnings } }: { budget: Budget }): ReactElement {
+  return (
+    <>
+      <strong>{id}</strong>
+      {warnings.map((warning) => (
+        <div key={warning} className="faint">
+          {warning}.
+        </div>
+      ))}
+    </>
+  );
+}
+
 function Spent({ budget }: { budget: Budget }): ReactElement {
   const { id, spentMicroUsd, reservedMicroUsd, hardMicroUsd, softMicroUsd } = budget;
   const line = hardMicroUsd ?? softMicroUsd;

@@ -18,6 +18,6 @@ test('a budget that is opened and saved stays the same', () => {
     atHard: 'pause' as const,
     downgradeTo: null,
   };
-  const spending = { spentMicroUsd: null, reservedMicroUsd: null, held: null, windowEndsAt: null };
+  const spending = { spentMicroUsd: null, reservedMicroUsd: null, held: null, windowEndsAt: null, warnings: [] };
   expect(toBudgetRule(toBudgetDraft({ id: 'b', origin: 'api', ...rule, ...spending }))).toEqual(rule);
 });
