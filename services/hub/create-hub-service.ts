@@ -83,6 +83,7 @@ function openGate(
       prefix: `${keys.fleet.http}:address`,
       perMinute: config.settings.limits.httpAnonymousPerMinute,
     }),
+    countDaemon: createRateLimit({ redis, prefix: `${keys.fleet.http}:daemon`, perMinute: config.settings.hub.connectsPerMinute }),
     isBehindProxy: config.env.MUSTER_TRUST_PROXY,
     held: () => daemons.held,
     isClosed,

@@ -13,7 +13,7 @@ import {
   extractDirectives,
   type Directive,
 } from '../schedules/index.ts';
-import type { TaskBody } from '../tasks/index.ts';
+import { knownUser, type TaskBody } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import { auditDirective } from './audit-directive.ts';
 import type { Execution } from './execution.ts';
@@ -113,7 +113,7 @@ interface DirectiveCall {
 }
 
 function callOf(body: TaskBody, directive: Directive, { index, untrusted }: { index: number; untrusted: boolean }): DirectiveCall {
-  const { id, tenant, agent, user, reply, source, session, traceparent } = body;
+  const { id, tenant, agent, reply, source, session, traceparent } = body;
   const isOfChat = source === 'chat' || source === 'schedule';
   const call = {
     tenant,
@@ -121,7 +121,7 @@ function callOf(body: TaskBody, directive: Directive, { index, untrusted }: { in
     text: directive.line,
     // Stored with the schedule: attempts of every release make the same.
     key: `${DIRECTIVE_KEY}${id}:${index}`,
-    user: user ?? undefined,
+    user: knownUser(body) ?? undefined,
     madeBy: makerOf(body, untrusted),
     traceparent,
     // Where the task's own answer goes.

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import { tenantStateInLua } from '../tenants/index.ts';
 
-const recordSchema = z.object({ name: z.string(), mediaType: z.string(), bytes: z.number() });
+const recordSchema = z.object({
+  name: z.string(),
+  mediaType: z.string(),
+  bytes: z.number(),
+  /** The session that it was uploaded into; absent for none. */
+  session: z.string().optional(),
+});
 
 const taskFileSchema = recordSchema.extend({
   file: z.string(),
@@ -14,7 +20,7 @@ const taskFileSchema = recordSchema.extend({
 });
 
 /** What the sender of a file says of it, cleaned. */
-export type FileDescription = Pick<z.infer<typeof recordSchema>, 'name' | 'mediaType'>;
+export type FileDescription = Pick<z.infer<typeof recordSchema>, 'name' | 'mediaType' | 'session'>;
 
 /** What is known of a stored file. */
 export interface StoredFile extends z.infer<typeof recordSchema> {

@@ -69,8 +69,7 @@ export class FileStore {
       [own.files, own.fileOwners, this.#due(tenant)],
       [JSON.stringify({ tenant, task, graceMs: ACCEPT_MS }), ...uploads],
     );
-    if (kind === 'unknown')
-      throw new MusterError('upload.not-found', `There is no upload "${answers[0]?.slice(0, 100)}", or it has expired`);
+    if (kind === 'unknown') throw uploadNotFound(answers[0] ?? '');
     const files = answers.map((text, place) => parseFile(uploads[place] ?? '', text));
     const { maxBytesPerTask } = this.settings;
     if (files.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytesPerTask) {
@@ -188,6 +187,10 @@ interface StoreOptions {
 /** Nobody can guess it. In hexadecimal digits, which the names of files and objects may hold on any system. */
 function newFileId(): string {
   return randomBytes(16).toString('hex');
+}
+
+export function uploadNotFound(upload: string): MusterError {
+  return new MusterError('upload.not-found', `There is no upload "${upload.slice(0, 100)}", or it has expired`);
 }
 
 /** The bytes of a file of which it is known how many there may be. Errors: `request.too-large`. */

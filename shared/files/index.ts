@@ -6,7 +6,7 @@ export { type Attachment, type AttachmentRequest, attachmentOfUrl, attachmentSch
 export { type FileLink, FileLinks } from './file-links.ts';
 export { cleanFileName, cleanMediaType, contentDisposition, fileNameSchema, uniqueNames } from './file-name.ts';
 export type { FileAttempt, StoredFile, TaskFile } from './file-records.ts';
-export { FileStore, readAll } from './file-store.ts';
+export { FileStore, readAll, uploadNotFound } from './file-store.ts';
 export { mediaTypeOf, mediaTypeOfName } from './extensions.ts';
 export { openFiles, publicAddress } from './open-files.ts';
 export { describeStorages, readStorages, StorageWatch } from './storage-watch.ts';

@@ -6,6 +6,7 @@ import { sendEvents, type EventsPlace } from './event-stream.ts';
 import { contextOf, createServerLoad, type HttpPorts, type RequestContext, type ServerLoad } from './request-context.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody, type BodyBounds } from './bodies/read-body.ts';
+import { CostlyCalls } from './costly-calls.ts';
 import { dropBody, streamBody } from './bodies/stream-body.ts';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
@@ -31,10 +32,11 @@ export function createRouter(options: RouterOptions): Router {
   const audit = new RequestAudit({ ...parts, log });
   // Used only where a router is mounted without the server, which has its own for all of them.
   const load = createServerLoad(settings.http);
+  const costly = new CostlyCalls();
   for (const each of routes) {
     const bounds = each.request?.body && each.takesFile !== true ? bodyBounds(each, settings.http) : null;
     router[each.method](each.path, (request, response) =>
-      serveRoute(each, { bounds, authenticator, audit, log, load }, { request, response }),
+      serveRoute(each, { bounds, authenticator, audit, log, load, costly }, { request, response }),
     );
   }
   rememberRoutes(router, routes);
@@ -48,6 +50,7 @@ interface RouteServing {
   readonly audit: RequestAudit;
   readonly log: Log;
   readonly load: ServerLoad;
+  readonly costly: CostlyCalls;
 }
 
 interface Exchange {
@@ -55,7 +58,8 @@ interface Exchange {
   readonly response: Response;
 }
 
-async function serveRoute(each: Route, { bounds, authenticator, audit, log, load }: RouteServing, exchange: Exchange): Promise<void> {
+async function serveRoute(each: Route, serving: RouteServing, exchange: Exchange): Promise<void> {
+  const { bounds, authenticator, audit, log, load } = serving;
   const { request, response } = exchange;
   const context = contextOf(request, log, load);
   context.route = each.path;
@@ -65,7 +69,8 @@ async function serveRoute(each: Route, { bounds, authenticator, audit, log, load
     // After the key: no body is read for a caller without one.
     if (bounds) await readBody(request, response, bounds, context.load.bodies);
     const input = parseInput(schemasOf(each), request);
-    const answer = await each.handle(input, new RequestCall({ ...exchange, context, key, authenticator }));
+    const call = new RequestCall({ ...exchange, context, key, authenticator });
+    const answer = await handle(each, serving, input, call);
     await audit.recordAnswer({ route: each, request, own: context.caller, key }, answer);
     if (answer.stream) return await sendStream(response, answer, answer.stream);
     if (!answer.events) return sendAnswer(response, answer);
@@ -77,6 +82,11 @@ async function serveRoute(each: Route, { bounds, authenticator, audit, log, load
     if (each.takesFile === true) dropBody(request);
     sendProblem(response, error, context.log);
   }
+}
+
+async function handle(each: Route, { costly }: RouteServing, input: Parameters<Route['handle']>[0], call: Call): Promise<Answer> {
+  if (each.isCostly !== true) return await each.handle(input, call);
+  return await costly.run(call.key?.id ?? '', () => each.handle(input, call));
 }
 
 function schemasOf({ request = {}, takesFile }: Route): RequestSchemas {

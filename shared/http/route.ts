@@ -94,6 +94,8 @@ export interface RouteOptions<Request extends RequestSchemas> extends RouteDescr
   maxBodyBytes?: number;
   /** Whether the body is a file, which the handler reads; its schema is for the documentation. */
   takesFile?: boolean;
+  /** Whether it computes for long although it only reads: a key has one such call at a time. */
+  isCostly?: boolean;
   /** Whether calls are entries of the audit log: by default those that change something, `work` only where `audit.work` says so. */
   audit?: 'work' | 'never';
   handle(input: Input<Request>, call: Call): Promise<Answer> | Answer;

@@ -13,6 +13,7 @@ import type { TaskBody } from '../tasks/index.ts';
 import { QUEUE_NAMES, type QueueName } from './queue-names.ts';
 
 /** What a task needs of the daemon that runs it, as it was accepted: none of it changes. */
+/** `user` as `knownUser` has it. */
 export type TicketNeeds = Pick<TaskBody, 'agent' | 'requirements' | 'user'>;
 
 /** The data of a ticket: where its task is, and what the board shows of it. */

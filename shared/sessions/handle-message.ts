@@ -102,7 +102,9 @@ interface RanCommand {
 }
 
 async function runFor(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<RanCommand> {
-  const { tenant, session, user = null, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null } = message;
+  const { tenant, session, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null } = message;
+  // What a command makes has the user who is known, and no other.
+  const user = message.isUserClaimed === true ? null : (message.user ?? null);
   const agent = await chooseAgent(parts, { ...message, surface });
   const answer = await command.run({ tenant, session, user, surface, channel, agent, argument, reply, idempotencyKey });
   return typeof answer === 'string' ? { text: answer, change: {} } : answer;
@@ -167,13 +169,21 @@ function visitorOf({ visitor, denied }: IncomingMessage): string | undefined {
   return visitor ?? (denied?.has('schedule') === true ? GUEST : undefined);
 }
 
-/** What the task has from the message as it is; an exact optional property refuses undefined. */
-function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
-  const { user, sequence, context, attachments, idempotencyKey, reply, traceparent, keyId } = message;
+function senderOf(message: IncomingMessage): Partial<AcceptRequest> {
+  const { user, isUserClaimed } = message;
   const visitor = visitorOf(message);
   return {
     ...(user === undefined ? {} : { user }),
+    ...(isUserClaimed === undefined ? {} : { isUserClaimed }),
     ...(visitor === undefined ? {} : { visitor }),
+  };
+}
+
+/** What the task has from the message as it is; an exact optional property refuses undefined. */
+function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
+  const { sequence, context, attachments, idempotencyKey, reply, traceparent, keyId } = message;
+  return {
+    ...senderOf(message),
     ...(keyId === undefined ? {} : { keyId }),
     ...(sequence === undefined ? {} : { order: sequence }),
     ...(context === undefined ? {} : { context }),

@@ -25,6 +25,8 @@ export interface IncomingMessage {
   mode?: ModeWord;
   /** Who wrote it, by the surface's own id. */
   user?: string;
+  /** Whether that is only what the caller of the API said. */
+  isUserClaimed?: true;
   /** The guest of this one session who wrote it, by the id of their token: an answer to it commands nothing in the tenant's name. */
   visitor?: string;
   /** Id of the API key that it came with. */

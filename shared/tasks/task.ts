@@ -77,6 +77,8 @@ export interface TaskBody {
   attachments: Attachment[] | null;
   /** Who wrote the message, by the surface's own id; null when unknown. */
   user: string | null;
+  /** Whether `user` is only what the caller of the API said: no daemon of that user gets it. Null for who is known. */
+  isUserClaimed: true | null;
   /** The visitor who wrote it, by the id of their token, which limits what its turn may do; null for the tenant's own messages. */
   visitor: string | null;
   /** Whether its words are of somebody who may give no orders: a webhook's sender, a visitor, or what made it was of such words. */
@@ -85,6 +87,11 @@ export interface TaskBody {
   reply: ReplyAddress | null;
   /** W3C trace context of the request that made it. */
   traceparent: string;
+}
+
+/** Who is known to have written it; null for a name that only the caller of the API said. */
+export function knownUser({ user, isUserClaimed }: Pick<TaskBody, 'user' | 'isUserClaimed'>): string | null {
+  return isUserClaimed === true ? null : user;
 }
 
 /** A task as the ledger reads it. */

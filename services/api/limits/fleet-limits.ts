@@ -124,6 +124,7 @@ function postFleetLimitsPreview({ fleetLimits, ledger, tenants }: FleetLimitPort
   return fleetRoute({
     method: 'post',
     path: '/v1/limits/preview',
+    isCostly: true,
     operationId: 'previewFleetLimits',
     summary: 'What limits of the fleet would have done to the tasks of the last day',
     description: 'Changes nothing. Reads the newest tasks of all tenants, at most `limits.maxPreviewed`. Limits of tenants are left out.',

@@ -51,6 +51,7 @@ export function postLimitsPreview({ tenants, ledger }: { readonly tenants: Tenan
   return fleetRoute({
     method: 'post',
     path: '/v1/tenants/:id/limits/preview',
+    isCostly: true,
     operationId: 'previewLimits',
     summary: 'What limits would have done to the tasks of the last day',
     description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',

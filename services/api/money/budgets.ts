@@ -205,6 +205,7 @@ function postBudgetPreview({ ledger, catalog, settings }: BudgetPorts): Route {
   return route({
     method: 'post',
     path: '/v1/budgets/preview',
+    isCostly: true,
     operationId: 'previewBudget',
     summary: 'What a budget would have done to the tasks of the last seven days',
     description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',

@@ -19,6 +19,7 @@ export function postSchedulePreview(): Route {
   return route({
     method: 'post',
     path: '/v1/schedules/preview',
+    isCostly: true,
     operationId: 'previewSchedule',
     summary: 'Read a rule and list its next times',
     scope: 'read',

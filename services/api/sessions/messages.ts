@@ -5,7 +5,7 @@ import { route, type Answer, type Route } from '#shared/http/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
 import { jsonObjectSchema, taskRequestSchema } from '#shared/tasks/index.ts';
-import { idempotencyHeadersSchema, idempotencyOf, keyOf } from '../tasks/submit-task.ts';
+import { claimOf, idempotencyHeadersSchema, idempotencyOf, keyOf } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './sessions.ts';
 
@@ -78,6 +78,7 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
         {
           ...messageFields(body),
           ...(visitor === null ? {} : { user: visitor.name, visitor: visitor.id }),
+          ...claimOf(call),
           tenant: call.tenant,
           session: params.id,
           traceparent: call.traceparent,

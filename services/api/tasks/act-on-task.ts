@@ -5,7 +5,7 @@ import { removeTask, type Ledger } from '#shared/ledger/index.ts';
 import { cancelTree, type Intake, offerInput, reprioritizeTask, type RetryParts, retryTask } from '#shared/queue/index.ts';
 import { isTerminal, prioritySchema, TASK_ID } from '#shared/tasks/index.ts';
 import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-tasks.ts';
-import { idempotencyHeadersSchema, idempotencyOf } from './submit-task.ts';
+import { claimOf, idempotencyHeadersSchema, idempotencyOf } from './submit-task.ts';
 import { keptStatusSchema, outcomeSchema, taskStatusSchema } from './task-view.ts';
 
 const EXAMPLE_ID = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
@@ -108,14 +108,15 @@ function postInput(intake: Intake): Route {
     scope: 'submit',
     request: { params: taskPathSchema, headers: idempotencyHeadersSchema, body: inputBodySchema },
     responses: { 200: inputAcceptedSchema, 202: inputAcceptedSchema },
-    handle: async ({ params: { id }, headers, body }, { tenant, traceparent }) => {
+    handle: async ({ params: { id }, headers, body }, call) => {
+      const { tenant, traceparent } = call;
       if (!TASK_ID.test(id)) throw taskNotFound(id);
       const offered = await offerInput(intake, {
         tenant,
         task: id,
         input: body.text,
         traceparent,
-        ...(body.user === undefined ? {} : { user: body.user }),
+        ...(body.user === undefined ? {} : { user: body.user, ...claimOf(call) }),
         ...idempotencyOf(headers['idempotency-key']),
       });
       const { status, outcome, position } = offered;

@@ -6,6 +6,7 @@ import { type EventFeed, watchTask } from '#shared/events/index.ts';
 import { countSchema, type Call, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
 import { type Accepted, acceptTask, type Intake } from '#shared/queue/index.ts';
+import { hasScope } from '#shared/tenants/index.ts';
 import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema, type TaskStatus } from '#shared/tasks/index.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
 
@@ -70,6 +71,11 @@ export function postTask(ports: SubmitPorts): Route {
 /** The API key that a call came with; of a visitor none. */
 export function keyOf({ key }: Pick<Call, 'key'>): { keyId?: string } {
   return key === null || key.session !== undefined ? {} : { keyId: key.id };
+}
+
+/** Whoever may register daemons may speak for their users; of all others the user of a message is only their word. */
+export function claimOf({ key }: Pick<Call, 'key'>): { isUserClaimed?: true } {
+  return key !== null && key.session === undefined && hasScope(key.scopes, 'operate') ? {} : { isUserClaimed: true };
 }
 
 /** The sources that a caller may name. Muster itself gives the others: a message, a webhook or a schedule came to it. */

@@ -12,6 +12,8 @@ export interface ConnectionGateOptions {
   findDaemon: (token: string) => Promise<Daemon | null>;
   /** Counts a handshake without a valid token for its address. Errors: `limit.rate`. */
   countAddress: (network: string) => Promise<void>;
+  /** Counts a handshake of a daemon. Errors: `limit.rate`. */
+  countDaemon: (daemon: string) => Promise<void>;
   /** Whether a proxy in front of this hub names the addresses. */
   isBehindProxy: boolean;
   /** Connections that this hub holds now. */
@@ -60,11 +62,15 @@ async function admit(options: ConnectionGateOptions, request: IncomingMessage): 
   return daemon;
 }
 
-/** A valid token is not counted: others at the same address do not lock its daemon out. */
-async function authenticate({ findDaemon, countAddress, isBehindProxy }: ConnectionGateOptions, request: IncomingMessage): Promise<Daemon> {
+/** A valid token is counted for its daemon only: others at the same address do not lock it out. */
+async function authenticate(options: ConnectionGateOptions, request: IncomingMessage): Promise<Daemon> {
+  const { findDaemon, countAddress, countDaemon, isBehindProxy } = options;
   const [, token] = BEARER.exec(request.headers.authorization ?? '') ?? [];
   const daemon = token === undefined ? null : await findDaemon(token);
-  if (daemon) return daemon;
+  if (daemon) {
+    await countDaemon(daemon.id);
+    return daemon;
+  }
   await countAddress(networkOf(addressOf(request, isBehindProxy)));
   if (token === undefined) throw new MusterError('auth.missing', "A daemon's token is needed, as `Authorization: Bearer <token>`");
   throw new MusterError('auth.invalid', "The token is no daemon's, or not any more");

@@ -1,6 +1,6 @@
 import { type AttemptName, attemptKey, type DaemonMessage } from '#shared/daemons/index.ts';
 import { type ExecuteTicketParts, resumeAttempt } from '#shared/execution/index.ts';
-import { type AdoptAnswer, adoptAttempt, type AttemptRef, leaseMember } from '#shared/ledger/index.ts';
+import { type AdoptAnswer, adoptAttempt, type AttemptRef, leaseMember, readState } from '#shared/ledger/index.ts';
 import { isLeft, type TicketResult } from '#shared/queue/index.ts';
 import type { ReceivedResults } from './received-results.ts';
 import type { RemoteAttempt } from './remote-attempt.ts';
@@ -69,12 +69,12 @@ export class Reattachment {
 
   /** Whether an attempt that the daemon names goes on here. */
   async #keep(name: AttemptName): Promise<boolean> {
-    const { tenant, attempts, results, executor } = this.#options;
+    const { tenant, daemon, attempts, results, executor } = this.#options;
     const key = attemptKey(name);
     if (attempts.has(key) || results.isSettling(key)) return true;
     const ref = { tenant, id: name.taskId, token: name.token };
-    // Its result is being settled.
-    if (executor.keeper.has(leaseMember(ref))) return true;
+    // Its result is being settled, or it is another daemon's of this hub.
+    if (executor.keeper.has(leaseMember(ref))) return (await readState(executor.ledger, tenant, name.taskId))?.daemon === daemon;
     await (this.#resuming.get(key)?.promise ?? this.#adopt(key, ref));
     return attempts.has(key);
   }

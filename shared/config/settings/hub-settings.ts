@@ -13,6 +13,8 @@ export const hubSettingsSchema = z.strictObject({
   maxConnections: int(5000),
   /** Connections of one daemon before their hello; at more, its oldest one is closed. Defaults to 5. */
   maxConnectionsBeforeHello: int(5),
+  /** Connections that one daemon opens in a minute, over all hubs. Defaults to 120. */
+  connectsPerMinute: int(120),
   /** How long a new connection may take to say who it is. Defaults to 10 s. */
   helloMs: int(10_000, 100),
   /** Between two heartbeats of a daemon. Defaults to 10 s. */

@@ -3,7 +3,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, readStateTogether, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { isLeft, type TicketData, type TicketNeeds, type TicketResult } from '../../queue/index.ts';
-import { PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import { knownUser, PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, isCapable } from './choose-daemon.ts';
@@ -116,7 +116,7 @@ export class DaemonDispatcher {
     const { tenant, task: id } = ticket;
     const [body, state] = await Promise.all([readBody(ledger, tenant, id), readStateTogether(ledger, tenant, id)]);
     if (!body || !state || !WAITING.has(state.status)) return { kind: 'done', note: 'nothing to do: it does not wait' };
-    const current = await this.#needsOf(body, state);
+    const current = await this.#needsOf({ ...body, user: knownUser(body) }, state);
     const given = await this.#offer(ticket, how, { needs: current.needs, state });
     if (given) return given;
     if (await this.#isUnknownTarget(tenant, current.needs)) {

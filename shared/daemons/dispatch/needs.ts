@@ -18,6 +18,7 @@ export interface Needs {
   isForDaemons: boolean;
 }
 
+/** `user` as `knownUser` has it. */
 type NeedyTask = Pick<TaskBody, 'agent' | 'requirements' | 'user'>;
 
 /** The needs of a task, and when they change because a daemon that failed it may have it again; null for never. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { MusterError } from '../../errors/index.ts';
+import { orUnavailable } from './disk-failure.ts';
 import type { FilePlace, FileStorage, SpooledFile } from './file-storage.ts';
 
 /** DiskStorage is responsible for files in one folder: a sub-folder per tenant, and in it one per first two characters of the file's id. */
@@ -84,16 +84,4 @@ async function syncPath(path: string): Promise<void> {
 
 function hasName(error: unknown, name: 'ENOENT' | 'EEXIST'): boolean {
   return error instanceof Error && 'code' in error && error.code === name;
-}
-
-const RETRY_MS = 5000;
-
-/** A full or broken disk is the storage's fault, and may be repaired. */
-async function orUnavailable<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (cause) {
-    if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
-    throw new MusterError('unavailable.files', 'The folder of files cannot be used; the log says more', { retryAfterMs: RETRY_MS, cause });
-  }
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MusterError } from '../../errors/index.ts';
+import { orUnavailable } from './disk-failure.ts';
 import type { SpooledFile } from './file-storage.ts';
 
 /** The bytes of a file as they come. */
@@ -19,20 +20,29 @@ export class Spool {
     this.#folder = folder;
   }
 
-  /** Writes a file and hands it to `use`; it is removed afterwards. Errors: `request.too-large`, and those of the source. */
+  /** Writes a file and hands it to `use`; it is removed afterwards. Errors: `request.too-large`, `unavailable.files`, and those of the source. */
   async with<T>(source: FileSource, maxBytes: number, use: (file: SpooledFile) => Promise<T>): Promise<T> {
     // A folder that could not be made may be possible later.
-    this.#opened ??= this.#open().catch((error: unknown) => {
+    this.#opened ??= orUnavailable(() => this.#open()).catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
     });
     await this.#opened;
     const path = join(this.#folder, randomUUID());
     try {
-      return await use({ path, bytes: await writeSource(path, source, maxBytes) });
+      return await use({ path, bytes: await this.#write(path, source, maxBytes) });
     } finally {
-      await rm(path, { force: true });
+      await rm(path, { force: true }).catch(() => undefined);
     }
+  }
+
+  async #write(path: string, source: FileSource, maxBytes: number): Promise<number> {
+    const handle = await orUnavailable(() => open(path, 'wx', 0o600)).catch((error: unknown) => {
+      // Somebody may have removed the folder.
+      this.#opened = undefined;
+      throw error;
+    });
+    return await writeSource(handle, source, maxBytes);
   }
 
   async #open(): Promise<void> {
@@ -45,14 +55,13 @@ export class Spool {
   }
 }
 
-async function writeSource(path: string, source: FileSource, maxBytes: number): Promise<number> {
-  const handle = await open(path, 'wx', 0o600);
+async function writeSource(handle: FileHandle, source: FileSource, maxBytes: number): Promise<number> {
   let bytes = 0;
   try {
     for await (const chunk of source) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw fileTooLarge(maxBytes);
-      await writeAll(handle, chunk);
+      await orUnavailable(() => writeAll(handle, chunk));
     }
     return bytes;
   } finally {
@@ -60,7 +69,7 @@ async function writeSource(path: string, source: FileSource, maxBytes: number): 
   }
 }
 
-async function writeAll(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8Array): Promise<void> {
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
 }
 

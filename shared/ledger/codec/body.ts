@@ -29,6 +29,7 @@ export const ABSENT_FIELDS = {
   callbackUrl: null,
   attachments: null,
   user: null,
+  isUserClaimed: null,
   visitor: null,
   reply: null,
 } satisfies Partial<TaskBody>;
@@ -85,6 +86,7 @@ const OWN_FIELDS = [
   'system',
   'channel',
   'user',
+  'isUserClaimed',
   'visitor',
   'reply',
   'context',

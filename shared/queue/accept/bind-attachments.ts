@@ -1,5 +1,5 @@
 import { MusterError } from '../../errors/index.ts';
-import { type Attachment, type AttachmentRequest, attachmentOfUrl, uniqueNames } from '../../files/index.ts';
+import { type Attachment, type AttachmentRequest, attachmentOfUrl, uniqueNames, uploadNotFound } from '../../files/index.ts';
 import type { TaskBody } from '../../tasks/index.ts';
 import type { Intake } from './request.ts';
 
@@ -9,7 +9,7 @@ import type { Intake } from './request.ts';
  */
 export async function bindAttachments(
   { files }: Pick<Intake, 'files'>,
-  { tenant, id }: Pick<TaskBody, 'tenant' | 'id'>,
+  body: Pick<TaskBody, 'tenant' | 'id' | 'session' | 'visitor'>,
   requests: readonly AttachmentRequest[] | undefined,
 ): Promise<Attachment[] | null> {
   if (requests === undefined || requests.length === 0) return null;
@@ -17,7 +17,8 @@ export async function bindAttachments(
   const { maxPerTask } = files.settings;
   if (requests.length > maxPerTask) throw new MusterError('request.too-large', `A task has at most ${maxPerTask} attachments`);
   const uploads = requests.flatMap(({ uploadId }) => uploadId ?? []);
-  const stored = (uploads.length === 0 ? [] : await files.bind(tenant, id, uploads)).values();
+  if (body.visitor !== null) await assertOfSession(files, body, uploads);
+  const stored = (uploads.length === 0 ? [] : await files.bind(body.tenant, body.id, uploads)).values();
   const attachments = requests.map((request): Attachment => {
     if (request.url !== undefined) return attachmentOfUrl(request.url, request);
     const file = stored.next().value;
@@ -35,4 +36,16 @@ export async function bindAttachments(
     if (attachment) attachment.name = name;
   }
   return attachments;
+}
+
+/** A visitor sends what was uploaded into the session, and nothing else of the tenant's. Errors: `upload.not-found`. */
+async function assertOfSession(
+  files: NonNullable<Intake['files']>,
+  { tenant, session }: Pick<TaskBody, 'tenant' | 'session'>,
+  uploads: readonly string[],
+): Promise<void> {
+  for (const upload of uploads) {
+    const found = await files.find(tenant, upload);
+    if (found?.session === undefined || found.session !== session) throw uploadNotFound(upload);
+  }
 }

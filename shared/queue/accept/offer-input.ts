@@ -14,6 +14,8 @@ export interface InputRequest {
   input: string;
   /** Who wrote it; by default the user of the running task. */
   user?: string;
+  /** Whether that is only what the caller of the API said. */
+  isUserClaimed?: true;
   idempotencyKey?: string;
   /** W3C trace context of the caller. */
   traceparent?: string;
@@ -53,6 +55,7 @@ async function notRunning(intake: Intake, task: Task): Promise<MusterError> {
 /** As if the running task's own user had written another message. */
 function requestFor({ body, state }: Task, request: InputRequest): AcceptRequest {
   const { tenant, task, input, idempotencyKey, traceparent, user = body.user } = request;
+  const isUserClaimed = request.user === undefined ? body.isUserClaimed : (request.isUserClaimed ?? null);
   const lane = { name: state.lane ?? laneOfTask(task), limit: state.laneLimit ?? 1 };
   return {
     tenant,
@@ -62,18 +65,19 @@ function requestFor({ body, state }: Task, request: InputRequest): AcceptRequest
     mode: 'steer',
     priority: state.priority,
     ...(body.session === null ? { lane } : { session: body.session }),
-    ...origin({ ...body, user }),
+    ...origin({ ...body, user, isUserClaimed }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey, idempotencyBody: JSON.stringify({ task, input, user: request.user }) }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
 /** Where it came from and who is answered. */
-function origin({ channel, correlationId, user, reply }: Task['body']): Partial<AcceptRequest> {
+function origin({ channel, correlationId, user, isUserClaimed, reply }: Task['body']): Partial<AcceptRequest> {
   return {
     ...(channel === null ? {} : { channel }),
     ...(correlationId === null ? {} : { correlationId }),
     ...(user === null ? {} : { user }),
+    ...(isUserClaimed === null ? {} : { isUserClaimed }),
     ...(reply === null ? {} : { reply }),
   };
 }

@@ -16,7 +16,7 @@ export interface Intake {
   /** The agent of this name in the tenant's catalog, or null. */
   findAgent(tenant: string, id: string): Promise<AgentDefinition | null>;
   /** Where uploads are. Without it a request with one is refused. */
-  readonly files?: Pick<FileStore, 'bind' | 'settings'>;
+  readonly files?: Pick<FileStore, 'bind' | 'find' | 'settings'>;
   /** Throws what refuses a task because money is used up. Without it none is refused so. */
   assertBudgets?(task: Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>): Promise<void>;
 }
@@ -36,6 +36,8 @@ export interface AcceptRequest extends TaskRequest {
   trigger?: Trigger;
   /** Who wrote the message, by the surface's own id. */
   user?: string;
+  /** Whether that is only what the caller of the API said. */
+  isUserClaimed?: true;
   /** The visitor who wrote it, by the id of their token. */
   visitor?: string;
   /** Whether its words may give no orders; by default those of a webhook and of a visitor. */

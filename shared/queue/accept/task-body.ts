@@ -16,6 +16,7 @@ export function newBody(request: AcceptRequest, source: Source, execution: Resol
     channel: orNull(request.channel),
     session: orNull(request.session),
     user: orNull(request.user),
+    isUserClaimed: orNull(request.isUserClaimed),
     visitor: orNull(request.visitor),
     untrusted: request.untrusted ?? isUntrustedBy(source, orNull(request.visitor)),
     reply: orNull(request.reply),

@@ -8,7 +8,7 @@ import {
   parseOutboxEntry,
   readStates,
 } from '../../ledger/index.ts';
-import type { TaskState } from '../../tasks/index.ts';
+import { knownUser, type TaskState } from '../../tasks/index.ts';
 import type { TicketData } from '../queues.ts';
 
 /** A ticket to add: the BullMQ job that brings a task's id to a worker. It is never the truth about the task. */
@@ -70,7 +70,7 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
 
 /** The first ticket of an accepted task, under its entry in the outbox. */
 export function firstTicket({ body, priority, queue, lane }: NewTask, { entry, isAhead }: Pick<Ticket, 'entry' | 'isAhead'>): Ticket {
-  const { agent, requirements, user } = body;
+  const { agent, requirements } = body;
   return {
     tenant: body.tenant,
     task: body.id,
@@ -82,7 +82,7 @@ export function firstTicket({ body, priority, queue, lane }: NewTask, { entry, i
     priority,
     maxAttempts: body.execution.maxAttempts,
     isAhead,
-    ...(queue === 'remote' ? { needs: { agent, requirements, user } } : {}),
+    ...(queue === 'remote' ? { needs: { agent, requirements, user: knownUser(body) } } : {}),
   };
 }
 

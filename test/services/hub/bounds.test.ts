@@ -9,6 +9,7 @@ import { waitFor } from '../../support/wait-for.ts';
 const MAX_BYTES = 20_000;
 const MAX_REFUSED = 4;
 const MAX_BEFORE_HELLO = 3;
+const MAX_CONNECTS = 8;
 
 const parts = await useParts({
   agents: { coder: { kind: 'daemon' } },
@@ -20,6 +21,7 @@ const parts = await useParts({
     maxMessageBytes: MAX_BYTES,
     resendMs: 50,
     maxConnectionsBeforeHello: MAX_BEFORE_HELLO,
+    connectsPerMinute: MAX_CONNECTS,
     maxBufferedBytes: 100_000,
   },
 });
@@ -131,4 +133,11 @@ describe('one address or daemon', () => {
     expect(wrong).toEqual([...Array.from({ length: MAX_REFUSED }, () => '401'), '429']);
     await welcomed();
   });
+});
+
+it('a daemon that connects again and again is refused, and no other one', async () => {
+  const { token } = await registerDaemon(parts);
+  for (let count = 0; count < MAX_CONNECTS; count += 1) open.push(await RawDaemon.connect(hub.url, token));
+  await expect(RawDaemon.connect(hub.url, token)).rejects.toThrow('429');
+  expect((await connect()).closeCode).toBeNull();
 });

@@ -337,3 +337,11 @@ describe('a hub that stops', () => {
     expect({ token: state.token, spent: state.spent, attempts: attempts.length }).toEqual({ token: 1, spent: 1, attempts: 1 });
   });
 });
+
+it("a daemon that names another one's attempt is told to drop it", async () => {
+  const { name, daemon } = await running();
+  const { token } = await registerDaemon(parts);
+  const second = await connect(token, hub, { running: [name], finished: [name] });
+  expect(await second.next('hub.welcome')).toMatchObject({ keep: [], drop: [name.taskId], resume: [] });
+  daemon.vanish();
+});

@@ -100,6 +100,16 @@ describe('a user’s own daemon', () => {
     expect(await everyones.daemon.accept()).toMatchObject({ taskId: free });
     expect(daemon.received.filter(({ type }) => type === 'task.execute')).toEqual([]);
   });
+
+  it('gets no task of somebody who only says to be that user', async () => {
+    const { id, token } = await registerDaemon(parts, { tenant: 'named', user: 'bob' });
+    const daemon = await RawDaemon.welcomed(hub.url, token);
+    daemons.push(daemon);
+    const requirements = { targetDaemon: id };
+    await accept('named', { requirements, user: 'bob', isUserClaimed: true });
+    const known = await accept('named', { requirements, user: 'bob' });
+    expect(await daemon.accept()).toMatchObject({ taskId: known });
+  });
 });
 
 describe('a token', () => {

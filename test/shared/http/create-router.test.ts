@@ -31,6 +31,20 @@ const routes: Route[] = [
   }),
   route({
     method: 'get',
+    path: '/computes',
+    operationId: 'operation9',
+    summary: 'Computes for 50 ms',
+    scope: 'read',
+    isCostly: true,
+    responses: { 200: z.object({}) },
+    handle: () => {
+      const until = performance.now() + 50;
+      while (performance.now() < until);
+      return { status: 200, body: {} };
+    },
+  }),
+  route({
+    method: 'get',
     path: '/open',
     operationId: 'operation1',
     summary: 'Needs no key',
@@ -440,6 +454,19 @@ describe('limits per minute', () => {
       expect((await call('/who', { key: null, headers: { 'x-forwarded-for': '10.1.1.2' } }, limited.url)).status).toBe(401);
     } finally {
       await limited.close();
+    }
+  });
+});
+
+describe('an endpoint that computes', () => {
+  it('has one call of a key at a time, with a rest by its cost, and refuses most of many', async () => {
+    const other = await served.keyOf('default', ['read']);
+    const many = Promise.all(Array.from({ length: 20 }, () => call('/computes')));
+    expect((await call('/computes', { key: other })).status).toBe(200);
+    const replies = await many;
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(6);
+    for (const { body, headers } of replies.filter(({ status }) => status !== 200)) {
+      expect([body.code, headers.get('retry-after')]).toEqual(['limit.rate', '1']);
     }
   });
 });

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { type FileLink, type FileLinks, fileNameSchema, type FileStore, mediaTypeOf } from '#shared/files/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
+import { tenantClosed, type TenantDirectory } from '#shared/tenants/index.ts';
 import { fileSchema, sendFile } from './artifacts.ts';
 
 interface LinkPorts {
   readonly files: FileStore;
   readonly fileLinks: FileLinks;
+  readonly tenants: Pick<TenantDirectory, 'get'>;
 }
 
 /** Signed addresses of files, for agents that have no key: those behind HTTP, and daemons. */
@@ -19,7 +21,7 @@ const pathSchema = z.object({
 });
 
 /** `GET /files/:signed`: an attachment. */
-function getLinkedFile({ files, fileLinks }: LinkPorts): Route {
+function getLinkedFile(ports: LinkPorts): Route {
   return route({
     method: 'get',
     path: '/files/:signed',
@@ -31,8 +33,8 @@ function getLinkedFile({ files, fileLinks }: LinkPorts): Route {
     request: { params: pathSchema },
     responses: { 200: fileSchema },
     handle: async ({ params }) => {
-      const { tenant, file } = await openLink(fileLinks, params.signed, 'get');
-      return await sendFile(files, tenant, await files.find(tenant, file));
+      const { tenant, file } = await openLink(ports, params.signed, 'get');
+      return await sendFile(ports.files, tenant, await ports.files.find(tenant, file));
     },
   });
 }
@@ -46,7 +48,7 @@ const addedSchema = z
   .meta({ id: 'AddedArtifact', examples: [{ name: 'report.pdf', mediaType: 'application/pdf', bytes: 20_480 }] });
 
 /** `PUT /files/:signed/:name`: an artifact of the attempt that the address was made for, while it runs. */
-function putLinkedFile({ files, fileLinks }: LinkPorts): Route {
+function putLinkedFile(ports: LinkPorts): Route {
   return route({
     method: 'put',
     path: '/files/:signed/:name',
@@ -60,7 +62,8 @@ function putLinkedFile({ files, fileLinks }: LinkPorts): Route {
     bodyMedia: ['*/*'],
     responses: { 201: addedSchema },
     handle: async ({ params: { signed, name } }, call) => {
-      const by = await openLink(fileLinks, signed, 'put');
+      const { files } = ports;
+      const by = await openLink(ports, signed, 'put');
       const described = { name, mediaType: mediaTypeOf(name, call.headers['content-type']) };
       const { mediaType, bytes } = await files.add(by, `out/${name}`, described, call.readFile(files.settings.maxFileBytes));
       return { status: 201, body: { name, mediaType, bytes } };
@@ -68,14 +71,16 @@ function putLinkedFile({ files, fileLinks }: LinkPorts): Route {
   });
 }
 
-/** Errors: `file.link-invalid`. */
+/** Errors: `file.link-invalid`, `tenant.disabled`. */
 async function openLink<May extends FileLink['may']>(
-  fileLinks: FileLinks,
+  { fileLinks, tenants }: LinkPorts,
   signed: string,
   may: May,
 ): Promise<Extract<FileLink, { may: May }>> {
   const link = await fileLinks.verify(signed, Date.now());
   if (link?.may !== may) throw new MusterError('file.link-invalid', 'This address opens no file, or it has expired');
+  // A tenant that was made a moment ago may not be known here yet; only one known to be disabled counts.
+  if (tenants.get(link.tenant)?.disabled === true) throw tenantClosed(link.tenant, 'disabled');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not narrow by a type parameter
   return link as Extract<FileLink, { may: May }>;
 }

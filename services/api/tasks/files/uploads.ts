@@ -68,7 +68,8 @@ export function postSessionUpload({ files }: { files: FileStore }): Route {
     audit: 'work',
     ...fileBody,
     request: { ...fileBody.request, params: sessionPathSchema },
-    handle: async ({ query: { name } }, call) => await storeUpload(files, call, { name, maxBytes: maxBytesOf(files, call) }),
+    handle: async ({ params: { id: session }, query: { name } }, call) =>
+      await storeUpload(files, call, { name, session, maxBytes: maxBytesOf(files, call) }),
   });
 }
 
@@ -82,11 +83,12 @@ function maxBytesOf({ settings: { maxFileBytes, maxVisitorFileBytes } }: FileSto
 async function storeUpload(
   files: FileStore,
   call: Call,
-  { name, maxBytes }: { name: string | undefined; maxBytes: number },
+  { name, session, maxBytes }: { name: string | undefined; session?: string; maxBytes: number },
 ): Promise<Answer> {
   const upload = await withSentFile(call, maxBytes, async (sent) => {
     const cleanName = name ?? fileNameSchema.catch('file').parse(sent.name);
-    return await files.upload(call.tenant, { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType) }, sent.content);
+    const described = { name: cleanName, mediaType: mediaTypeOf(cleanName, sent.mediaType), ...(session === undefined ? {} : { session }) };
+    return await files.upload(call.tenant, described, sent.content);
   });
   const { file: id, mediaType, bytes, expiresAt } = upload;
   call.log.info({ event: 'upload.created', tenant: call.tenant, upload: id, bytes }, 'a file was uploaded');

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { createHash, randomBytes } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -186,6 +187,14 @@ describe('a visitor', () => {
     expect((await api.call('GET', `/v1/tasks/${said.body.id}`)).body.attachments).toMatchObject([{ name: 'note.txt', bytes: 5 }]);
     expect((await uploadInto('salon', key, 'x'.repeat(21))).status).toBe(413);
     expect((await uploadInto('attic', key, 'hello')).status).toBe(403);
+    for (const foreign of [
+      await uploadId('of the tenant'),
+      ((await (await uploadInto('attic', await visitorOf('attic'), 'x')).json()) as { id: string }).id,
+    ]) {
+      const body = { text: 'read it', attachments: [{ uploadId: foreign }] };
+      const refused = await api.call('POST', '/v1/sessions/salon/messages', { key, body });
+      expect([refused.status, refused.body.code]).toEqual([422, 'upload.not-found']);
+    }
     const byUrl = { text: 'x', attachments: [{ url: 'https://example.com/a.txt' }] };
     expect((await api.call('POST', '/v1/sessions/salon/messages', { key, body: byUrl })).status).toBe(403);
   });
@@ -324,6 +333,17 @@ describe('signed addresses', () => {
     );
     expect(await codeOf(`${get}/a.txt`, { method: 'PUT', body: 'x' })).toBe('file.link-invalid');
     expect(await codeOf(await fileLinks.sign({ may: 'get', tenant: 'other', file: '0'.repeat(32), until }))).toBe('artifact.not-found');
+  });
+
+  it('open nothing while their tenant is disabled', async () => {
+    const id = 'closes';
+    expect((await api.call('POST', '/v1/tenants', { body: { id } })).status).toBe(201);
+    const stored = await api.parts.files.upload(id, { name: 'x', mediaType: 'text/plain' }, Readable.from([Buffer.from('x')]));
+    const signed = await api.parts.fileLinks.sign({ may: 'get', tenant: id, file: stored.file, until: Date.now() + 60_000 });
+    const statusOf = async (): Promise<number> => (await fetch(`${api.url}/files/${signed}`)).status;
+    expect(await statusOf()).toBe(200);
+    await api.call('PATCH', `/v1/tenants/${id}`, { body: { disabled: true } });
+    await expect.poll(statusOf, { timeout: 5000 }).toBe(403);
   });
 
   it('take an artifact of the attempt that runs', async () => {
