@@ -16,6 +16,14 @@ export const testEnvironment = {
   earlierStages: process.env['CHECK_STAGES'] || undefined,
 } as const;
 
+/**
+ * The cases of a statement: all of them in `npm run chaos`, and the first ones in `npm test`, which has no time for each. A statement for the
+ * former alone is an `it.runIf(testEnvironment.isChaos)`.
+ */
+export function firstOf<Case>(cases: readonly Case[], inSmall = 1): readonly Case[] {
+  return testEnvironment.isChaos ? cases : cases.slice(0, inSmall);
+}
+
 /** The environment for a child process: this process's own, without settings of a fleet, and then `extra`. */
 export function childEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   const own = Object.entries(process.env).filter(

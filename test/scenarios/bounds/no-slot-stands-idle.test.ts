@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let fleet: Fleet;
@@ -51,7 +52,7 @@ describe('a worker with all queues', () => {
     expect(starts().at(-1)).toBe('critical');
   });
 
-  it('gives the next free slot to a message that comes behind a flood of API tasks', async () => {
+  it.runIf(testEnvironment.isChaos)('gives the next free slot to a message that comes behind a flood of API tasks', async () => {
     await open();
     await submitAll(numbers(200), { context: LONG });
     await untilRunning(ORDINARY_SLOTS);
@@ -63,28 +64,31 @@ describe('a worker with all queues', () => {
     expect(starts()[before]).toBe('a message');
   });
 
-  it('runs low tasks in all slots while nothing else waits, and beside others at most their share', async () => {
-    await open();
-    await submitAll(numbers(80), { context: { workMs: [1000] }, priority: 'low' });
-    await untilRunning(ORDINARY_SLOTS);
-    const others = await submitAll(
-      numbers(80).map((n) => `other ${n}`),
-      { context: { workMs: [1000] } },
-    );
-    const from = fleet.journal().length;
-    await fleet.client.ended(others, 60_000);
-    const journal = fleet.journal();
-    const lows = journal.map(({ event }, at) => {
-      const before = journal.slice(0, at + 1).filter(({ input }) => !isOther(input));
-      return { event, count: before.reduce((sum, each) => sum + (each.event === 'start' ? 1 : -1), 0) };
-    });
-    // Until then others wait in any case.
-    const to = journal.findLastIndex(({ event, input }) => event === 'start' && isOther(input)) - ORDINARY_SLOTS;
-    const started = lows.slice(from, to).filter(({ event }, at) => event === 'start' && !isOther(journal[from + at]?.input ?? ''));
-    expect(started.length).toBeGreaterThan(0);
-    // A low ticket may also start while the tickets of the others are still on their way from the ledger.
-    expect(Math.max(...started.map(({ count }) => count))).toBeLessThanOrEqual(2 * LOW_SLOTS);
-  });
+  it.runIf(testEnvironment.isChaos)(
+    'runs low tasks in all slots while nothing else waits, and beside others at most their share',
+    async () => {
+      await open();
+      await submitAll(numbers(80), { context: { workMs: [1000] }, priority: 'low' });
+      await untilRunning(ORDINARY_SLOTS);
+      const others = await submitAll(
+        numbers(80).map((n) => `other ${n}`),
+        { context: { workMs: [1000] } },
+      );
+      const from = fleet.journal().length;
+      await fleet.client.ended(others, 60_000);
+      const journal = fleet.journal();
+      const lows = journal.map(({ event }, at) => {
+        const before = journal.slice(0, at + 1).filter(({ input }) => !isOther(input));
+        return { event, count: before.reduce((sum, each) => sum + (each.event === 'start' ? 1 : -1), 0) };
+      });
+      // Until then others wait in any case.
+      const to = journal.findLastIndex(({ event, input }) => event === 'start' && isOther(input)) - ORDINARY_SLOTS;
+      const started = lows.slice(from, to).filter(({ event }, at) => event === 'start' && !isOther(journal[from + at]?.input ?? ''));
+      expect(started.length).toBeGreaterThan(0);
+      // A low ticket may also start while the tickets of the others are still on their way from the ledger.
+      expect(Math.max(...started.map(({ count }) => count))).toBeLessThanOrEqual(2 * LOW_SLOTS);
+    },
+  );
 });
 
 describe('a ticket whose wake-up reaches a full worker first', () => {

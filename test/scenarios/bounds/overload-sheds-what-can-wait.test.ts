@@ -16,7 +16,7 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-const OVERLOAD_MS = testEnvironment.isChaos ? testEnvironment.chaosMinutes * 60_000 : 12_000;
+const OVERLOAD_MS = testEnvironment.isChaos ? testEnvironment.chaosMinutes * 60_000 : 8000;
 /** Fifty tasks a second for four slots of 400 ms: five times what they can do. */
 const EVERY_MS = 20;
 const WORK = { workMs: 400 };

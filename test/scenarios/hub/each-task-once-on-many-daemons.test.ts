@@ -11,7 +11,7 @@ import { testEnvironment } from '../../support/test-environment.ts';
 import { useFolder } from '../../support/use-folder.ts';
 
 const FULL = { sockets: 180, processes: 20, tasks: 5000, taskMs: 2000, kills: 10, perSecond: 80 };
-const SMALL = { sockets: 20, processes: 2, tasks: 200, taskMs: 1500, kills: 3, perSecond: 10 };
+const SMALL = { sockets: 20, processes: 2, tasks: 90, taskMs: 800, kills: 1, perSecond: 10 };
 const SIZE = testEnvironment.isChaos ? FULL : SMALL;
 const HUBS = 3;
 const SLOTS = 2;

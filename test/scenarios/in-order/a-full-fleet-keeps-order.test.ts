@@ -4,6 +4,7 @@ import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { wait } from '#shared/time/wait.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { firstOf, testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let fleet: Fleet;
@@ -53,10 +54,12 @@ async function cancel(...ids: string[]): Promise<void> {
 }
 
 describe('a fleet that may run one task at a time', () => {
-  it.each([
-    ['one worker', {}, 1],
-    ['four shards', { SHARDS: '4' }, 2],
-  ])('starts what waits by priority, with %s', async (_what, env, workers) => {
+  it.each(
+    firstOf([
+      ['one worker', {}, 1],
+      ['four shards', { SHARDS: '4' }, 2],
+    ] as const),
+  )('starts what waits by priority, with %s', async (_what, env, workers) => {
     await open({ MUSTER_MAX_CONCURRENT: '1', ...env }, workers);
     const holder = await holdFleet();
     const ids = await submitAll(PRIORITIES, priorityOf);
@@ -101,7 +104,7 @@ describe('a fleet that may run eight tasks at a time', () => {
     expect(maxAtOnce()).toBe(8);
   });
 
-  it('asks Redis for little more while tasks wait than while none does', async () => {
+  it.runIf(testEnvironment.isChaos)('asks Redis for little more while tasks wait than while none does', async () => {
     await open({ MUSTER_MAX_CONCURRENT: '8', SHARDS: '4' }, 2);
     const inputs = Array.from({ length: 27 }, (_, n) => `${n}`);
     await submitAll(inputs.slice(0, 7), () => ({ context: LONG }));

@@ -3,6 +3,7 @@ import { findOverlaps } from '../../support/fleet/journal.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let fleet: Fleet;
@@ -26,7 +27,7 @@ const firstStarts = (session: string): string[] => [
 ];
 
 const SESSIONS = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank'];
-const TURNS = Array.from({ length: 12 }, (_, turn) => `turn ${turn + 1}`);
+const TURNS = Array.from({ length: testEnvironment.isChaos ? 12 : 6 }, (_, turn) => `turn ${turn + 1}`);
 
 describe('one session at a time', () => {
   it('holds over three workers that are killed and drained and tasks that are tried again, and no lane stays stuck', async () => {

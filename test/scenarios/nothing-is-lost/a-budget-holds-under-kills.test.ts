@@ -16,11 +16,11 @@ const WORKERS = 2;
 const KILLED = 2;
 const ALL_SLOTS = { MUSTER_QUEUES: `tasks=${SLOTS},maintenance=1` };
 
-/** $0.50 of model calls, in 50 slots, while a worker is killed and replaced again and again. */
-const SMALL = { tasks: 320, answerMs: 500, killEveryMs: 1500, endMs: 120_000 };
+/** Model calls of a budget, in 50 slots, while a worker is killed and replaced again and again. */
+const SMALL = { line: 200_000, tasks: 150, answerMs: 500, killEveryMs: 1500, endMs: 120_000 };
 const { chaosMinutes } = testEnvironment;
-const FULL = { tasks: 320 + chaosMinutes * 300, answerMs: 1500, killEveryMs: 4000, endMs: 300_000 + chaosMinutes * 120_000 };
-const CALLS = { cost: 2000, line: 500_000, slots: 25, ...(testEnvironment.isChaos ? FULL : SMALL) };
+const FULL = { line: 500_000, tasks: 320 + chaosMinutes * 300, answerMs: 1500, killEveryMs: 4000, endMs: 300_000 + chaosMinutes * 120_000 };
+const CALLS = { cost: 2000, slots: 25, ...(testEnvironment.isChaos ? FULL : SMALL) };
 /** Tokens that a model call costs, a millionth of a dollar each: its bound, and what the gateway estimates for an input so long. */
 const INPUT_BYTES = 300;
 const INPUT = 98;
@@ -223,7 +223,7 @@ describe('a budget while workers are killed', () => {
         expect(costMicroUsd).toBeGreaterThanOrEqual(CALLS.tasks * CALLS.cost);
         expect(costMicroUsd).toBeLessThanOrEqual(requests.length * CALLS.cost);
         reportFigure(
-          `$0.50 under ${WORKERS * CALLS.slots} slots, ${CALLS.tasks} tasks, a worker killed every ${CALLS.killEveryMs} ms`,
+          `${dollars(CALLS.line)} under ${WORKERS * CALLS.slots} slots, ${CALLS.tasks} tasks, a worker killed every ${CALLS.killEveryMs} ms`,
           `at the line after ${atLine.kills} kills: ${dollars(spent)} counted, ${dollars(atLine.answered * CALLS.cost)} answered, ` +
             `${atLine.cut} calls cut; at the end after ${workers.kills} kills: ${dollars(end.spentMicroUsd)} counted, ` +
             `${dollars(dear.calls.answered * CALLS.cost)} answered, ${dear.calls.cut} calls cut, ${lost.size} tasks lost with a worker, ` +

@@ -30,7 +30,7 @@ interface Run {
 
 /** For how long processes are killed, how often each at least, and how long each lives at most. */
 const FULL = { schedules: 1000, periodsMs: [4000, 8000], forMs: 600_000, killsEach: 2, liveMs: 10_000, seenMs: 300_000 } as const;
-const SMALL = { schedules: 100, periodsMs: [1000, 2000], forMs: 0, killsEach: 2, liveMs: 600, seenMs: 60_000 } as const;
+const SMALL = { schedules: 40, periodsMs: [1000, 2000], forMs: 0, killsEach: 1, liveMs: 600, seenMs: 60_000 } as const;
 const SIZE = testEnvironment.isChaos ? FULL : SMALL;
 /** While the last occurrences are waited for, older ones are not read; in the end all are. */
 const LAST_MS = 30_000;

@@ -11,7 +11,7 @@ import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const FULL = { chats: 1000, turns: 20, killEveryMs: 3000, poisonEveryMs: 20_000, endMs: 1_500_000 };
-const SMALL = { chats: 30, turns: 10, killEveryMs: 10, poisonEveryMs: 60_000, endMs: 90_000 };
+const SMALL = { chats: 12, turns: 6, killEveryMs: 10, poisonEveryMs: 60_000, endMs: 90_000 };
 const SIZE = testEnvironment.isChaos ? FULL : SMALL;
 const { chats: CHATS, turns: TURNS, killEveryMs: KILL_EVERY_MS, endMs: END_MS } = SIZE;
 /** Tasks that do this to their process run among the messages. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readGithubExamples } from '../../services/webhooks/github-examples.ts';
 import type { TaskView } from '../../support/fleet/fleet-client.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
+import { firstOf, testEnvironment } from '../../support/test-environment.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
 
@@ -23,9 +24,10 @@ async function countTasks(): Promise<number> {
 }
 
 describe('every webhook of GitHub while workers are killed', () => {
-  const KILLS = 4;
+  const KILLS = testEnvironment.isChaos ? { max: 4, min: 3 } : { max: 2, min: 1 };
   const SECRET = 'the-secret-of-the-hook';
-  const deliveries = readGithubExamples().map(({ event, text }, index) => ({ event, text, delivery: `delivery-${index}` }));
+  const examples = readGithubExamples();
+  const deliveries = firstOf(examples, 120).map(({ event, text }, index) => ({ event, text, delivery: `delivery-${index}` }));
   let hookUrl: string;
 
   beforeEach(async () => {
@@ -54,11 +56,11 @@ describe('every webhook of GitHub while workers are killed', () => {
     return answers;
   };
   it('makes one task each, which completes once; tampered ones make none, and redelivered ones no second', async () => {
-    expect(deliveries).toHaveLength(329);
+    expect(examples).toHaveLength(329);
     const workers = await Promise.all([fleet.start('worker'), fleet.start('worker')]);
     let kills = 0;
     const chaos = repeatUntilStopped(async () => {
-      if (kills === KILLS) return;
+      if (kills === KILLS.max) return;
       // The slower processes start here, the longer only one works, so that several are killed on any machine.
       await workers[kills % 2]?.kill();
       workers[kills % 2] = await fleet.start('worker');
@@ -68,7 +70,7 @@ describe('every webhook of GitHub while workers are killed', () => {
     const sent = await postAll((delivery) => post(delivery));
     expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 202));
     const ids = sent.map(({ id }) => id ?? '');
-    expect(new Set(ids).size).toBe(329);
+    expect(new Set(ids).size).toBe(deliveries.length);
     const tampered = await postAll((delivery) => post({ ...delivery, delivery: `${delivery.delivery}-x` }, `${delivery.text} `));
     expect(tampered.map(({ status }) => status)).toEqual(tampered.map(() => 401));
     const redelivered = await postAll((delivery) => post(delivery));
@@ -81,12 +83,12 @@ describe('every webhook of GitHub while workers are killed', () => {
       await chaos.stop();
     }
     reportFigure(
-      '329 webhooks',
+      `${deliveries.length} webhooks`,
       `${kills} workers killed meanwhile, ${fleet.journal().filter(({ event }) => event === 'start').length} runs`,
     );
-    expect(kills).toBeGreaterThan(2);
+    expect(kills).toBeGreaterThanOrEqual(KILLS.min);
     expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
-    expect(await countTasks()).toBe(329);
+    expect(await countTasks()).toBe(deliveries.length);
     const successes = await Promise.all(
       ids.map(async (id) => (await fleet.client.attempts(id)).filter(({ status }) => status === 'success').length),
     );

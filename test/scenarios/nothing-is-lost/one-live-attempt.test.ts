@@ -22,8 +22,8 @@ afterEach(async () => {
 });
 
 const TASKS = 8;
-/** How long a worker is cut from Redis: ten leases, in full more than BullMQ's own defaults last. */
-const CUT_MS = testEnvironment.isChaos ? 45_000 : 15_000;
+/** How long a worker is cut from Redis: five leases, in full more than BullMQ's own defaults last. */
+const CUT_MS = testEnvironment.isChaos ? 45_000 : 7500;
 const SLOTS = { MUSTER_QUEUES: 'tasks=8,maintenance=1' };
 
 const entries = (event: JournalEntry['event'], { pid }: ServiceProcess): JournalEntry[] =>

@@ -4,6 +4,7 @@ import { loadScripts } from '#shared/redis/script.ts';
 import { wait } from '#shared/time/wait.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { startRedisProxy } from '../../support/fleet/redis-proxy.ts';
+import { firstOf } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let fleet: Fleet;
@@ -51,7 +52,7 @@ const happened = (event: 'start' | 'abort', count: number): Promise<boolean> =>
   });
 
 describe('a Redis that fails never costs an attempt', () => {
-  it.each(['SIGKILL', 'SIGSTOP'] as const)('when it is away by %s for longer than the lease', async (signal) => {
+  it.each(firstOf(['SIGKILL', 'SIGSTOP'] as const))('when it is away by %s for longer than the lease', async (signal) => {
     await Promise.all([fleet.start('worker'), fleet.start('worker')]);
     const submit = (): Promise<string> => fleet.client.submit({ context: { workMs: [60_000, 0] }, execution: ONCE });
     const ids = await Promise.all(Array.from({ length: 6 }, submit));
@@ -65,10 +66,12 @@ describe('a Redis that fails never costs an attempt', () => {
     expect(attempts.map((list) => list.map(({ status }) => status))).toEqual(ids.map(() => ['interrupted', 'success']));
   });
 
-  it.each([
-    ['is killed', 'WORKER_LOST'],
-    ['goes on without the answer', undefined],
-  ])('when a worker that claimed a ready task %s before its agent started', async (end, code) => {
+  it.each(
+    firstOf([
+      ['is killed', 'WORKER_LOST'],
+      ['goes on without the answer', undefined],
+    ]),
+  )('when a worker that claimed a ready task %s before its agent started', async (end, code) => {
     const proxy = await startRedisProxy(fleet.redis.port);
     try {
       const runAll = async (count: number, workMs = 0): Promise<string[]> =>
@@ -106,7 +109,7 @@ describe('a Redis that fails never costs an attempt', () => {
     }
   });
 
-  it.each(['late', 'lost with its connection'])('when it applied a claim whose answer is %s', async (loss) => {
+  it.each(firstOf(['lost with its connection', 'late']))('when it applied a claim whose answer is %s', async (loss) => {
     const proxy = await startRedisProxy(fleet.redis.port);
     try {
       const env = { REDIS_URL: proxy.url, MUSTER_QUEUES: 'tasks=4', LOG_LEVEL: 'debug' };

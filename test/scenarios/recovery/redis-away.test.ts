@@ -3,6 +3,7 @@ import { reportFigure, spread } from '../../support/fleet/figures.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { startRedisProxy, type RedisProxy } from '../../support/fleet/redis-proxy.ts';
+import { firstOf } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import type { Reply } from '../../support/call-api.ts';
 
@@ -24,7 +25,7 @@ afterEach(async () => {
 const ANSWER_MS = 10_000;
 const echo = { agent: 'echo', input: 'hello' };
 
-describe.each(['SIGKILL', 'SIGSTOP'] as const)('while Redis is away by %s', (signal) => {
+describe.each(firstOf(['SIGKILL', 'SIGSTOP'] as const))('while Redis is away by %s', (signal) => {
   it('producers say so instead of waiting for it, workers wait, and all of it works within seconds of its return', async () => {
     api = await fleet.start('api');
     const [webhooks, worker, dashboard] = await Promise.all([fleet.start('webhooks'), fleet.start('worker'), fleet.start('dashboard')]);

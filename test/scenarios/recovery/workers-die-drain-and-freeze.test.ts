@@ -4,6 +4,7 @@ import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const DEADLINE_MS = 20_000;
@@ -90,7 +91,7 @@ it('a killed worker is dead within its heartbeats, and a drained one ends its ta
   expect(steps).toEqual(['fleet.worker.started', 'fleet.worker.draining', 'fleet.worker.stopped']);
 });
 
-it('a frozen worker is dead until it wakes up, and obeys a drain of the meantime', async () => {
+it.runIf(testEnvironment.isChaos)('a frozen worker is dead until it wakes up, and obeys a drain of the meantime', async () => {
   const [frozen, other] = await Promise.all([fleet.start('worker', ONE_SLOT), fleet.start('worker', ONE_SLOT)]);
   const id = await reaches(frozen, 'idle');
   await frozen.kill('SIGSTOP');

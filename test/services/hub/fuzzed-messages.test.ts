@@ -22,12 +22,13 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { RawDaemon } from '../../support/daemons/raw-daemon.ts';
 import { registerDaemon, startHub } from '../../support/daemons/start-hub.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** Messages of one batch, and batches: 50,000 messages in all. */
+/** Messages of one batch, and batches: 50,000 messages in all at full size. */
 const BATCH = 250;
-const BATCHES = 200;
+const BATCHES = testEnvironment.isChaos ? 200 : 20;
 
 const parts = await useParts({
   agents: { echo: { kind: 'echo' }, coder: { kind: 'daemon', takesInput: true } },
@@ -196,7 +197,7 @@ function problemsOf(frames: readonly Frame[], { received, closeCode }: RawDaemon
 }
 
 it(
-  'fifty thousand fuzzed messages leave the hub up, get errors, and leave another tenant’s daemon untouched',
+  'thousands of fuzzed messages leave the hub up, get errors, and leave another tenant’s daemon untouched',
   { timeout: 300_000 },
   async () => {
     const seed = Date.now() % 2 ** 31;

@@ -1,17 +1,16 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take longest, 20 to 80 s on two quiet cores, in the order in which they start. One that began last would keep the other cores idle
+ * Files that take longest, 20 to 60 s on two quiet cores, in the order in which they start. One that began last would keep the other cores idle
  * to the end. A browser needs a core, so between two of its files stands one that waits.
  */
 export const SLOW = [
   'console/console-in-browser',
-  'docs/snippets',
   'chat/albums',
   'hooks/connections-in-browser',
+  'docs/snippets',
   'lifecycle/run-service',
   'pages/administration-in-browser',
-  'hub/fuzzed-messages',
   'tasks/task-in-browser',
   'scheduler/create-scheduler-service',
   'task-list/task-list-in-browser',

@@ -182,7 +182,7 @@ test.skipIf(!hasBrowser)(
       [/dot\.png/, /pasted\.txt/, /dropped\.txt/].map((name) => expect.stringMatching(name)),
     );
     await waitFor(async () => (await sent.getByRole('img').evaluate((image: { naturalWidth: number }) => image.naturalWidth)) === 1, {
-      deadlineMs: 10_000,
+      deadlineMs: 60_000,
       what: 'the image of one pixel',
     });
     const saving = page.waitForEvent('download');
@@ -280,7 +280,7 @@ test.skipIf(!hasBrowser)(
     await card.getByRole('button', { name: 'Skip next' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Skip it' }).click();
     await card.getByRole('link', { name: /skipped by request/ }).waitFor();
-    await waitFor(async () => (await next()) > skipped, { deadlineMs: 10_000, what: 'a later next run' });
+    await waitFor(async () => (await next()) > skipped, { deadlineMs: 60_000, what: 'a later next run' });
     await card.getByRole('button', { name: 'Backfill' }).click();
     const backfill = page.getByRole('dialog');
     // Every such range has two midnights at least.

@@ -70,7 +70,7 @@ test.skipIf(!hasBrowser)('the fleet is live for keys that may not have the event
   await web.signIn(['admin']);
   await web.open('/fleet');
   await page.getByText('Live', { exact: true }).waitFor();
-  await waitFor(() => asked.at(-1) === 'daemon.*,fleet.*', { deadlineMs: 10_000, what: 'the events of the fleet' });
+  await waitFor(() => asked.at(-1) === 'daemon.*,fleet.*', { deadlineMs: 60_000, what: 'the events of the fleet' });
 });
 
 test.skipIf(!hasBrowser)('the fleet shows its workers, and in red what keeps tasks from running', async () => {

@@ -78,7 +78,7 @@ const region = (name: string): ReturnType<Page['locator']> => page.getByRole('re
 
 async function expectStatus(id: string, status: string, tenant = 'default'): Promise<void> {
   await waitFor(async () => (await readTask(dashboard.parts.ledger, tenant, id))?.state.status === status, {
-    deadlineMs: 10_000,
+    deadlineMs: 60_000,
     what: `the task to be ${status}`,
   });
 }
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await expectAccessible('a task that waits');
     await page.getByLabel('Priority').selectOption('9');
     await waitFor(async () => (await readTask(dashboard.parts.ledger, 'default', second))?.state.priority === 9, {
-      deadlineMs: 5000,
+      deadlineMs: 60_000,
       what: 'the priority',
     });
     await page.getByRole('link', { name: first }).first().click();
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('the page of a task', () => {
     await expectAccessible('a task that failed');
     await page.getByRole('button', { name: 'Retry' }).click();
     await waitFor(async () => ((await readTask(dashboard.parts.ledger, 'default', id))?.attempts.length ?? 0) > 1, {
-      deadlineMs: 10_000,
+      deadlineMs: 60_000,
       what: 'a second attempt',
     });
     await page.getByText('#2').waitFor();
