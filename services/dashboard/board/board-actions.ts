@@ -2,7 +2,16 @@ import type { AppControllerRoute } from '@bull-board/api/typings/app';
 import { MusterError } from '#shared/errors/index.ts';
 import type { RetryParts } from '#shared/queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '#shared/tenants/index.ts';
-import { applyToReady, applyToTickets, removeTicket, retryTicket, type TicketJob, type TicketState } from './ticket-actions.ts';
+import {
+  applyToTickets,
+  removeTicket,
+  retryTicket,
+  type TicketAction,
+  type TicketActionCounts,
+  type TicketJob,
+  type TicketList,
+  type TicketState,
+} from './ticket-actions.ts';
 import { TicketAdapter } from './ticket-adapter.ts';
 
 type Handler = AppControllerRoute['handler'];
@@ -57,9 +66,7 @@ export function guardRoute(parts: RetryParts, route: AppControllerRoute): AppCon
 function actions(parts: RetryParts): Record<string, QueueAction> {
   const retry = (job: TicketJob): Promise<void> => retryTicket(parts, job);
   const remove = (job: TicketJob): Promise<void> => removeTicket(parts.ledger, job);
-  const removeUnlessFresh = async (job: TicketJob): Promise<void> => {
-    if (Date.now() - (job.finishedOn ?? 0) >= CLEAN_GRACE_MS) await remove(job);
-  };
+  const removeUnlessFresh: TicketAction = async (job) => (Date.now() - (job.finishedOn ?? 0) < CLEAN_GRACE_MS ? false : await remove(job));
   return {
     'put /api/queues/:queueName/:jobId/retry': async (request, adapter) => {
       const job = await findJob(request, adapter);
@@ -72,31 +79,47 @@ function actions(parts: RetryParts): Record<string, QueueAction> {
       await remove(await findJob(request, adapter));
       return { status: 204, body: {} };
     },
-    'put /api/queues/:queueName/retry/:queueStatus': async (request, { tickets }) => {
+    'put /api/queues/:queueName/retry/:queueStatus': async (request, adapter) => {
       if (request.params['queueStatus'] !== 'failed') return refusal('Only failed tickets can be retried.');
-      const { done, skipped } = await applyToTickets(tickets, 'failed', retry);
-      return { status: 200, body: { retried: done, skipped } };
+      return answerOf('retried', [await applyToTickets(listOf(adapter, 'failed'), retry)]);
     },
     'put /api/queues/:queueName/clean/:queueStatus': async (request, adapter) => {
       const status = String(request.params['queueStatus']);
       const ended = ENDED.find((each) => each === status);
       const waiting = WAITING.get(status);
-      if (ended) await applyToTickets(adapter.tickets, ended, removeUnlessFresh);
-      else if (waiting) await removeWaiting(adapter, waiting, remove);
-      else return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
-      return DONE;
+      if (ended) return answerOf('removed', [await applyToTickets(listOf(adapter, ended), removeUnlessFresh)]);
+      if (waiting) return answerOf('cancelled', [await applyToTickets(listOf(adapter, waiting), remove)]);
+      return refusal('To stop running tasks, cancel them: POST /v1/tasks/:id/cancel.');
     },
     'put /api/queues/:queueName/empty': async (_request, adapter) => {
-      for (const state of ['waiting', 'prioritized'] as const) await removeWaiting(adapter, state, remove);
-      return DONE;
+      const waiting = await applyToTickets(listOf(adapter, 'waiting'), remove);
+      return answerOf('cancelled', [waiting, await applyToTickets(listOf(adapter, 'prioritized'), remove)]);
     },
   };
 }
 
-/** Ready tickets first: the removal of others would let them out. */
-async function removeWaiting(adapter: TicketAdapter, state: TicketState, remove: (job: TicketJob) => Promise<void>): Promise<void> {
-  if (state === 'prioritized') await applyToReady(adapter, remove);
-  await applyToTickets(adapter.tickets, state, remove);
+function listOf(adapter: TicketAdapter, state: TicketState): TicketList {
+  return { queue: adapter.tickets, state, ownReady: (max) => adapter.ownReady(max) };
+}
+
+/** Which tickets a button leaves as they are, by what it does to the others. */
+const STAY = {
+  retried: 'their tasks went on, or are no longer kept',
+  removed: `they ended within the last ${CLEAN_GRACE_MS / 1000} s`,
+  cancelled: 'a worker has them by now',
+} as const;
+
+/** How many tickets a button did something to. The pages show people only errors: what somebody may still do something about is one. */
+function answerOf(verb: keyof typeof STAY, parts: readonly TicketActionCounts[]): BoardAnswer {
+  const sum = (name: keyof TicketActionCounts): number => parts.reduce((total, counts) => total + counts[name], 0);
+  const [done, skipped, left] = [sum('done'), sum('skipped'), sum('left')];
+  const body = { [verb]: done, skipped, left };
+  if (skipped + left === 0) return { status: 200, body };
+  const stay = skipped === 0 ? [] : [`${skipped} stay: ${STAY[verb]}`];
+  const more = left === 0 ? [] : [`${left} or more are left: press it again`];
+  const message = `${[`${done} tickets were ${verb}`, ...stay, ...more].join('; ')}.`;
+  const isError = left > 0 || (skipped > 0 && verb !== 'removed');
+  return { status: isError ? 409 : 200, body: { ...body, error: 'Not all', message } };
 }
 
 async function applyToQueue(request: BoardRequest | undefined, action: QueueAction): Promise<BoardAnswer> {

@@ -1,4 +1,4 @@
-import { Router, type ErrorRequestHandler, type RequestHandler } from 'express';
+import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import { actorOf, type AuditEntry, recordAudit } from '#shared/audit/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { logFailure, requestError, toMusterError, toProblem } from '#shared/http/index.ts';
@@ -57,6 +57,7 @@ function recordActions(parts: BoardPorts): RequestHandler {
       const person = personOf(request);
       // What was routed changes the address while it runs.
       const path = request.path.replace(/^\/api\//, '');
+      const counts = countsOf(response);
       response.once('finish', () => {
         const action = `${request.method} ${request.originalUrl}`;
         log.info({ event: 'board.action', keyId: person.id, action, status: response.statusCode }, 'An action on the board');
@@ -64,9 +65,9 @@ function recordActions(parts: BoardPorts): RequestHandler {
           actor: actorOf(person),
           via: 'board',
           from: request.ip ?? null,
-          ...describeAction(request.method, path),
+          ...describeAction(request.method, path, counts()),
           fields: [],
-          outcome: response.statusCode < 400 ? 'done' : response.statusCode < 500 ? 'refused' : 'failed',
+          outcome: response.statusCode < 400 || counts() !== null ? 'done' : response.statusCode < 500 ? 'refused' : 'failed',
           code: null,
         });
       });
@@ -75,12 +76,33 @@ function recordActions(parts: BoardPorts): RequestHandler {
   };
 }
 
-/** The last word of an address of the board is what to do, the others are with what. */
-function describeAction(method: string, path: string): Pick<AuditEntry, 'action' | 'object'> {
-  const words = path.split('/').filter((word) => word !== '');
-  const last = words.at(-1) ?? method.toLowerCase();
-  return { action: `board${last.charAt(0).toUpperCase()}${last.slice(1)}`, object: words.slice(0, -1).join('/') };
+/** What the answer counts, in words, once it was sent: `4505 cancelled, 2 skipped`. */
+function countsOf(response: Response): () => string | null {
+  let counts: string | null = null;
+  const send = response.json.bind(response);
+  response.json = (body: Readonly<Record<string, unknown>>) => {
+    const found = Object.entries(body).filter(([, value]) => typeof value === 'number' && value > 0);
+    if (typeof body['left'] === 'number') counts = found.map(([name, value]) => `${String(value)} ${name}`).join(', ') || 'none';
+    return send(body);
+  };
+  return () => counts;
 }
+
+/**
+ * The last word of an address of the board is what to do, the others are with what: `queues/tasks/empty`. Of a whole list the last word is its
+ * state: `queues/tasks/clean/failed`.
+ */
+function describeAction(method: string, path: string, counts: string | null): Pick<AuditEntry, 'action' | 'object'> {
+  const words = path.split('/').filter((word) => word !== '');
+  const [, , verb = '', state] = words;
+  const isList = words.length === 4 && LIST_VERBS.has(verb);
+  const last = isList ? `${verb}All` : (words.at(-1) ?? method.toLowerCase());
+  const place = isList ? [...words.slice(0, 2), state] : words.slice(0, -1);
+  const object = place.join('/');
+  return { action: `board${last.charAt(0).toUpperCase()}${last.slice(1)}`, object: counts === null ? object : `${object}: ${counts}` };
+}
+
+const LIST_VERBS = new Set(['retry', 'clean']);
 
 /** Bull Board hides its actions per queue, not per person, so one board has actions and another has none. */
 function showBoard({ ledger, queues, keys }: BoardPorts): RequestHandler {

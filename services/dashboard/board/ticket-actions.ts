@@ -59,61 +59,73 @@ function heldByWorker({ data }: TicketJob): MusterError {
 
 export type TicketState = 'completed' | 'failed' | 'waiting' | 'prioritized' | 'delayed';
 
-/** The most tickets that one click changes, so that a request takes seconds. */
-const MAX_TICKETS = 1000;
-/** The most tickets that are read, because tickets of other tenants are skipped. */
+/** How long one click works, which is less than a proxy waits; what is left then is for the next one. */
+const MAX_MS = 45_000;
+/** The most tickets that are read at a time, because tickets of other tenants are skipped. */
 const MAX_SCANNED = 20_000;
 const PAGE = 1000;
 const BATCH = 20;
 
-interface TicketActionCounts {
+/** What became of the tickets that there were at the click. */
+export interface TicketActionCounts {
   done: number;
-  /** Tickets whose action the ledger refused; they stay. */
+  /** Whose action the ledger refused, or that are too fresh; they stay. */
   skipped: number;
+  /** That time did not suffice for, as far as they were read. */
+  left: number;
 }
 
-/** Applies an action through the ledger to each ticket of a state that belongs to the default tenant. */
-export async function applyToTickets(
-  queue: TicketQueue,
-  state: TicketState,
-  action: (job: TicketJob) => Promise<void>,
-): Promise<TicketActionCounts> {
-  return await applyToJobs(await ownTickets(queue, state), action);
+/** Does something to a ticket; answers false when it leaves it as it is. */
+export type TicketAction = (job: TicketJob) => Promise<void | false>;
+
+export interface TicketList {
+  queue: TicketQueue;
+  state: TicketState;
+  /** Reads so many ready tickets, which BullMQ does not have yet; they count as waiting by priority. */
+  readonly ownReady: (max: number) => Promise<TicketJob[]>;
 }
 
-/** The same for ready tickets, which BullMQ does not have yet. */
-export async function applyToReady(
-  source: { ownReady(max: number): Promise<TicketJob[]> },
-  action: (job: TicketJob) => Promise<void>,
-): Promise<TicketActionCounts> {
-  return await applyToJobs(await source.ownReady(MAX_TICKETS), action);
-}
-
-async function applyToJobs(jobs: readonly TicketJob[], action: (job: TicketJob) => Promise<void>): Promise<TicketActionCounts> {
-  let done = 0;
-  for (let start = 0; start < jobs.length; start += BATCH) {
-    const batch = jobs.slice(start, start + BATCH);
-    const results = await Promise.all(batch.map((job) => succeeds(action, job)));
-    done += results.filter(Boolean).length;
+/**
+ * Applies an action through the ledger to each ticket of a list that belongs to the default tenant and was there before, until there are none
+ * or the time is over: what is removed lets others out of the ledger, which are there only then.
+ */
+export async function applyToTickets(list: TicketList, action: TicketAction, maxMs = MAX_MS): Promise<TicketActionCounts> {
+  const [startedAt, until] = [Date.now(), performance.now() + maxMs];
+  const seen = new Set<string>();
+  const read = async (): Promise<TicketJob[]> => {
+    // Ready ones first: the removal of others would let them out.
+    const ready = list.state === 'prioritized' ? await list.ownReady(PAGE) : [];
+    const jobs = ready.length > 0 ? ready : await ownTickets(list);
+    return jobs.filter(({ id = '', timestamp }) => !seen.has(id) && timestamp <= startedAt);
+  };
+  const counts = { done: 0, skipped: 0, left: 0 };
+  for (let jobs = await read(); jobs.length > 0; jobs = await read()) {
+    while (jobs.length > 0 && performance.now() < until) {
+      const batch = jobs.splice(0, BATCH);
+      for (const { id = '' } of batch) seen.add(id);
+      const results = await Promise.all(batch.map((job) => succeeds(action, job)));
+      counts.done += results.filter(Boolean).length;
+      counts.skipped += results.filter((result) => !result).length;
+    }
+    if (jobs.length > 0) return { ...counts, left: jobs.length };
   }
-  return { done, skipped: jobs.length - done };
+  return counts;
 }
 
-async function ownTickets(queue: TicketQueue, state: TicketState): Promise<TicketJob[]> {
+async function ownTickets({ queue, state }: TicketList): Promise<TicketJob[]> {
   const found: TicketJob[] = [];
-  for (let from = 0; from < MAX_SCANNED && found.length < MAX_TICKETS; from += PAGE) {
+  for (let from = 0; from < MAX_SCANNED; from += PAGE) {
     const page = await queue.getJobs([state], from, from + PAGE - 1);
     // A ticket that was removed meanwhile is undefined.
     found.push(...page.filter((job) => Boolean(job) && job.data.tenant === DEFAULT_TENANT));
     if (page.length < PAGE) break;
   }
-  return found.slice(0, MAX_TICKETS);
+  return found;
 }
 
-async function succeeds(action: (job: TicketJob) => Promise<void>, job: TicketJob): Promise<boolean> {
+async function succeeds(action: TicketAction, job: TicketJob): Promise<boolean> {
   try {
-    await action(job);
-    return true;
+    return (await action(job)) !== false;
   } catch (error) {
     if (error instanceof MusterError) return false;
     throw error;

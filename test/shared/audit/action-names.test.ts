@@ -19,7 +19,8 @@ it('every call that changes something has a name for people', () => {
 
 it('an action of the board or of a release to come reads as words', () => {
   expect(describeAction('cancelTask')).toBe('cancelled a task');
-  expect(describeAction('boardRetryAll')).toBe('"retry all" on the board');
+  expect(describeAction('boardEmpty')).toBe('emptied a queue on the board');
+  expect(describeAction('boardPromoteAll')).toBe('"promote all" on the board');
   expect(describeAction('chatNovel')).toBe('"novel" in a chat');
   expect(describeAction('paintTask')).toBe('paint task');
   expect(describeAction('constructor')).toBe('constructor');

@@ -2,11 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
+import { applyToTickets } from '../../../../services/dashboard/board/ticket-actions.ts';
 import { OWN_PAGE } from '../running-dashboard.ts';
 import { useDashboard } from '../use-dashboard.ts';
 
 const API = '/board/api/queues';
 const TICKETS = 3;
+/** More than are read at a time. */
+const MANY = 1100;
 
 // Nobody takes tickets, and only the first of a queue go to BullMQ.
 const dashboard = await useDashboard({ agents: { echo: { kind: 'echo' } }, dispatch: { lookAhead: TICKETS } });
@@ -85,11 +88,27 @@ describe('the list of what waits', () => {
     const others = [];
     for (let count = 0; count < 3; count += 1)
       others.push(await submit({ tenant: 'acme', session: 'private', lane: { name: `l${count}`, limit: 1 } }));
-    expect((await act('PUT', '/tasks/empty')).status).toBe(200);
+    const emptied = await act('PUT', '/tasks/empty');
+    expect([emptied.status, await emptied.json()]).toEqual([200, { cancelled: 7, skipped: 0, left: 0 }]);
     const left = await line();
     expect(new Set(left.jobs.map(({ data }) => data.tenant))).toEqual(new Set(left.jobs.length > 0 ? ['acme'] : []));
     for (const id of ids) expect(await statusOf(id)).toBe('cancelled');
     for (const id of others) expect(await statusOf(id, 'acme')).not.toBe('cancelled');
+  });
+
+  it('is emptied of more than one page at once, which the audit log counts, and what there was no time for is said', async () => {
+    await Promise.all(Array.from({ length: MANY }, () => acceptTask(dashboard.parts, { tenant: 'default', agent: 'echo', input: 'many' })));
+    const list = { queue: dashboard.parts.queues.get(0, 'tasks'), state: 'prioritized', ownReady: () => Promise.resolve([]) } as const;
+    await dashboard.parts.relay.idle();
+    expect(await applyToTickets(list, () => Promise.resolve(), 0)).toMatchObject({
+      done: 0,
+      left: expect.toSatisfy((left: number) => left > 0) as number,
+    });
+    const emptied = await act('PUT', '/tasks/empty');
+    expect([emptied.status, await emptied.json()]).toEqual([200, { cancelled: MANY, skipped: 0, left: 0 }]);
+    const { redis, keys } = dashboard.parts;
+    const entries = async (): Promise<string> => JSON.stringify(await redis.xrange(keys.tenant('default').audit, '-', '+'));
+    await expect.poll(entries, { timeout: 10_000 }).toContain(`queues/tasks: ${MANY} cancelled`);
   });
 
   it('lets nobody change or read more of another tenant’s', async () => {
