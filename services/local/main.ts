@@ -30,22 +30,27 @@ async function run(config: Config, directory: DataDirectory, fleetLog: Log): Pro
   const givenUrl = config.readVariable('REDIS_URL');
   const redis = createLocalRedis({ givenUrl, path: config.readVariable('PATH') ?? '', directory, log: fleetLog, rotation: LOG_FILES });
   const failure = Promise.withResolvers<Error>();
+  const stopping = new AbortController();
   const starting = startLocalFleet({
     config,
     log: fleetLog,
     redis,
     onNewKey: (key) => writeLocalRecord(directory.path, { url: null, key }),
     fail: failure.resolve,
+    signal: stopping.signal,
   });
   const { SHUTDOWN_GRACE_MS: graceMs } = config.env;
   // Before the start has ended: Ctrl-C in the middle of it must not leave a Redis behind.
   endOnSignals({
     log: fleetLog,
-    stop: async () => (await starting).stop(graceMs),
+    stop: async () => {
+      stopping.abort();
+      await (await starting).stop(graceMs);
+    },
     abandon: () => redis.abandon(),
     deadlineMs: graceMs + STOP_MARGIN_MS,
     failure: failure.promise,
   });
   const fleet = await starting;
-  await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
+  if (!stopping.signal.aborted) await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
 }

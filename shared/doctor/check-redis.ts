@@ -1,6 +1,6 @@
 import { MusterError } from '../errors/index.ts';
 import { listWorkers, type RegistryPorts } from '../queue/index.ts';
-import { clockSkew, describeSkew, installationProblem, type Keys, type RedisClient } from '../redis/index.ts';
+import { clockSkew, describeRefusal, describeSkew, installationProblem, type Keys, type RedisClient, refusalOf } from '../redis/index.ts';
 import type { Clock } from '../time/index.ts';
 import { checkDaemons } from './check-daemons.ts';
 import { checkOutbound, checkRecords, type RecordScope } from './check-data.ts';
@@ -10,6 +10,8 @@ import type { CheckResult, CheckPorts } from './check.ts';
 
 const OLDEST = 6.2;
 const RECOMMENDED = 7;
+/** What the check of writes leaves is gone by then. */
+const PROBE_MS = 60_000;
 /** Tasks start by the clock of Redis. Records and logs of a process with another clock contradict those of the others. */
 const OWN_SKEW_WARN_MS = 500;
 const OWN_SKEW_FAIL_MS = 5000;
@@ -18,22 +20,51 @@ const OWN_SKEW_FAIL_MS = 5000;
 export async function checkRedis(fleet: CheckPorts, clock: Clock, scope: RecordScope): Promise<CheckResult[]> {
   const { redis, keys } = fleet;
   try {
-    await redis.ping();
-    return [
-      await checkVersion(redis),
-      ...(await checkSettings(redis)),
-      ...(await checkDisk(redis)),
-      await checkInstallation(redis, keys),
-      await checkRecords(fleet, scope),
-      ...(await checkWorkers(fleet)),
-      ...(await checkDaemons(fleet)),
-      ...(await checkOutbound(fleet)),
-      await checkFiles(fleet),
-      await checkLimits(fleet),
-      await checkClock(redis, clock),
-    ];
+    await redis.exists(keys.fleet.installation);
   } catch (error) {
-    return [{ name: 'Redis', state: 'fail', detail: `does not answer (${reasonOf(error)}): check REDIS_URL, and that the server runs` }];
+    return [absent(error)];
+  }
+  const checks: Readonly<Record<string, () => Promise<CheckResult | CheckResult[]>>> = {
+    'Redis writes': () => checkWrites(redis, keys),
+    'Redis version': () => checkVersion(redis),
+    'Redis settings': () => checkSettings(redis),
+    'Redis disk': () => checkDisk(redis),
+    'Data in Redis': () => checkInstallation(redis, keys),
+    Records: () => checkRecords(fleet, scope),
+    Workers: () => checkWorkers(fleet),
+    Daemons: () => checkDaemons(fleet),
+    'Results going out': () => checkOutbound(fleet),
+    Files: () => checkFiles(fleet),
+    Limits: () => checkLimits(fleet),
+    Clock: () => checkClock(redis, clock),
+  };
+  const results: CheckResult[] = [];
+  for (const [name, check] of Object.entries(checks)) results.push(...[await check().catch(notChecked(name))].flat());
+  return results;
+}
+
+function absent(error: unknown): CheckResult {
+  const refusal = refusalOf(error);
+  const name = 'Redis';
+  if (refusal !== null) return { name, state: 'fail', detail: `refuses commands: ${describeRefusal(refusal)}` };
+  return { name, state: 'fail', detail: `does not answer (${reasonOf(error)}): check REDIS_URL, and that the server runs` };
+}
+
+/** An ACL may leave out what only a check needs (`INFO`, `CLIENT`), which keeps no other check from being made. */
+function notChecked(name: string): (error: unknown) => CheckResult {
+  return (error) => ({ name, state: 'skip', detail: `could not be checked: ${reasonOf(error)}` });
+}
+
+/** A read does not show a full memory or disk, or a lost replica. */
+async function checkWrites(redis: RedisClient, keys: Keys): Promise<CheckResult> {
+  const name = 'Redis writes';
+  try {
+    await redis.set(keys.shard(0).probe, '', 'PX', PROBE_MS);
+    return { name, state: 'ok', detail: 'are taken' };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === null) throw error;
+    return { name, state: 'fail', detail: `are refused: ${describeRefusal(refusal)}` };
   }
 }
 
@@ -88,7 +119,11 @@ async function checkSettings(redis: RedisClient): Promise<CheckResult[]> {
 
 async function checkSetting(redis: RedisClient, { setting, judge }: SettingRule): Promise<CheckResult> {
   const name = `Redis ${setting}`;
-  const unread: CheckResult = { name, state: 'warn', detail: 'cannot be read here, as with managed services: check it in their console' };
+  const unread: CheckResult = {
+    name,
+    state: 'warn',
+    detail: 'could not be checked, as with managed services or an ACL: check it in their console',
+  };
   try {
     const reply: unknown = await redis.call('CONFIG', 'GET', setting);
     const value: unknown = Array.isArray(reply) ? reply[1] : undefined;

@@ -11,8 +11,10 @@ import {
   publicTenantId,
   type Scope,
 } from '../tenants/index.ts';
+import { knownRefusal } from '../redis/index.ts';
 import { LATE, withinAttentive } from '../time/index.ts';
 import { createRateLimit, MINUTE_S, networkOf, tooManyCalls } from './rate-limits.ts';
+import { redisUnavailable } from './problems.ts';
 import type { HttpPorts, RequestContext } from './request-context.ts';
 import type { Route } from './route.ts';
 import { SharedCalls } from './shared-calls.ts';
@@ -102,6 +104,8 @@ export class Authenticator {
     const secret = secretOf(request);
     if (secret === undefined) return null;
     const { answer, place } = await this.#admissions.join(secret);
+    // While Redis refuses, as at the first start, a key may be one that could not be made yet.
+    if (answer === null && knownRefusal() !== null) throw redisUnavailable();
     if (answer === null) return null;
     // Of the calls that came together the first ones are within the limit.
     const perMinute = this.#perMinute(answer.key);
@@ -177,7 +181,7 @@ export function secretOf({ headers }: Pick<Request, 'headers'>): string | undefi
 /** Settles like the call, within what is left of the time for authenticating. Errors: `unavailable.redis`. */
 async function inTime<Answer>(call: Promise<Answer>, spentMs = 0): Promise<Answer> {
   const answer = await withinAttentive(call, Math.max(0, AUTHENTICATE_MS - spentMs));
-  if (answer === LATE) throw new MusterError('unavailable.redis', 'Redis does not answer in time', { retryAfterMs: AUTHENTICATE_MS });
+  if (answer === LATE) throw redisUnavailable(undefined, AUTHENTICATE_MS);
   return answer;
 }
 

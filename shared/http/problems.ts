@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { ERROR_CODES, type ErrorCode, MusterError } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
-import { isRedisUnavailable } from '../redis/index.ts';
+import { describeRefusal, isRedisUnavailable, knownRefusal, refusalOf } from '../redis/index.ts';
 import { logFailure } from './request-context.ts';
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -39,10 +39,16 @@ export function sendProblem(response: Response, error: unknown, log?: Log): void
 /** The error as a caller may see it: ours as it is, an absent Redis as `unavailable.redis`, all else as `internal.error`. */
 export function toMusterError(error: unknown): MusterError {
   if (error instanceof MusterError) return error;
-  if (isRedisUnavailable(error)) {
-    return new MusterError('unavailable.redis', 'Redis does not answer; try again shortly', { retryAfterMs: REDIS_RETRY_MS, cause: error });
-  }
+  if (isRedisUnavailable(error)) return redisUnavailable(error);
   return new MusterError('internal.error', 'Something went wrong here; the log says more', { cause: error });
+}
+
+/** `unavailable.redis`, which names what Redis refuses where that is known. */
+export function redisUnavailable(cause?: unknown, retryAfterMs = REDIS_RETRY_MS): MusterError {
+  const refusal = refusalOf(cause) ?? knownRefusal();
+  if (refusal === null) return new MusterError('unavailable.redis', 'Redis does not answer; try again shortly', { retryAfterMs, cause });
+  const message = `Redis refuses commands: ${describeRefusal(refusal)}; try again later`;
+  return new MusterError('unavailable.redis', message, { retryAfterMs, cause, details: { refusal: refusal.word } });
 }
 
 /** The body of a problem. */

@@ -3,7 +3,7 @@ import { StorageWatch } from '../files/index.ts';
 import { startHttpServer } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
-import { ConnectionWatch, connectRedis, type RedisClient } from '../redis/index.ts';
+import { ConnectionWatch, connectRedis, describeRefusal, noteRefusal, probeRefusal } from '../redis/index.ts';
 import { openParts, type Parts } from './open-parts.ts';
 import { processMetrics } from './process-metrics.ts';
 import { serve, type Served, type Service } from './service.ts';
@@ -35,7 +35,7 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
   try {
     await prepare?.(parts);
     const registries = [processMetrics(parts.redis, releaseName(config.env))];
-    const readRedisProblems = (): Promise<string[]> => redisProblems(parts);
+    const readRedisProblems = (): Promise<string[]> => redisProblems(parts, watch);
     const served = await serve({ config, log, services: create(parts), registries, startHttpServer, redisProblems: readRedisProblems });
     return {
       port: served.port,
@@ -58,13 +58,27 @@ type WatchPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'log' | 'fail'>;
 
 function watchConnection({ redis, keys, config, log, fail }: WatchPorts, name: string): ConnectionWatch {
   // The connection itself says once that Redis is away.
-  const open = (): RedisClient => connectRedis({ url: config.env.REDIS_URL, name, clientName: `muster:${name}-look`, log });
-  const watch = new ConnectionWatch({ redis, keys, open, settings: config.settings.consumers, fail });
+  const { REDIS_URL: url } = config.env;
+  const watch = new ConnectionWatch({
+    redis,
+    keys,
+    open: () => connectRedis({ url, name, clientName: `muster:${name}-look`, log, role: 'look' }),
+    probe: () => probeRefusal(url),
+    onRefusal: (refusal) => noteRefusal(url, refusal, log),
+    settings: config.settings.consumers,
+    fail,
+  });
   watch.start();
   return watch;
 }
 
-async function redisProblems({ redis, queues, events }: Pick<Parts, 'redis' | 'queues' | 'events'>): Promise<string[]> {
+/** A full memory is repaired through the API, which has to be reached for that. */
+const READY_WITH = 'OOM';
+
+type ReadyPorts = Pick<Parts, 'redis' | 'queues' | 'events'>;
+
+async function redisProblems({ redis, queues, events }: ReadyPorts, { refusal }: Pick<ConnectionWatch, 'refusal'>): Promise<string[]> {
+  if (refusal !== null && refusal.word !== READY_WITH) return [`Redis refuses commands: ${describeRefusal(refusal)}`];
   const [isUp, dead] = await Promise.all([
     redis.ping().then(
       () => true,

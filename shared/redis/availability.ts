@@ -2,12 +2,11 @@ import type { ConsumerSettings } from '../config/index.ts';
 import { Ticker, wait } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
+import { type Refusal, refusalOf } from './refusals.ts';
 import pRetry from 'p-retry';
 
 const ERRNO = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const CLIENT_NAMES = new Set(['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'AbortError']);
-/** Replies of a server that cannot serve now. The protocol has no codes apart from this first word. */
-const REPLY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|UNBLOCKED) /;
 /** The client gives these no code, and `sendCommand` fails in its words. */
 const CLIENT_TEXT = /^(Command timed out|Connection is closed|Socket timeout|Stream isn't writeable|None of startup nodes is available)/;
 
@@ -15,7 +14,7 @@ const CLIENT_TEXT = /^(Command timed out|Connection is closed|Socket timeout|Str
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return ERRNO.has(code) || CLIENT_NAMES.has(error.name) || REPLY.test(error.message) || CLIENT_TEXT.test(error.message);
+  return ERRNO.has(code) || CLIENT_NAMES.has(error.name) || CLIENT_TEXT.test(error.message) || refusalOf(error) !== null;
 }
 
 const RETRY_MS = 200;
@@ -55,19 +54,31 @@ interface ConnectionWatchOptions {
   keys: Keys;
   /** Opens another one like it, to compare. */
   open: () => RedisClient;
+  /** Finds why the server takes no connections. */
+  probe: () => Promise<Refusal | null>;
+  /** Called with what the server refuses after each check; null while it serves, or does not answer. */
+  onRefusal: (refusal: Refusal | null) => void;
   settings: ConsumerSettings;
   /** Ends the process, which cannot go on. */
   fail: (error: Error) => void;
 }
 
+/** A check's key needs to be there no longer. */
+const PROBE_MS = 60_000;
+
+/** How a connection is answered: null when it is not. */
+type Answer = 'served' | Refusal | null;
+
 /**
- * ConnectionWatch is responsible for noticing that the connection for commands stopped for good. The complete process shares it, so it
- * cannot be replaced: the process ends when another connection is answered again and again while this one is not.
+ * ConnectionWatch is responsible for noticing that the connection for commands stopped for good, and that the server refuses to write. The
+ * complete process shares the connection, so it cannot be replaced: the process ends when another one is answered again and again while this
+ * one is not. A refusal is an answer: the process waits for its end.
  */
 export class ConnectionWatch {
   readonly #options: ConnectionWatchOptions;
   readonly #ticker: Ticker;
   #misses = 0;
+  #refusal: Refusal | null = null;
 
   constructor(options: ConnectionWatchOptions) {
     this.#options = options;
@@ -86,26 +97,40 @@ export class ConnectionWatch {
     void this.#ticker.stop();
   }
 
+  /** What the server refuses; null while it serves, or does not answer. */
+  get refusal(): Refusal | null {
+    return this.#refusal;
+  }
+
   async #check(): Promise<void> {
     const { redis, settings, fail } = this.#options;
-    const hasStopped = !(await this.#isAnswered(redis)) && (await this.#isAnotherAnswered());
-    this.#misses = hasStopped ? this.#misses + 1 : 0;
+    const answer = await this.#write(redis);
+    const other = answer === null ? await this.#writeElsewhere() : answer;
+    this.#note(other === null ? await this.#options.probe() : other);
+    this.#misses = answer === null && other === 'served' ? this.#misses + 1 : 0;
     if (this.#misses < settings.maxReopens) return;
     this.stop();
     fail(new Error(`Redis did not answer the connection for commands ${this.#misses} times while it answered another one`));
   }
 
-  async #isAnotherAnswered(): Promise<boolean> {
-    const another = this.#options.open();
-    const isAnswered = await this.#isAnswered(another);
-    another.disconnect();
-    return isAnswered;
+  #note(answer: Answer): void {
+    this.#refusal = answer === 'served' ? null : answer;
+    this.#options.onRefusal(this.#refusal);
   }
 
-  /** On every shard: each may be on a node of its own. */
-  async #isAnswered(redis: RedisClient): Promise<boolean> {
+  async #writeElsewhere(): Promise<Answer> {
+    const another = this.#options.open();
+    const answer = await this.#write(another);
+    another.disconnect();
+    return answer;
+  }
+
+  /** On every shard: each may be on a node of its own. A read would not show a full memory, disk, or a lost replica. */
+  async #write(redis: RedisClient): Promise<Answer> {
     const { keys } = this.#options;
-    const reads = Array.from({ length: keys.shards }, (_, shard) => redis.exists(keys.shard(shard).outbox));
-    return (await Promise.allSettled(reads)).every(({ status }) => status === 'fulfilled');
+    const writes = Array.from({ length: keys.shards }, (_, shard) => redis.set(keys.shard(shard).probe, '', 'PX', PROBE_MS));
+    const errors = (await Promise.allSettled(writes)).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    if (errors.length === 0) return 'served';
+    return errors.map(refusalOf).find((refusal) => refusal !== null) ?? null;
   }
 }

@@ -10,8 +10,9 @@ export type RedisClient = Redis | Cluster;
  * - `commands`: every call ends within `COMMAND_TIMEOUT_MS`, also while Redis is away or the link is half open
  * - `blocking`: waits for as long as the server does; for BullMQ's workers
  * - `subscriber`: listens to channels
+ * - `look`: as `commands`, but asks also a server that still loads its data, and so hears that
  */
-type ConnectionRole = 'commands' | 'blocking' | 'subscriber';
+type ConnectionRole = 'commands' | 'blocking' | 'subscriber' | 'look';
 
 interface ConnectOptions {
   url: string;
@@ -42,10 +43,10 @@ export function connectRedis({ url, name, clientName, log, role = 'commands' }: 
     connectionName: clientName ?? `muster:${name}`,
     connectTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: reconnectDelay,
-    reconnectOnError: (error: Error): 2 | false => (error.message.startsWith('READONLY') ? 2 : false),
+    reconnectOnError: followPrimary(),
     ...roleOptions(role),
   };
-  const isBounded = role === 'commands';
+  const isBounded = role === 'commands' || role === 'look';
   const client = address.kind === 'cluster' ? openCluster(address.nodes, options, isBounded) : openNode(options, isBounded);
   const ownLog = log.child({ connection: name });
   if (clientName === undefined) reportOutages(client, url, ownLog);
@@ -67,6 +68,20 @@ function openCluster(nodes: ClusterNode[], redisOptions: NodeOptions, isBounded:
   return isBounded ? new BoundedCluster(nodes, options, COMMAND_TIMEOUT_MS) : new Cluster(nodes, options);
 }
 
+/**
+ * After a failover the address leads to another server than the open connection, which is reached by connecting again. A server that stays a
+ * replica would be connected to for each command, none of which would learn why: those of the next second are refused as they are.
+ */
+function followPrimary(): (error: Error) => 2 | false {
+  let lastAt = -Infinity;
+  return (error) => {
+    const now = performance.now();
+    if (!error.message.startsWith('READONLY') || now - lastAt < RECONNECT_MAX_MS) return false;
+    lastAt = now;
+    return 2;
+  };
+}
+
 function reconnectDelay(times: number): number {
   return Math.min(50 * times, RECONNECT_MAX_MS);
 }
@@ -75,6 +90,7 @@ function roleOptions(role: ConnectionRole): Record<string, unknown> {
   if (role === 'commands') {
     return { socketTimeout: SOCKET_TIMEOUT_MS, maxRetriesPerRequest: 20, enableAutoPipelining: true };
   }
+  if (role === 'look') return { ...roleOptions('commands'), enableReadyCheck: false };
   if (role === 'blocking') return { maxRetriesPerRequest: null, socketTimeout: SOCKET_TIMEOUT_MS };
   return { maxRetriesPerRequest: null, autoResubscribe: true };
 }

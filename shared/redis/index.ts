@@ -18,6 +18,9 @@ export {
   unreadableSchema,
 } from './read-records.ts';
 export { clockSkew, describeSkew, isEntryId, pairs, redisNow, scanHash, scanKeys, scanSortedSet } from './replies.ts';
+export { type Refusal, describeRefusal, refusalOf } from './refusals.ts';
+export { probeRefusal } from './probe-refusal.ts';
+export { knownRefusal, noteRefusal } from './report-outages.ts';
 export { runTogether } from './run-together.ts';
 export { type Script, type ScriptCall, loadScripts, runScript, scriptJson, sendCommand, sendInOneWrite } from './script.ts';
 export { Subscription } from './subscription.ts';

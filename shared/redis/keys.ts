@@ -115,6 +115,8 @@ function shardKeys(prefix: string) {
     signal: `${prefix}signal`,
     /** Channel: stops and input for running attempts, and losses of them; see the ledger's `parseWorkerSignal`. Kept: never. Bound: one. */
     workerSignal: `${prefix}signal:stop`,
+    /** String: written to find out whether Redis takes writes. Kept: a minute. Bound: one. */
+    probe: `${prefix}probe`,
     /** Prefix: BullMQ's queues. Kept: until a ticket ends, the last ended ones longer. Bound: `worker.keepFailedTickets` per queue. */
     queues: `${prefix}bull`,
   };

@@ -4,6 +4,7 @@ import type { Log } from '../log/index.ts';
 import { Ticker } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
+import { refusalOf } from './refusals.ts';
 
 export interface SubscriptionOptions {
   /** Opens a connection for channels; called again when one receives nothing any more. */
@@ -33,6 +34,8 @@ export class Subscription {
   readonly #ticker: Ticker;
   #lost = 0;
   #reopens = 0;
+  /** Whether Redis does not let it subscribe now: another connection would not help. */
+  #isRefused = false;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -69,24 +72,29 @@ export class Subscription {
       else onMessage(message);
     });
     // The client subscribes again after a reconnect; what fails here shows by its echo.
-    client.subscribe(...channels, this.#echo).catch((error: unknown) => log.debug({ err: error }, 'messages cannot be received now'));
+    client.subscribe(...channels, this.#echo).catch((error: unknown) => {
+      this.#isRefused ||= client === this.#client && refusalOf(error) !== null;
+      log.debug({ err: error }, 'messages cannot be received now');
+    });
   }
 
   #receiveEcho(): void {
     this.#lost = 0;
     this.#reopens = 0;
+    this.#isRefused = false;
   }
 
   async #check(): Promise<void> {
     const { redis, settings, log, fail } = this.#options;
     if (this.#lost >= LOST_ECHOES) {
-      if (this.#reopens >= settings.maxReopens) {
+      if (this.#reopens >= settings.maxReopens && !this.#isRefused) {
         this.close();
         fail(new Error(`The subscription was opened ${settings.maxReopens} times and received nothing`));
         return;
       }
       this.#reopens += 1;
       this.#lost = 0;
+      this.#isRefused = false;
       log.warn({ event: 'subscription.reopened', times: this.#reopens }, 'messages of other processes were not received; subscribed again');
       this.#client?.disconnect();
       this.#open();

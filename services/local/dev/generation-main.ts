@@ -61,12 +61,15 @@ async function run(): Promise<void> {
   const { SHUTDOWN_GRACE_MS: graceMs } = config.env;
   const retirement = new Retirement(graceMs);
   const failure = Promise.withResolvers<Error>();
+  const waiting = new AbortController();
+  void stopping.promise.then(() => waiting.abort());
   const starting = startLocalFleet({
     config,
     log,
     redis: { start: async () => config.env.REDIS_URL, stop: async () => undefined, abandon: () => undefined },
     onNewKey: (key) => writeLocalRecord(directory.path, { url: null, key }),
     fail: failure.resolve,
+    signal: waiting.signal,
     arrange: (services) => retirement.arrange(services),
   });
   let ending: Promise<void> | undefined;
@@ -92,7 +95,7 @@ async function run(): Promise<void> {
     await end(RETIRE_MS);
     process.exit(0);
   });
-  if (process.argv.includes('--announce'))
+  if (process.argv.includes('--announce') && !waiting.signal.aborted)
     await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
   await send({ kind: 'ready' });
 }

@@ -1,9 +1,7 @@
-import { MusterError } from '#shared/errors/index.ts';
 import type { Config } from '#shared/config/index.ts';
 import { type Parts, type Service, startFleet } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import { assertInstallation, isRedisUnavailable } from '#shared/redis/index.ts';
-import { ensureFirstKey, SignInLinks } from '#shared/tenants/index.ts';
+import { SignInLinks } from '#shared/tenants/index.ts';
 import { createApiService } from '../../api/create-api-service.ts';
 import { createChatService } from '../../chat/create-chat-service.ts';
 import { createDashboardService } from '../../dashboard/create-dashboard-service.ts';
@@ -11,6 +9,7 @@ import { createHubService } from '../../hub/create-hub-service.ts';
 import { createSchedulerService } from '../../scheduler/create-scheduler-service.ts';
 import { createWebhooksService } from '../../webhooks/create-webhooks-service.ts';
 import { createWorkerService, type DrainableService } from '../../worker/create-worker-service.ts';
+import { Installation } from './installation.ts';
 import type { LocalRedis } from '../redis/local-redis.ts';
 
 export interface LocalFleetOptions {
@@ -23,6 +22,8 @@ export interface LocalFleetOptions {
   fail: (error: Error) => void;
   /** Puts the services into the order of their start. By default the worker is last. */
   arrange?: (services: LocalServices) => readonly Service[];
+  /** Aborted when the fleet is to stop: a start that waits for Redis then ends, and the fleet can be stopped. */
+  signal?: AbortSignal;
 }
 
 export interface LocalServices {
@@ -42,7 +43,10 @@ export interface LocalFleet {
 /** Redis writes its last second down and ends within this time; it has no more work by then. */
 const REDIS_GRACE_MS = 4000;
 
-/** Starts Redis where needed and then every service of the fleet in this process. */
+/**
+ * Starts Redis where needed and then every service of the fleet in this process. While Redis does not answer or refuses to write, it waits
+ * and says why, and requests are answered with `unavailable.redis`.
+ */
 export async function startLocalFleet({
   config,
   log,
@@ -50,22 +54,23 @@ export async function startLocalFleet({
   onNewKey,
   fail,
   arrange = workerLast,
+  signal = new AbortController().signal,
 }: LocalFleetOptions): Promise<LocalFleet> {
   try {
     const url = await redis.start();
     const opened = Promise.withResolvers<SignInLinks>();
+    const installation = new Installation({ onNewKey, signal, log });
     const fleet = await startFleet({
       name: 'local',
       fail,
       config: { ...config, env: { ...config.env, REDIS_URL: url } },
       log,
       prepare: async (parts) => {
-        await assertInstallation(parts).catch(explainAbsence);
-        const newKey = await ensureFirstKey(parts);
-        if (newKey !== null) onNewKey(newKey);
+        // Before the port is asked for, so that the key reaches its owner also when that is taken.
+        await installation.prepare(parts);
         opened.resolve(new SignInLinks({ ...parts, lifetimeMs: parts.settings.signIn.linkMs }));
       },
-      create: (parts) => arrange(createLocalServices(parts)),
+      create: (parts) => [installation.service(parts), ...arrange(createLocalServices(parts))],
     });
     const stop = async (graceMs: number): Promise<void> => {
       await fleet.stop(graceMs);
@@ -93,12 +98,4 @@ function createLocalServices(parts: Parts): LocalServices {
 /** It starts when its producers are there, and is the first to drain. */
 function workerLast({ fronts, worker }: LocalServices): readonly Service[] {
   return [...fronts, worker];
-}
-
-/** A separate service waits for Redis; a person at a terminal needs the reason instead. */
-function explainAbsence(cause: unknown): never {
-  if (!isRedisUnavailable(cause)) throw cause;
-  const message =
-    'Redis does not answer. Check the address in REDIS_URL and that the server runs, or unset it for a Redis that Muster runs itself.';
-  throw new MusterError('unavailable.redis', message, { cause });
 }

@@ -68,8 +68,15 @@ interface RedisProbe {
 export async function probeRedis(address: LocalRedisAddress, timeoutMs = 1000): Promise<RedisProbe> {
   const answer = await request(address, timeoutMs);
   const pid = /^process_id:(\d+)/m.exec(answer)?.[1];
-  const state = answer.includes('+PONG') ? 'ready' : answer.includes('-LOADING') ? 'loading' : 'silent';
-  return { state, pid: pid === undefined ? null : Number(pid) };
+  return { state: stateOf(answer), pid: pid === undefined ? null : Number(pid) };
+}
+
+/** Refusals of a Redis that is up; the fleet waits for their end. */
+const UP = /\+PONG|^-(?:MISCONF|OOM|BUSY|NOREPLICAS|MASTERDOWN|READONLY) /m;
+
+function stateOf(answer: string): RedisProbe['state'] {
+  if (UP.test(answer)) return 'ready';
+  return answer.includes('-LOADING') ? 'loading' : 'silent';
 }
 
 /** Each probe is one connection without retries, unlike that of a client library. Empty when nothing answers. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Job, Worker, WorkerOptions } from 'bullmq';
-import type { RedisClient } from '../../redis/index.ts';
+import { refusalOf, type RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
 import { PermittedWorker } from '../permits/permitted-worker.ts';
 import type { TicketPermits } from '../permits/ticket-permits.ts';
@@ -29,7 +29,7 @@ export interface OpenConsumerOptions {
   /** Where its free slots take tickets that are not in BullMQ. */
   ready: ReadySource | undefined;
   process: ConsumerProcessor;
-  /** Called when the queue was polled, whether it had a job or not. */
+  /** Called when the queue was polled, whether it had a job or not, or Redis refused that. */
   onPolled: () => void;
   jobs: ConsumerJobOptions;
 }
@@ -108,7 +108,11 @@ export function openConsumer({
   worker.onPolled = onPolled;
   if (permits) worker.requirePermits(permits);
   if (ready) worker.takeReady({ ...ready, take: async (...slot) => countRun(await ready.take(...slot), count) });
-  worker.on('error', (error) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
+  worker.on('error', (error) => {
+    // Another connection would be refused as well.
+    if (refusalOf(error) !== null) onPolled();
+    source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now');
+  });
   const close = async (graceMs: number): Promise<boolean> => {
     const end = await within(worker.close(), graceMs);
     for (const connection of own) connection.disconnect();

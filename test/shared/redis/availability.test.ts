@@ -4,6 +4,7 @@ import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { ConnectionWatch } from '#shared/redis/availability.ts';
 import { createKeys } from '#shared/redis/keys.ts';
+import { probeRefusal } from '#shared/redis/probe-refusal.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -14,6 +15,7 @@ let server: RedisServer;
 let redis: RedisClient;
 let compared: number;
 let failures: string[];
+let refusals: (string | null)[];
 let watch: ConnectionWatch;
 
 beforeEach(async () => {
@@ -25,7 +27,16 @@ beforeEach(async () => {
     compared += 1;
     return connectRedis({ url: server.url, name: 'test', log });
   };
-  watch = new ConnectionWatch({ redis, keys: createKeys(2), open, settings, fail: (error) => failures.push(error.message) });
+  refusals = [];
+  watch = new ConnectionWatch({
+    redis,
+    keys: createKeys(2),
+    open,
+    probe: () => probeRefusal(server.url),
+    onRefusal: (refusal) => refusals.push(refusal?.word ?? null),
+    settings,
+    fail: (error) => failures.push(error.message),
+  });
   watch.start();
 });
 afterEach(async () => {
@@ -38,6 +49,18 @@ it('ends the process when its connection for commands stopped for good while Red
   redis.disconnect();
   await waitFor(() => failures.length > 0, { deadlineMs: 8000, what: 'the end' });
   expect(failures).toEqual(['Redis did not answer the connection for commands 2 times while it answered another one']);
+});
+
+it('leaves the process alone while Redis refuses to write, and says so until it does not', async () => {
+  await redis.call('CONFIG', 'SET', 'min-replicas-to-write', '1');
+  await waitFor(() => refusals.filter((word) => word === 'NOREPLICAS').length > 2 * settings.maxReopens, {
+    deadlineMs: 8000,
+    what: 'its word',
+  });
+  expect(watch.refusal?.word).toBe('NOREPLICAS');
+  await redis.call('CONFIG', 'SET', 'min-replicas-to-write', '0');
+  await waitFor(() => watch.refusal === null, { deadlineMs: 8000, what: 'it to serve' });
+  expect([compared, failures]).toEqual([0, []]);
 });
 
 it('leaves the process alone while Redis is away', async () => {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { COMMAND_TIMEOUT_MS, connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
 import { isRedisUnavailable } from '#shared/redis/availability.ts';
+import { refusalOf } from '#shared/redis/refusals.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startRedis } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -76,6 +77,51 @@ describe('Redis counts as unavailable', () => {
     cleanUps.push(() => server.stop());
     const redis = connect(server.url);
     expect(await failure(() => redis.set('a', 'x'.repeat(2_000_000)).then(() => redis.set('b', 'x')))).toBe(UNAVAILABLE);
+  });
+
+  it.each([
+    ['LOADING', 'LOADING Redis is loading the dataset in memory'],
+    ['MISCONF', 'MISCONF Errors writing to the AOF file: No space left on device'],
+    ['NOREPLICAS', 'NOREPLICAS Not enough good replicas to write. script: 6cb2, on @user_script:1.'],
+    // On Redis 6, from within a script.
+    [
+      'OOM',
+      "ERR Error running script (call to f_6c4c): @user_script:215: @user_script: 215: -OOM command not allowed when used memory > 'maxmemory'.",
+    ],
+    [
+      'READONLY',
+      "ERR Error running script (call to f_1028): @user_script:4: @user_script: 4: -READONLY You can't write against a read only replica.",
+    ],
+    ['MASTERDOWN', "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."],
+    ['CLUSTERDOWN', 'CLUSTERDOWN The cluster is down'],
+    ['TRYAGAIN', 'TRYAGAIN Multiple keys request during rehashing of slot'],
+    ['BUSY', 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'],
+    ['UNBLOCKED', 'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)'],
+    ['NOAUTH', 'NOAUTH Authentication required.'],
+    ['WRONGPASS', 'WRONGPASS invalid username-password pair or user is disabled.'],
+    ['WRONGPASS', 'ERR invalid password'],
+    ['NOPERM', "NOPERM this user has no permissions to run the 'set' command"],
+    ['NOPERM', "ERR The user executing the script can't run this command or subcommand script: 6cb2, on @user_script:1."],
+    ['DENIED', 'DENIED Redis is running in protected mode because protected mode is enabled'],
+    ['MAXCLIENTS', 'ERR max number of clients reached'],
+    ['MAXCLIENTS', 'ERR max number of clients + cluster connections reached'],
+    ['QUOTA', 'ERR max requests limit exceeded. Limit: 500000, Usage: 500000.'],
+    ['QUOTA', 'ERR max daily request limit exceeded. Limit: 10000, Usage: 10000.'],
+    ['QUOTA', 'ERR max concurrent connections exceeded'],
+  ])('when it refuses: %s, "%s"', (word, message) => {
+    expect(refusalOf(new Error(message))?.word).toBe(word);
+    expect(isRedisUnavailable(new Error(message))).toBe(true);
+    const transaction = new Error('EXECABORT Transaction discarded because of previous errors.');
+    expect(refusalOf(Object.assign(transaction, { previousErrors: [new Error(message)] }))?.word).toBe(word);
+  });
+
+  it.each([
+    'WRONGTYPE Operation against a key',
+    'BUSYGROUP Consumer Group name already exists',
+    'NOSCRIPT No matching script',
+    'ERR syntax error',
+  ])('and not when it answers "%s"', (message) => {
+    expect(isRedisUnavailable(new Error(message))).toBe(false);
   });
 
   it('and not when we made a mistake', async () => {

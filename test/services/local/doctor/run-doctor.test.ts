@@ -232,6 +232,21 @@ test('a clock that differs from the one of Redis is told, with its direction', a
   }
 });
 
+test('a user without INFO, CONFIG and CLIENT is told what could not be checked, and gets the other checks', async () => {
+  const operator = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  await operator.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '&*', '+@all', '-info', '-config', '-client');
+  const url = server.url.replace('://', '://limited:secret@');
+  const { code, text } = await examine(configWith(url), url);
+  expect(code).toBe(0);
+  expect(text).toMatch(/skip +Redis version +could not be checked: NOPERM/);
+  expect(text).toMatch(/warn +Redis appendonly +could not be checked/);
+  for (const name of ['Redis writes', 'Data in Redis', 'Records', 'Workers', 'Limits', 'Clock'])
+    expect(text).toMatch(new RegExp(`^  ok +${name} `, 'm'));
+  await operator.call('ACL', 'SETUSER', 'limited', '-@write');
+  expect((await examine(configWith(url), url)).text).toMatch(/fail +Redis writes +are refused: NOPERM/);
+  operator.disconnect();
+});
+
 test('a Redis that does not answer is one failed check', async () => {
   const { code, text } = await examine(configWith('redis://127.0.0.1:1'), 'redis://127.0.0.1:1');
   expect(code).toBe(1);
