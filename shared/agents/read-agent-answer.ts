@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AgentContext, type AgentResult, type AgentUsage, modelNameSchema } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
+import { parseExactJson } from '../text/index.ts';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 /** Tokens and millionths of a dollar are integers; a fraction is rounded. No sum of a day comes near what a number can hold. */
@@ -66,7 +67,7 @@ function problemsOf(error: z.ZodError): string[] {
 export function parseAgentAnswer(text: string): AgentResult {
   let answer: unknown;
   try {
-    answer = JSON.parse(text);
+    answer = parseExactJson(text, 'text');
   } catch (cause) {
     throw new TaskFailure('AGENT_ERROR', 'The answer is JSON that cannot be read', { cause });
   }

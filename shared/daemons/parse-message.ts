@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseExactJson } from '../text/index.ts';
 
 /** Why a message cannot be read; an `error` message answers with the code. */
 export type MessageProblem = 'message.not-json' | 'message.unknown-type' | 'message.invalid';
@@ -28,7 +29,7 @@ export function parseMessage<Message>(schemas: Readonly<Record<string, z.ZodType
 /** Undefined for a text that is no JSON. */
 export function parseJson(frame: string): unknown {
   try {
-    return JSON.parse(frame);
+    return parseExactJson(frame, 'text');
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { parseExactJson } from '#shared/text/index.ts';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { addPaging, type JsonOptions } from './options.ts';
@@ -102,7 +103,8 @@ function addHookDeliveryCommands(hooks: Command, contextOf: ContextOf): void {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // The server says where a number is that would lose digits.
+    return parseExactJson(text, 'raw');
   } catch {
     throw new InvalidArgumentError('Expected JSON.');
   }

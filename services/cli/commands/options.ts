@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseExactJson } from '#shared/text/index.ts';
 
 /** What a command without other options takes. */
 export interface JsonOptions {
@@ -30,7 +31,7 @@ function parsePair(pair: string, before: Record<string, unknown> = {}): Record<s
 
 function parseValue(value: string): unknown {
   try {
-    return JSON.parse(value);
+    return parseExactJson(value, 'text');
   } catch {
     return value;
   }

@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { parseExactJson } from '#shared/text/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import type { HookStore } from '../hook-store.ts';
 import { type Hook, hookNotFound } from '../hook.ts';
@@ -88,7 +89,7 @@ function postReplay({ store, deliveries, answering }: DeliveryRouteParts): Route
           details: { delivery: params.delivery },
         });
       }
-      const webhook = { event, eventType: eventType ?? event, delivery: `replay-${ulid()}`, payload: JSON.parse(payload) as unknown };
+      const webhook = { event, eventType: eventType ?? event, delivery: `replay-${ulid()}`, payload: parseExactJson(payload, 'raw') };
       const { body } = await makeTaskOf(answering, hook, { ...webhook, bytes: bytes ?? 0, origin: 'replay' });
       return { status: 202, body };
     },

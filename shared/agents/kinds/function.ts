@@ -93,8 +93,14 @@ function readAnswer(answer: unknown): AgentResult {
   if (answer === undefined || answer === null) return {};
   if (typeof answer === 'string') return { output: answer };
   const { result, ...rest } = readAgentAnswer(answer);
-  // What is not JSON (a cycle, a BigInt) must fail here, as the attempt's own fault, and not where it is recorded.
-  return result === undefined ? rest : { ...rest, result: JSON.parse(JSON.stringify(result) ?? 'null') as unknown };
+  // What is not JSON (a cycle, a BigInt, an endless number) must fail here, as the attempt's own fault, and not where it is recorded.
+  return result === undefined ? rest : { ...rest, result: JSON.parse(JSON.stringify(result, onlyFinite) ?? 'null') as unknown };
+}
+
+/** `JSON.stringify` makes null of what is no number in JSON. */
+function onlyFinite(name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TaskFailure('AGENT_ERROR', `The result has ${value} at "${name}", which is no number in JSON`);
 }
 
 /** Returns the `run` that a file exports; rejects with RESOURCE_NOT_FOUND when there is none. */

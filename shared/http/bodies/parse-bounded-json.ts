@@ -1,4 +1,5 @@
 import { MusterError } from '../../errors/index.ts';
+import { endOfString, findInexact, parseExactJson, truncate } from '../../text/index.ts';
 import { invalidRequest } from '../parse-input.ts';
 
 /** What JSON may be made of: parsing and checking it costs by its values, not by its bytes. */
@@ -10,17 +11,28 @@ export interface JsonBounds {
 }
 
 /**
- * Parses JSON within bounds, which are checked before the text is parsed. Throws the parser's own `SyntaxError`.
+ * Parses JSON within bounds, which are checked before the text is parsed. Numbers that would lose digits are kept as they were written, which
+ * `JSON.stringify` writes back. Throws the parser's own `SyntaxError`.
  * Errors: `request.too-large` for too many values, `request.invalid` for too many levels.
  */
 export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
   assertJsonBounds(text, bounds);
-  return JSON.parse(text);
+  return parseExactJson(text, 'raw');
 }
+
+/** The same for what is stored and computed with, where such a number is refused. Errors: `request.invalid` with its place, too. */
+export function parseSafeJson(text: string, bounds: JsonBounds): unknown {
+  assertJsonBounds(text, bounds);
+  const inexact = findInexact(text);
+  if (inexact === null) return JSON.parse(text);
+  const message = `the number ${truncate(inexact.digits, MAX_SHOWN_DIGITS)} would lose digits: send it as a text`;
+  throw invalidRequest([{ path: ['body', inexact.path].filter((part) => part !== '').join('.'), message }]);
+}
+
+const MAX_SHOWN_DIGITS = 50;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
@@ -41,16 +53,6 @@ function assertJsonBounds(text: string, { maxDepth, maxValues }: JsonBounds): vo
     } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth -= 1;
     if (values > maxValues) throw tooManyValues(maxValues);
   }
-}
-
-/** Where a string that begins at `start` ends. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at += 1;
-    else if (code === QUOTE) return at;
-  }
-  return text.length;
 }
 
 /** The fields of a form are separated by `&`. Errors: `request.too-large`. */

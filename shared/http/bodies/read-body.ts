@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { MusterError } from '../../errors/index.ts';
 import { networkOf } from '../rate-limits.ts';
 import type { OpenBodies } from '../server-load.ts';
-import { parseBoundedJson, type JsonBounds } from './parse-bounded-json.ts';
+import { parseSafeJson, type JsonBounds } from './parse-bounded-json.ts';
 import { readBytes } from './read-bytes.ts';
 
 export interface BodyBounds extends JsonBounds {
@@ -74,7 +74,7 @@ function parseBody(bytes: Buffer, bounds: JsonBounds): unknown {
 
 function parseText(bytes: Buffer, bounds: JsonBounds): unknown {
   try {
-    return parseBoundedJson(utf8.decode(bytes), bounds);
+    return parseSafeJson(utf8.decode(bytes), bounds);
   } catch (cause) {
     if (cause instanceof MusterError) throw cause;
     throw new MusterError('request.malformed', 'The body cannot be read: expected valid JSON in UTF-8', { cause });

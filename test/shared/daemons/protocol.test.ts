@@ -60,6 +60,14 @@ describe('messages', () => {
     expect(parseHubMessage(JSON.stringify(cancel))).toEqual({ ok: true, message: cancel });
   });
 
+  it('keep the digits of numbers that would lose some, as texts', () => {
+    const frame = JSON.stringify({ type: 'task.completed', ...attempt, result: { order: 0 } }).replace(
+      '"order":0',
+      '"order":7615917337495251231',
+    );
+    expect(parseDaemonMessage(frame)).toMatchObject({ ok: true, message: { result: { order: '7615917337495251231' } } });
+  });
+
   it('read a usage of an older daemon as one of one model', () => {
     const usage = { inputTokens: 3, model: 'large' };
     expect(parseDaemonMessage(JSON.stringify({ type: 'task.completed', ...attempt, usage }))).toEqual({

@@ -344,6 +344,16 @@ describe('what a request has to look like', () => {
     expect((await post('/maybe', '{"reason":"r"}')).body).toEqual({ reason: 'r' });
   });
 
+  it.each([
+    ['{"any":{"rows":[{"order":7615917337495251231}]}}', 'body.any.rows.0.order', '7615917337495251231'],
+    ['{"any":1e400}', 'body.any', '1e400'],
+    ['{"any":[0.12345678901234567890123]}', 'body.any.0', '0.12345678901234567890123'],
+  ])('a number of %s that would lose digits is refused with its place', async (text, path, digits) => {
+    const { status, body } = await post('/json', text);
+    const message = `the number ${digits} would lose digits: send it as a text`;
+    expect([status, body]).toMatchObject([422, { code: 'request.invalid', details: { problems: [{ path, message }] } }]);
+  });
+
   it('data that is nested too deep is a mistake of the sender, not of ours', async () => {
     expect((await post('/json', nested(20))).status).toBe(204);
     const { status, body } = await post('/json', nested(20_000));

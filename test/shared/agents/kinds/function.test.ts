@@ -84,6 +84,8 @@ describe('a function agent', () => {
     ['a number', 7],
     ['an unknown field', { text: 'lost' }],
     ['a result with a BigInt', { result: 1n }],
+    ['a result with an endless number, which JSON would make null', { result: { rate: 1 / 0 } }],
+    ['a result with what is no number', { result: [Number.NaN] }],
   ])('fails with AGENT_ERROR when it answers with %s', async (_name, answer) => {
     expect(await failureOf(attempt(given(() => Promise.resolve(answer as AgentResult))))).toMatchObject({ code: 'AGENT_ERROR' });
   });

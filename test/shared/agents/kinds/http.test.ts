@@ -48,6 +48,13 @@ const events =
   };
 
 describe('an http agent', () => {
+  it('keeps the digits of numbers that would lose some, as texts', async () => {
+    const observed = await given((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"result":{"order":7615917337495251231,"n":0.1,"far":1e400}}');
+    });
+    expect(await attempt(observed)).toEqual({ result: { order: '7615917337495251231', n: 0.1, far: '1e400' } });
+  });
+
   it('posts the task with the trace, and answers with the JSON it gets', async () => {
     const answer = { output: 'done', result: [1], usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 } };
     const observed = await given(
