@@ -1,5 +1,6 @@
 import { Router } from 'express';
-import { createRouter, createServerLoad, RefusalLimit, rememberRoutes, type RouteDescription } from '#shared/http/index.ts';
+import { createGuardedFetch } from '#shared/agents/index.ts';
+import { createRouter, createServerLoad, RefusalLimit, rememberRoutes, type RouteDescription, SharedCalls } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { acceptTask } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
@@ -10,7 +11,9 @@ import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import { IDENTITIES } from './deliveries/identify-delivery.ts';
 import { HookDeliveries } from './deliveries/hook-deliveries.ts';
 import type { AnswerWebhookParts } from './answer-webhook.ts';
-import { receiveHook, RECEIVER_PATH } from './receive-hook.ts';
+import { confirmBy } from './handshakes/sns.ts';
+import { JudgedBytes } from './judged-bytes.ts';
+import { receiveHandshake, receiveHook, type ReceiveHookParts, RECEIVER_PATH } from './receive-hook.ts';
 import { z } from 'zod';
 import { PROVIDERS } from './providers/registry.ts';
 
@@ -30,23 +33,27 @@ export function createWebhooksService(parts: Parts): Service {
     idempotencyMs: tasks.idempotencyMs,
     repeatMs: webhooks.repeatMs,
     record: (hook, delivery) => void deliveries.add(hook, delivery),
+    store,
+    confirm: confirmBy(createGuardedFetch(parts.config.settings.outbound)),
     accept: (request) => acceptTask(parts, request),
   };
   const router = Router();
-  router.post(
-    RECEIVER_PATH,
-    receiveHook({
-      ...answering,
-      store,
-      lookup: new HookLookup(store),
-      log,
-      load: createServerLoad(http),
-      refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),
-      maxBodyBytes: webhooks.maxBodyBytes,
-      // A new tenant may not be in the directory yet, so only a tenant known as disabled counts.
-      isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
-    }),
-  );
+  const found = new SharedCalls((id) => store.findAnywhere(id));
+  const receiving: ReceiveHookParts = {
+    ...answering,
+    lookup: new HookLookup(store),
+    findHook: async (id) => (await found.join(id)).answer,
+    log,
+    load: createServerLoad(http),
+    refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),
+    judged: new JudgedBytes(webhooks.maxBodyBytes),
+    maxBodyBytes: webhooks.maxBodyBytes,
+    // A new tenant may not be in the directory yet, so only a tenant known as disabled counts.
+    isTenantDisabled: (tenant) => parts.tenants.get(tenant)?.disabled === true,
+  };
+  // Not as routes: of a hook without a handshake these methods are not allowed.
+  router.use(RECEIVER_PATH, receiveHandshake(receiving));
+  router.post(RECEIVER_PATH, receiveHook(receiving));
   rememberRoutes(router, [describeReceiver(RECEIVER_PATH)]);
   const hasAgent = async (tenant: string, agent: string): Promise<boolean> => (await parts.findAgent(tenant, agent)) !== null;
   router.use(
@@ -91,7 +98,7 @@ const taken = z.strictObject({
   identity: z.enum(IDENTITIES).meta({ description: "What the delivery is recognized by: the sender's id, what was signed, or nothing." }),
   reason: z.string().optional().meta({ description: 'Why it is a repeat, or runs again.' }),
 });
-const handshake = z.strictObject({ challenge: z.string() }).meta({ description: "Slack's check of a new address." });
+const handshake = z.record(z.string(), z.string()).meta({ description: "A sender's check of a new address, in the form that it wants." });
 
 /** The receiver for the documentation. It is no `Route`, because each provider signs the bytes in its own form. */
 function describeReceiver(path: string): RouteDescription {
@@ -112,11 +119,14 @@ function describeReceiver(path: string): RouteDescription {
     bodyMedia: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
     responses: {
       202: taken.describe('A new task.'),
-      200: z.union([taken, handshake]).describe("The task of the same delivery that came before; or the answer to Slack's handshake."),
+      200: z
+        .union([taken, handshake])
+        .describe("The task of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header."),
     },
     problems: {
       400: '`request.malformed`: the body or a header cannot be read.',
       401: '`auth.bad-signature`: the signature is missing, does not match, or is outside of its window.',
+      403: "`hook.handshake-refused`: the verify token is wrong, the hook has a secret already, or the address to confirm is not its sender's.",
       404: '`hook.not-found`: there is no such hook, or it or its tenant is disabled.',
       413: '`request.too-large`: the body is over `webhooks.maxBodyBytes`, or has more members and elements than `webhooks.maxBodyValues`.',
       415: '`request.unsupported-media-type`: the body is compressed.',

@@ -55,6 +55,7 @@ export const ERROR_CODES = {
   'daemon.not-found': { status: 404, retry: 'never', title: 'No such daemon' },
   'daemon.name-taken': { status: 409, retry: 'never', title: 'Another daemon has this name' },
   'hook.delivery-not-found': { status: 404, retry: 'never', title: 'No such delivery of a hook is kept' },
+  'hook.handshake-refused': { status: 403, retry: 'never', title: 'The handshake is not that of the hook' },
   'hook.not-replayable': { status: 409, retry: 'never', title: 'The delivery cannot be replayed' },
   'hook.not-found': { status: 404, retry: 'never', title: 'No such hook' },
   'delivery.not-found': { status: 404, retry: 'never', title: 'No such delivery' },

@@ -1,6 +1,7 @@
 import type { BinaryLike } from 'node:crypto';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
+import { getsSecret, HANDSHAKE_NAMES, handshakeProblem } from '../handshakes/handshakes.ts';
 import { equalBodiesSchema } from './github.ts';
 import {
   badSignature,
@@ -20,6 +21,22 @@ import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.
 /** What a signed content is made of. */
 const WORDS = ['{body}', '{timestamp}', '{id}'] as const;
 const WORD = /\{[^{}]*\}/g;
+
+/** How a sender checks the address. */
+const handshakeOptions = {
+  /** The sender whose check of the address is answered; without it none is. */
+  handshake: z.enum(HANDSHAKE_NAMES).optional(),
+  /** The word that the sender is given, too, for handshakes that have one. */
+  verifyToken: z.string().min(1).max(200).optional(),
+};
+
+/** Adds what is wrong with a handshake for its provider. */
+function checkHandshake(hasSecret: boolean): (options: z.infer<z.ZodObject<typeof handshakeOptions>>, context: z.RefinementCtx) => void {
+  return ({ handshake, verifyToken }, context) => {
+    const problem = handshake === undefined ? null : handshakeProblem(handshake, { hasSecret, verifyToken });
+    if (problem !== null) context.addIssue({ code: 'custom', path: [problem.field], message: problem.message });
+  };
+}
 
 /** How a sender signs. */
 const optionsSchema = z
@@ -42,11 +59,13 @@ const optionsSchema = z
     secretEncoding: z.enum(['text', 'base64', 'hex']).default('text'),
     equalBodies: equalBodiesSchema.default('one'),
     ...nameHeaders,
+    ...handshakeOptions,
   })
   .superRefine((options, context) => {
     const problem = signedContentProblem(options);
     if (problem) context.addIssue({ code: 'custom', path: ['signedContent'], message: problem });
-  });
+  })
+  .superRefine(checkHandshake(true));
 type HmacOptions = z.infer<typeof optionsSchema>;
 
 type ContentOptions = Pick<HmacOptions, 'signedContent' | 'timestampHeader' | 'deliveryHeader'>;
@@ -71,6 +90,7 @@ export const hmac = {
   headers: {},
   hasSecret: true,
   secretProblem: hmacSecretProblem,
+  getsSecret: (options) => getsSecret(optionsSchema.safeParse(options).data?.handshake),
   options: {
     schema: optionsSchema,
     isRequired: true,
@@ -142,14 +162,16 @@ function signedContent({ headers, rawBody }: IncomingWebhook, options: HmacOptio
   return [fill(before), rawBody, fill(after)];
 }
 
-/** Where to find the names of event and delivery. */
-const namesSchema = z.strictObject({ equalBodies: equalBodiesSchema.optional(), ...nameHeaders });
+/** Where to find the names of event and delivery, and how the sender checks the address. */
+const namesSchema = z
+  .strictObject({ equalBodies: equalBodiesSchema.optional(), ...nameHeaders, ...handshakeOptions })
+  .superRefine(checkHandshake(false));
 
 /** Accepts everything: each sender who knows the address may make tasks. */
 export const none = {
   headers: {},
   hasSecret: false,
-  options: { schema: namesSchema, isRequired: false, problem: 'takes equalBodies, eventHeader and deliveryHeader only' },
+  options: { schema: namesSchema, isRequired: false, problem: `takes ${Object.keys(namesSchema.shape).join(', ')} only` },
   verify: verifyNone,
 } as const satisfies WebhookProvider;
 

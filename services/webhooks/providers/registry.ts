@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { HandshakeName } from '../handshakes/handshakes.ts';
 import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
 import { hmac, none } from './generic.ts';
@@ -25,15 +26,15 @@ export const givenOptionsSchema = z.union([z.looseObject({}), ...hookOptionsSche
 type GivenOptions = z.infer<typeof givenOptionsSchema>;
 
 /** Checks and reads a webhook of this provider. Throws what its `verify` throws. */
-export async function verifyWebhook(provider: ProviderName, incoming: IncomingWebhook): Promise<WebhookOutcome> {
+export async function verifyWebhook(provider: ProviderName, incoming: IncomingWebhook): Promise<WebhookEvent> {
   return await PROVIDERS[provider].verify(incoming);
 }
 
 /** The problem of a hook's secret, in a sentence; null for none. */
 export function secretProblem(provider: ProviderName, secret: string | null, options: unknown = null): string | null {
-  const { hasSecret, secretProblem: problemOf } = PROVIDERS[provider];
+  const { hasSecret, getsSecret, secretProblem: problemOf } = PROVIDERS[provider];
   if (!hasSecret) return secret === null ? null : `provider ${provider} checks nothing: leave the secret out`;
-  if (secret === null) return `provider ${provider} needs a secret`;
+  if (secret === null) return getsSecret?.(options) === true ? null : `provider ${provider} needs a secret`;
   return problemOf?.(secret, options) ?? null;
 }
 
@@ -86,20 +87,16 @@ export interface WebhookEvent {
   readonly payload: unknown;
 }
 
-/** The provider verifies the address of the hook; no task is made. */
-export interface WebhookChallenge {
-  readonly kind: 'challenge';
-  readonly challenge: string;
-}
-
-export type WebhookOutcome = WebhookEvent | WebhookChallenge;
-
 /** All that is known of one provider. Its line in the documentation is checked against the registry. */
 export interface WebhookProvider {
   /** The headers that it reads, by their names in lower case, with a sentence for the documentation. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whether its hooks have a secret. */
   readonly hasSecret: boolean;
+  /** Whether a hook with these options may be made without one, which its sender hands over. */
+  readonly getsSecret?: (options: unknown) => boolean;
+  /** How it checks the address of each hook; absent for not at all, or as `options.handshake` of the hook says. */
+  readonly handshake?: HandshakeName;
   /** The problem of a secret, in a sentence; null for none. Without it every secret is fine. */
   readonly secretProblem?: (secret: string, options: unknown) => string | null;
   /** The `options` that a hook may have; null for none. */
@@ -108,7 +105,7 @@ export interface WebhookProvider {
    * Checks that the provider sent this, and reads it. Throws `auth.bad-signature` when the proof is missing, wrong or outside its window.
    * Throws `request.malformed` when the body or a header cannot be read, `request.too-large` or `request.invalid` over the bounds of JSON.
    */
-  verify(incoming: IncomingWebhook): WebhookOutcome | Promise<WebhookOutcome>;
+  verify(incoming: IncomingWebhook): WebhookEvent | Promise<WebhookEvent>;
 }
 
 export interface ProviderOptions<Schema extends z.ZodType = z.ZodType> {

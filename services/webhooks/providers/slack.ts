@@ -13,10 +13,9 @@ import {
 } from './read-webhook.ts';
 import { equalBodiesOptions } from './github.ts';
 import { hmacMatches, readSignatures } from './signatures.ts';
-import type { IncomingWebhook, WebhookOutcome, WebhookProvider } from './registry.ts';
+import type { IncomingWebhook, WebhookEvent, WebhookProvider } from './registry.ts';
 
 const PREFIX = 'v0=';
-const MAX_CHALLENGE_CHARACTERS = 1000;
 
 /**
  * `X-Slack-Signature`: HMAC-SHA256 of version, time and body, with a window of 5 minutes. Takes the Events API,
@@ -28,14 +27,14 @@ export const slack = {
     'x-slack-request-timestamp': 'seconds since 1970, within 5 minutes of now.',
   },
   hasSecret: true,
+  handshake: 'slack',
   options: equalBodiesOptions,
   verify: verifySlack,
 } as const satisfies WebhookProvider;
 
-function verifySlack(incoming: IncomingWebhook): WebhookOutcome {
+function verifySlack(incoming: IncomingWebhook): WebhookEvent {
   const signed = readSigned(incoming);
   const payload = parseJsonOrForm(decodeBody(incoming.rawBody), incoming);
-  if (readField(payload, 'type') === 'url_verification') return { kind: 'challenge', challenge: readChallenge(payload) };
   const event = readEvent(payload);
   return { kind: 'event', event, eventType: event, delivery: readDelivery(payload), payload, signed, isIdProved: true };
 }
@@ -52,12 +51,6 @@ function readSigned({ rawBody, headers, secrets, nowMs }: IncomingWebhook): read
     throw badSignature('The signature does not match');
   }
   return content;
-}
-
-function readChallenge(payload: unknown): string {
-  const challenge = readField(payload, 'challenge');
-  if (typeof challenge === 'string' && challenge.length <= MAX_CHALLENGE_CHARACTERS) return challenge;
-  throw new MusterError('request.malformed', 'The handshake has no challenge');
 }
 
 /** `event.type` of the Events API, `type` of an interaction, and `slash_command` for the form that has neither. */

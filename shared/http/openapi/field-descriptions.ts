@@ -132,6 +132,8 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   session: 'The conversation in which it is a turn.',
   signedContent: 'What is signed, of `{body}`, `{timestamp}` and `{id}`.',
   secretEncoding: 'Whether the secret is text, or bytes in base64 (also after `whsec_`) or hex.',
+  handshake: 'The sender whose check of the address is answered; without it none is.',
+  verifyToken: 'The word that the sender is given, too, for handshakes that have one.',
   formerSecretUntil: 'Until when a former secret is valid too; null for none.',
   keepFormerSecret: 'Whether the former secret stays valid for `webhooks.secretOverlapMs`; `false` ends all former ones at once.',
   since: 'From when on.',

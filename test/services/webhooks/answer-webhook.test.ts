@@ -24,6 +24,8 @@ const parts: AnswerWebhookParts = {
   idempotencyMs: 60_000,
   repeatMs: 60_000,
   record: () => undefined,
+  store: { change: () => Promise.reject(new Error('no handshake')) },
+  confirm: () => Promise.reject(new Error('no handshake')),
   accept: (request) => acceptTask(fleet, request),
 };
 
@@ -44,8 +46,8 @@ async function github(body: string, delivery: string | undefined, event = 'pull_
   return { rawBody: Buffer.from(body), headers };
 }
 
-function idOf({ body }: WebhookAnswer): string {
-  if ('id' in body) return body.id;
+function idOf(answer: WebhookAnswer): string {
+  if (answer.kind !== 'handshake') return answer.body.id;
   throw new Error('expected a task');
 }
 
@@ -189,9 +191,9 @@ test('why a delivery was taken for a repeat is in its record and in the answer',
   await answerWebhook(keeping, hook(), await github(BODY, 'd-1'));
   const byId = await answerWebhook(keeping, hook(), await github(BODY, 'd-1'));
   const byBody = await answerWebhook(keeping, hook(), await github(BODY, 'd-2'));
-  expect([byId.body, byBody.body]).toMatchObject([
-    { identity: 'id', reason: 'A repeat: its id "d-1" came before, within 1 min' },
-    { identity: 'signed', reason: 'A repeat: what was signed came before under the id "d-1", and ids are not signed' },
+  expect([byId, byBody]).toMatchObject([
+    { body: { identity: 'id', reason: 'A repeat: its id "d-1" came before, within 1 min' } },
+    { body: { identity: 'signed', reason: 'A repeat: what was signed came before under the id "d-1", and ids are not signed' } },
   ]);
   expect(kept).toMatchObject([
     { verdict: 'accepted', identity: 'id', reason: null },
@@ -299,8 +301,9 @@ test("Slack's secret in a body is not kept with its delivery", async () => {
 test("Slack's handshake is answered with its challenge and makes no task", async () => {
   const asked = slack('{"type":"url_verification","challenge":"c-1"}');
   expect(await answerWebhook(parts, hook({ provider: 'slack' }), asked)).toEqual({
+    kind: 'handshake',
     status: 200,
-    body: { challenge: 'c-1' },
+    json: { challenge: 'c-1' },
   });
   expect(await fleet.redis.keys('*task:*')).toEqual([]);
 });

@@ -361,6 +361,30 @@ test('a delivery makes another task when it is replayed, unless its sender was n
   expect((await api('POST', `/v1/hooks/${id}/deliveries/${String(accepted?.['id'])}/replay`, undefined, reader)).status).toBe(403);
 });
 
+const bodyOf = (order: string): string => `{"order_id":${order},"rows":[{"n":1e400},{"n":0.1}]}`;
+
+test('numbers keep their digits: in input and session of a task, in the record of the delivery, and in its replay', async () => {
+  const template = '{{payload.order_id}} {{#payload.rows}}{{n}};{{/payload.rows}}';
+  const id = await makeHook({ provider: 'none', secret: null, template, session: 'order-{{payload.order_id}}' });
+  const made: unknown[] = [];
+  for (const order of ['7615917337495251231', '7615917337495251232']) {
+    const { status, body } = await post(id, bodyOf(order));
+    expect(status).toBe(202);
+    const task = await readTask(fleet.ledger, 'default', String(body['id']));
+    made.push([task?.body.input, task?.body.session]);
+  }
+  expect(made).toEqual(['1', '2'].map((end) => [`761591733749525123${end} 1e400;0.1;`, `order-761591733749525123${end}`]));
+  const [newest] = (await deliveriesOf(id, 2)).items;
+  const kept = await api('GET', `/v1/hooks/${id}/deliveries/${String(newest?.['id'])}`);
+  expect(kept.body['payload']).toBe(bodyOf('7615917337495251232'));
+  const replayed = await api('POST', `/v1/hooks/${id}/deliveries/${String(newest?.['id'])}/replay`);
+  const again = await readTask(fleet.ledger, 'default', String(replayed.body['id']));
+  expect([again?.body.input, again?.body.session]).toEqual(made[1]);
+  const plain = await makeHook({ provider: 'none', secret: null });
+  const { body } = await post(plain, bodyOf('7615917337495251231'));
+  expect((await readTask(fleet.ledger, 'default', String(body['id'])))?.body.input).toContain(bodyOf('7615917337495251231'));
+});
+
 test('a test makes a task of an event without a proof, also while the hook is disabled', async () => {
   const id = await makeHook({ template: '{{event}} {{payload.number}}', enabled: false });
   const { status, body } = await api('POST', `/v1/hooks/${id}/test`, { event: 'pull_request.opened', payload: { number: 7 } });

@@ -13,8 +13,13 @@ const TEXT = '{"action":"opened"}';
 /** As hooks have them, of none. */
 const UNKNOWN = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const PER_MINUTE = 5;
+const MAX_BODY_BYTES = 100_000;
 
-const parts = await useEmptyParts({ agents: { echo: { kind: 'echo' } }, limits: { httpAnonymousPerMinute: PER_MINUTE } });
+const parts = await useEmptyParts({
+  agents: { echo: { kind: 'echo' } },
+  limits: { httpAnonymousPerMinute: PER_MINUTE },
+  webhooks: { maxBodyBytes: MAX_BODY_BYTES },
+});
 const { router } = createWebhooksService(parts);
 if (router === undefined) throw new Error('expected a router');
 const { url } = closeAfterTests(await serveApp(express().set('trust proxy', 1).use(router)));
@@ -41,10 +46,10 @@ async function makeHook(): Promise<string> {
 
 let deliveries = 0;
 
-async function send(to: string, from = address, signed = signature): Promise<number> {
+async function send(to: string, from = address, signed = signature, body = TEXT): Promise<number> {
   deliveries += 1;
   const own = { 'x-github-event': 'push', 'x-github-delivery': `d-${deliveries}`, 'x-hub-signature-256': signed };
-  const response = await fetch(`${url}/hooks/${to}`, { method: 'POST', headers: { ...own, 'x-forwarded-for': from }, body: TEXT });
+  const response = await fetch(`${url}/hooks/${to}`, { method: 'POST', headers: { ...own, 'x-forwarded-for': from }, body });
   return response.status;
 }
 
@@ -53,13 +58,37 @@ async function untilBlocked(call: () => Promise<number>): Promise<void> {
   await waitFor(async () => (await call()) === 429, { deadlineMs: 5000, what: 'the address to be refused' });
 }
 
-test('an address whose webhooks are refused too often is refused before anything else, and others are not', async () => {
+test('a right signature gets through from an address whose webhooks are refused too often, and a wrong one is told to wait', async () => {
   await untilBlocked(() => forge(hook));
-  const reads = vi.spyOn(parts.redis, 'hget');
-  expect(await send(hook)).toBe(429);
-  expect(reads).not.toHaveBeenCalled();
-  reads.mockRestore();
-  expect(await send(hook, '198.51.100.2')).toBe(202);
+  expect([await send(hook), await forge(hook), await send(hook)]).toEqual([202, 429, 202]);
+});
+
+test('of an address over its refusals few large bodies are read in a minute, and small ones all', async () => {
+  await untilBlocked(() => forge(hook));
+  const large = 'x'.repeat(MAX_BODY_BYTES);
+  const decoded = vi.spyOn(TextDecoder.prototype, 'decode');
+  for (let count = 0; count < 6; count += 1) expect(await send(hook, address, signature, large)).toBe(429);
+  expect(decoded.mock.calls.filter(([bytes]) => bytes?.byteLength === large.length)).toHaveLength(4);
+  decoded.mockRestore();
+  expect(await send(hook)).toBe(202);
+});
+
+test('large right bodies of a blocked address spend nothing of what is read of it', async () => {
+  await untilBlocked(() => forge(hook));
+  const large = JSON.stringify({ text: 'x'.repeat(MAX_BODY_BYTES - 100) });
+  const signed = await sign(SECRET, large);
+  for (let count = 0; count < 6; count += 1) expect(await send(hook, address, signed, large)).toBe(202);
+});
+
+test('what a blocked address is refused for is not recorded', async () => {
+  await untilBlocked(() => forge(hook));
+  const key = parts.keys.tenant('default').hookDeliveries(hook, 'refused');
+  const written = await waitFor(async () => (await parts.redis.xlen(key)) || null, {
+    deadlineMs: 5000,
+    what: 'the refusals to be recorded',
+  });
+  for (let count = 0; count < 5; count += 1) await forge(hook);
+  expect(await parts.redis.xlen(key)).toBeLessThanOrEqual(Math.max(written, PER_MINUTE + 1));
 });
 
 test.each([

@@ -82,30 +82,6 @@ test('an interaction is taken from the field payload of its form', async () => {
   expect(outcome).toMatchObject({ event: 'block_actions', delivery: '12321423423.333649436676', payload: { actions: [] } });
 });
 
-const HANDSHAKE = JSON.stringify({
-  token: 'Jhj5dZrVaK7ZwHHjRyZWjbDl',
-  challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P',
-  type: 'url_verification',
-});
-
-test('the documented handshake is answered with its challenge', async () => {
-  const outcome = await verifyWebhook('slack', request(HANDSHAKE));
-  expect(outcome).toEqual({ kind: 'challenge', challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P' });
-});
-
-test('a handshake that is not signed is refused', async () => {
-  const unsigned = request(HANDSHAKE, { 'x-slack-signature': undefined });
-  await expect(verifyWebhook('slack', unsigned)).rejects.toMatchObject({ code: 'auth.bad-signature' });
-});
-
-test.each([
-  ['has no challenge', '{"type":"url_verification"}'],
-  ['has a challenge that is no text', '{"type":"url_verification","challenge":{}}'],
-  ['has a challenge of 1001 characters', JSON.stringify({ type: 'url_verification', challenge: 'c'.repeat(1001) })],
-])('a signed handshake that %s is malformed', async (_, body) => {
-  await expect(verifyWebhook('slack', request(body))).rejects.toMatchObject({ code: 'request.malformed' });
-});
-
 test('a body is refused when one byte of it changed, and under another time', async () => {
   const asked = request(JSON.stringify(CALLBACK));
   const refusal = { code: 'auth.bad-signature' };
