@@ -1,7 +1,7 @@
 import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings, Settings } from '../config/index.ts';
 import type { AttemptModels, EndpointRequests } from '../models/index.ts';
 import type { Clock } from '../time/index.ts';
-import type { OutputFile } from './command/attempt-folder.ts';
+import type { OutputListing } from './command/folder/attempt-folder.ts';
 
 /** The definition of one kind of agent. */
 export type DefinitionOf<Kind extends AgentKind> = Extract<AgentDefinition, { kind: Kind }>;
@@ -56,7 +56,7 @@ export interface AttemptFiles {
   /** Puts the task's attachments into this folder, before the agent starts. */
   readonly bringIn: (folder: string) => Promise<void>;
   /** Keeps what the agent left, once it has ended well and nothing of it runs. The folder is removed after it. */
-  readonly takeOut: (files: readonly OutputFile[]) => Promise<void>;
+  readonly takeOut: (left: OutputListing) => Promise<void>;
   /** An address to which the agent can PUT artifacts, each below it by its name, while the attempt runs. */
   readonly uploadUrl?: () => Promise<string>;
 }

@@ -2,7 +2,7 @@ import { type AgentDefinition, type AgentKind, type AgentResult, type Config, in
 import { TaskFailure } from '../errors/index.ts';
 import type { AgentEnvironment, AgentRun, AgentRunner, AgentRunnersOptions, DefinitionOf, KindOfAgent } from './agent-kind.ts';
 import { command } from './command/command.ts';
-import { commandUser, commandUserProblem } from './command/command-user.ts';
+import { commandUserProblem, commandUsers } from './command/users/command-user.ts';
 import { daemon } from './kinds/daemon.ts';
 import { echo } from './kinds/echo.ts';
 import { functionKind } from './kinds/function.ts';
@@ -64,7 +64,7 @@ export async function assertAgents({ settings, env, directory, readVariable }: C
     sandbox: settings.commands.sandbox,
   });
   const runsCommands = Object.values(settings.agents).some(({ kind }) => kind === 'command');
-  const userProblem = runsCommands ? commandUserProblem(commandUser(settings.commands)) : null;
+  const userProblem = runsCommands ? commandUserProblem(commandUsers(settings.commands)) : null;
   if (userProblem !== null) problems.push(userProblem);
   if (problems.length > 0) throw invalidConfig(problems);
 }

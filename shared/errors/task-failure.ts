@@ -89,9 +89,20 @@ export class TaskFailure extends CodedError<string> {
 
 /**
  * What can hold a task without a slot: money, a provider's limits, a failing endpoint or agent, a paused agent, an input that came too often, no daemon
- * for it, a paused queue, or no worker for its queue.
+ * for it, a paused queue, no worker for its queue, or another tenant's commands where all run as one user.
  */
-export const HOLD_GATES = ['budget', 'provider', 'circuit', 'failures', 'agent', 'repeats', 'daemon', 'paused', 'worker'] as const;
+export const HOLD_GATES = [
+  'budget',
+  'provider',
+  'circuit',
+  'failures',
+  'agent',
+  'repeats',
+  'daemon',
+  'paused',
+  'worker',
+  'commands',
+] as const;
 
 /** What holds a task: it waits until all that this holds are released, or for its time. */
 export interface TaskHold {

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { checkAgents, commandUser, commandUserProblem, describeCgroups } from '#shared/agents/index.ts';
+import { checkAgents, commandUserProblem, commandUsers, describeCgroups } from '#shared/agents/index.ts';
 import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
 import { type CheckResult, checkRedis } from '#shared/doctor/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
@@ -137,21 +137,36 @@ export function checkNode(version: string): CheckResult {
 export function checkCommands(config: Config, ownUid = process.getuid?.(), platform: NodeJS.Platform = process.platform): CheckResult[] {
   const { agents } = config.settings;
   if (!Object.values(agents).some(({ kind }) => kind === 'command')) return [];
-  return [checkUser(config, ownUid), ...checkRedisPassword(config), ...checkPlatform(config, platform)].map(({ state, detail }) => ({
-    name: 'Commands',
-    state,
-    detail,
-  }));
+  return [checkUsers(config, ownUid, platform), ...checkRedisPassword(config), ...checkPlatform(config, platform)].map(
+    ({ state, detail }) => ({
+      name: 'Commands',
+      state,
+      detail,
+    }),
+  );
 }
 
-function checkUser({ env, settings }: Config, uid: number | undefined): Omit<CheckResult, 'name'> {
-  const user = commandUser(settings.commands, uid);
-  const problem = commandUserProblem(user, uid);
+function checkUsers({ env, settings }: Config, ownUid: number | undefined, platform: NodeJS.Platform): Omit<CheckResult, 'name'> {
+  const users = commandUsers(settings.commands, { ownUid, platform });
+  const problem = commandUserProblem(users, { ownUid, platform });
   if (problem !== null) return { state: 'fail', detail: problem };
-  if (user !== null) return { state: 'ok', detail: `run as user ${user.uid}, which may not read what is the fleet's` };
+  if (users.kind === 'each') {
+    const range = `${users.first} to ${users.first + users.count - 1}`;
+    return {
+      state: 'ok',
+      detail: `each attempt runs as a user of its own (${range}), who may read nothing of the fleet's or of another attempt's`,
+    };
+  }
+  const turns = settings.commands.sharedUser
+    ? 'Tenants share that user (commands.sharedUser): the commands of one can read and change what those of another have'
+    : 'Commands of one tenant at a time run on a worker, because those of one user can read and change what others of it have';
+  if (users.kind === 'one') {
+    const shared = `run as user ${users.user.uid}, which may not read what is the fleet's`;
+    return { state: settings.commands.sharedUser ? 'warn' : 'ok', detail: `${shared}. ${turns}` };
+  }
   const detail =
-    `run as the fleet's own user (${uid ?? 'unknown'}): they can read ${resolve(env.MUSTER_DATA_DIR)} with its admin key and Redis, ` +
-    'and the memory of its processes where the system allows it. A worker that runs as root starts them as another user (MUSTER_COMMAND_UID)';
+    `run as the fleet's own user (${ownUid ?? 'unknown'}): they can read ${resolve(env.MUSTER_DATA_DIR)} with its admin key and Redis, ` +
+    `and the memory of its processes where the system allows it. ${turns}. A worker that runs as root on Linux gives each attempt its own user`;
   return { state: 'warn', detail };
 }
 

@@ -25,13 +25,17 @@ interface Prelude {
   readonly waits: boolean;
   /** Limits that a cgroup enforces. */
   readonly enforced: readonly Limit[];
+  /** Descriptors of this process's parents, which the program would get. */
+  readonly inherited: readonly number[];
+  /** Words that the program is started with in front of its own. */
+  readonly wrapper: readonly string[];
 }
 
 /**
  * What /bin/sh runs in place of the program before it becomes the program: it sets limits of the process (rlimits), which all that it
  * starts inherit. Null when there is nothing to do. A limit that the system keeps lower already stays.
  */
-export function buildPrelude({ limits, waits, enforced }: Prelude): string | null {
+export function buildPrelude({ limits, waits, enforced, inherited, wrapper }: Prelude): string | null {
   const { memoryMb, processes, openFiles, fileMb, cpuSeconds } = limits;
   const set = (limit: Limit, command: (value: number) => string): string[] => {
     const value = limits[limit];
@@ -39,6 +43,7 @@ export function buildPrelude({ limits, waits, enforced }: Prelude): string | nul
   };
   const lines = [
     ...(waits ? ['read -r go <&3 || exit 125', 'exec 3<&-'] : []),
+    ...inherited.map((descriptor) => `exec ${descriptor}>&-`),
     ...set('openFiles', (count) => ulimit(`-n ${count}`)),
     // In blocks of 512 bytes.
     ...set('fileMb', (mb) => ulimit(`-f ${mb * 2048}`)),
@@ -49,8 +54,8 @@ export function buildPrelude({ limits, waits, enforced }: Prelude): string | nul
     ...set('cpuSeconds', (seconds) => `${ulimit(`-S -t ${seconds}`)}; ${ulimit(`-H -t ${seconds + CPU_GRACE_SECONDS}`)}`),
   ];
   const isUnlimited = [memoryMb, processes, openFiles, fileMb, cpuSeconds].every((value) => value === 'none');
-  if (isUnlimited && !waits) return null;
-  return [...lines, ulimit('-c 0'), 'exec "$@"'].join('\n');
+  if (isUnlimited && !waits && inherited.length === 0 && wrapper.length === 0) return null;
+  return [...lines, ulimit('-c 0'), ['exec', ...wrapper, '"$@"'].join(' ')].join('\n');
 }
 
 function ulimit(words: string): string {

@@ -1,8 +1,6 @@
-import { chown, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { CommandRun } from './command-run.ts';
-import type { CommandUser } from './command-user.ts';
-import type { AttemptFolder } from './attempt-folder.ts';
+import type { AttemptFolder } from './folder/attempt-folder.ts';
 import type { Preset } from './presets/preset.ts';
 import { PRESETS } from './presets/presets.ts';
 
@@ -39,7 +37,6 @@ export interface CommandLinePlace {
   readonly cwd: string;
   readonly mark: string;
   readonly folder: AttemptFolder;
-  readonly user: CommandUser | null;
   /** Names of the variables that the program gets. */
   readonly variables: readonly string[];
 }
@@ -55,7 +52,7 @@ export async function buildCommandLine(
   place: CommandLinePlace,
 ): Promise<CommandLine> {
   const { program, args } = commandOf(definition);
-  const path = args.includes(PROMPT_FILE) ? await writePrompt(task.input, place) : PROMPT_FILE;
+  const path = args.includes(PROMPT_FILE) ? await place.folder.writePrompt(task.input) : PROMPT_FILE;
   const file = program.includes('/') ? resolve(place.base, program) : program;
   const own = args.map((arg) => (arg === PROMPT ? task.input : arg === PROMPT_FILE ? path : arg));
   const [first = file, ...rest] = [...fillSandbox(sandbox, place), file, ...own];
@@ -63,7 +60,7 @@ export async function buildCommandLine(
 }
 
 /** The words of a sandbox for one attempt. */
-export function fillSandbox(words: readonly string[], { folder, cwd, mark, variables }: Omit<CommandLinePlace, 'base' | 'user'>): string[] {
+export function fillSandbox(words: readonly string[], { folder, cwd, mark, variables }: Omit<CommandLinePlace, 'base'>): string[] {
   const values: Readonly<Record<string, string>> = {
     dir: folder.path,
     work: folder.work,
@@ -74,12 +71,4 @@ export function fillSandbox(words: readonly string[], { folder, cwd, mark, varia
   };
   const fill = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (word, name: string) => values[name] ?? word);
   return words.flatMap((word) => (word.includes(VARIABLE) ? variables.map((name) => fill(word.replaceAll(VARIABLE, name))) : [fill(word)]));
-}
-
-/** Beside the working folder, where the program's own files are. */
-async function writePrompt(prompt: string, { folder, user }: CommandLinePlace): Promise<string> {
-  const path = join(folder.path, 'prompt.txt');
-  await writeFile(path, prompt, { mode: 0o600 });
-  if (user !== null) await chown(path, user.uid, user.gid);
-  return path;
 }

@@ -1,9 +1,10 @@
 import type { AgentContext, CommandSettings } from '../../config/index.ts';
 import type { AgentRun, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
-import type { AttemptFolder } from './attempt-folder.ts';
+import type { AttemptFolder } from './folder/attempt-folder.ts';
 import type { RunningCommands } from './processes/attempt-processes.ts';
 import type { CommandCgroups } from './processes/cgroup.ts';
-import type { CommandUser } from './command-user.ts';
+import type { AttemptUser, UserSource } from './users/attempt-users.ts';
+import type { TenantTurn } from './users/tenant-turn.ts';
 
 /** What a command needs of an attempt. */
 export interface CommandRun extends Pick<AgentRun<DefinitionOf<'command'>>, 'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files'> {
@@ -20,12 +21,15 @@ export interface CommandOptions {
   readonly settings: CommandSettings;
   /** Where attempts get cgroups of their own. */
   readonly cgroups: CommandCgroups;
-  /** Who programs run as; null for the user of this process. */
-  readonly user: CommandUser | null;
+  /** Who programs run as. */
+  readonly users: UserSource;
+  /** Where they share a user: whose run. */
+  readonly turn: TenantTurn | null;
 }
 
-/** Of one attempt: the mark of its processes, and where it may write. */
+/** Of one attempt: the mark of its processes, where it may write, and its user, null being the user of this process. */
 export interface CommandPlace {
   readonly mark: string;
   readonly folder: AttemptFolder;
+  readonly user: AttemptUser | null;
 }

@@ -11,7 +11,9 @@ import { findProgramProblem } from './program-file.ts';
 import { runCommand } from './run-command.ts';
 import { readVariables } from './command-environment.ts';
 import type { CommandRun } from './command-run.ts';
-import { commandUser } from './command-user.ts';
+import { openUserSource } from './users/attempt-users.ts';
+import { commandUsers, isUserShared } from './users/command-user.ts';
+import { TenantTurn } from './users/tenant-turn.ts';
 
 type CommandEnvironment = Pick<AgentEnvironment, 'directory' | 'readSecret' | 'sandbox'>;
 type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'fleetId' | 'commands'>;
@@ -34,7 +36,10 @@ export function openCommandRunner({
   commands: settings = commandSettingsSchema.parse({}),
 }: CommandRunnerOptions): (run: CommandRun) => Promise<AgentResult> {
   const cgroups = openCgroups(settings.cgroup);
-  const options = { directory, settings, fleetId, cgroups, running: trackCommands(settings.pollMs), user: commandUser(settings) };
+  const users = commandUsers(settings);
+  const turn = isUserShared(users) && !settings.sharedUser ? new TenantTurn(settings.folder) : null;
+  const running = trackCommands(settings.pollMs);
+  const options = { directory, settings, fleetId, cgroups, running, users: openUserSource(users), turn };
   return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
 }
 

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
+import { tmpdir } from 'node:os';
+import { type AttemptFolder, openAttemptFolder } from './folder/attempt-folder.ts';
 import { commandOf, fillSandbox, presetOf, sandboxOf } from './command-line.ts';
 import { createMark } from './processes/attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
@@ -9,6 +10,7 @@ import { openOutput, type OutputReader, readText } from './read-output.ts';
 import { limitFailure, limitOfEnd, limitsOf } from './command-limits.ts';
 import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts';
 import { type CommandEnd, startFailure } from './spawn-command.ts';
+import type { AttemptUser } from './users/attempt-users.ts';
 import { type RunningCommand, startCommand } from './start-command.ts';
 import { reportUsageLines } from './usage-lines.ts';
 
@@ -17,37 +19,52 @@ import { reportUsageLines } from './usage-lines.ts';
  * Lines of stderr report usage. With `takesInput` its stdin stays open for messages, see `feedCommand`.
  * It sees PATH, LANG, `passEnv`, `env`, what `buildEnvironment` adds, and nothing else of this process's environment.
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards. Before the start the
- * task's files come into `in`; after a good end what lies in `out` becomes the task's.
+ * task's files come into `in`; after a good end what lies in `out` becomes the task's. Where attempts have users of their own, this process does
+ * nothing in that folder once the program's user may enter it.
  * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.
  * Nothing that it started is left when this settles, as far as `AttemptProcesses` can find it.
  */
 export async function runCommand(run: CommandRun, options: CommandOptions): Promise<AgentResult> {
-  const { signal, log } = run.context;
+  const { signal } = run.context;
   signal.throwIfAborted();
   const mark = createMark(await options.fleetId(signal));
-  const folder = await openFolder(mark, options);
+  const endTurn = await options.turn?.take(run.task.tenant, mark);
+  try {
+    return await runAsUser(mark, run, options);
+  } finally {
+    await endTurn?.();
+  }
+}
+
+async function runAsUser(mark: string, run: CommandRun, options: CommandOptions): Promise<AgentResult> {
+  const { log } = run.context;
+  const { user, folder } = await openPlace(mark, options);
+  let isRemoved = true;
   try {
     await run.files?.bringIn(folder.in);
-    await folder.handOver();
-    signal.throwIfAborted();
-    const result = await runIn({ mark, folder }, run, options);
+    run.context.signal.throwIfAborted();
+    const result = await runIn({ mark, folder, user }, run, options);
     // Nothing runs any more that could change them.
     await run.files?.takeOut(await folder.listOutput());
     return result;
   } finally {
-    await folder
-      .remove()
-      .catch((error: unknown) =>
-        log.warn({ event: 'command.folder-left', folder: folder.path, err: error }, 'the folder of an attempt could not be removed'),
-      );
+    await folder.remove().catch((error: unknown) => {
+      isRemoved = false;
+      log.warn({ event: 'command.folder-left', folder: folder.path, err: error }, 'the folder of an attempt could not be removed');
+    });
+    await user?.release(isRemoved);
   }
 }
 
-async function openFolder(mark: string, { user, settings }: CommandOptions): Promise<AttemptFolder> {
+async function openPlace(mark: string, { users, settings }: CommandOptions): Promise<{ user: AttemptUser | null; folder: AttemptFolder }> {
+  let user: AttemptUser | null = null;
   try {
-    return await openAttemptFolder(mark, user, settings.folder);
+    user = await users(mark, settings.folder ?? tmpdir());
+    return { user, folder: await openAttemptFolder(mark, user, settings.folder) };
   } catch (cause) {
+    await user?.release(true);
+    if (cause instanceof TaskFailure) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TaskFailure('COMMAND_FAILED', `The attempt's own folder could not be made: ${reason}`, { cause });
   }

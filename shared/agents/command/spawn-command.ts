@@ -9,8 +9,10 @@ import { buildEnvironment } from './command-environment.ts';
 import { buildPrelude, limitsOf } from './command-limits.ts';
 import { buildCommandLine, type CommandLine, sandboxOf } from './command-line.ts';
 import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts';
-import type { CommandUser } from './command-user.ts';
+import type { CommandUser } from './users/command-user.ts';
+import { listInherited, shellFor } from './inherited-files.ts';
 import { findProgramProblem } from './program-file.ts';
+import { noNewPrivileges } from './users/no-new-privileges.ts';
 
 /** What is started for one attempt, and how. */
 export interface CommandPlan extends Pick<CommandLine, 'file' | 'args'> {
@@ -26,19 +28,19 @@ export interface CommandPlan extends Pick<CommandLine, 'file' | 'args'> {
 /** Throws what `startFailure` makes of a program that is not there, which a shell that sets limits first could not say as well. */
 export async function planCommand(
   run: CommandRun,
-  { directory, variables, settings, user }: CommandOptions,
+  { directory, variables, settings }: CommandOptions,
   place: CommandPlace,
 ): Promise<CommandPlan> {
   const { cwd: own, takesInput = false } = run.definition;
   const base = resolve(directory, own ?? '.');
   const cwd = own === undefined ? place.folder.work : base;
   const env = buildEnvironment(run, variables, place);
-  const linePlace = { ...place, base, cwd, user, variables: Object.keys(env) };
+  const linePlace = { ...place, base, cwd, variables: Object.keys(env) };
   const { file, args, hasPrompt } = await buildCommandLine(run, sandboxOf(run.definition, settings), linePlace);
   const problem = await findProgramProblem(file, cwd, env['PATH'] ?? '');
   if (problem !== null) throw startFailure(file, problem);
   const prompt = hasPrompt ? '' : run.task.input;
-  return { file, args, cwd, env, user, input: takesInput ? undefined : prompt, limits: limitsOf(run.definition, settings) };
+  return { file, args, cwd, env, user: place.user, input: takesInput ? undefined : prompt, limits: limitsOf(run.definition, settings) };
 }
 
 /** How a program ended: by code, by signal, or not even started. */
@@ -64,12 +66,12 @@ interface SpawnedCommand {
 export async function spawnCommand(plan: CommandPlan, cgroup: AttemptCgroup | undefined): Promise<SpawnedCommand> {
   // Only workers with command agents use it, and loading it takes a tenth of the start of a process.
   const { execa } = await import('execa');
-  const { cwd, env, user, input } = plan;
+  const { cwd, env, input } = plan;
   const { file, args } = withPrelude(plan, cgroup);
   const child = execa(file, args, {
     cwd,
     env,
-    ...user,
+    ...(plan.user === null ? {} : { uid: plan.user.uid, gid: plan.user.gid }),
     extendEnv: false,
     ...(input === undefined ? {} : { input }),
     ...(cgroup === undefined ? {} : { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] as const }),
@@ -95,9 +97,13 @@ export async function spawnCommand(plan: CommandPlan, cgroup: AttemptCgroup | un
 }
 
 /** Has a shell set the limits and then become the program. */
-function withPrelude({ file, args, limits }: CommandPlan, cgroup: AttemptCgroup | undefined): Pick<CommandPlan, 'file' | 'args'> {
-  const prelude = buildPrelude({ limits, waits: cgroup !== undefined, enforced: cgroup?.enforced ?? [] });
-  return prelude === null ? { file, args } : { file: '/bin/sh', args: ['-c', prelude, 'sh', file, ...args] };
+function withPrelude({ file, args, limits, user }: CommandPlan, cgroup: AttemptCgroup | undefined): Pick<CommandPlan, 'file' | 'args'> {
+  const inherited = listInherited();
+  const wrapper = user === null ? [] : noNewPrivileges();
+  const prelude = buildPrelude({ limits, waits: cgroup !== undefined, enforced: cgroup?.enforced ?? [], inherited, wrapper });
+  if (prelude === null) return { file, args };
+  const [shell = '/bin/sh', ...options] = shellFor(inherited);
+  return { file: shell, args: [...options, '-c', prelude, 'sh', file, ...args] };
 }
 
 /** The program begins once it is in its cgroup; where it could not be put there, it begins all the same. */

@@ -26,10 +26,10 @@ export interface RunningCommand {
 export async function startCommand(run: CommandRun, options: CommandOptions, place: CommandPlace): Promise<RunningCommand> {
   const plan = await planCommand(run, options, place);
   const { limits } = plan;
+  await place.folder.handOver();
   const cgroup = openCgroup(run, options.cgroups, { mark: place.mark, limits });
   const { pid, stdin, stdout, stderr, ended, onExit } = await spawnCommand(plan, cgroup);
-  const processes =
-    pid === undefined ? undefined : new AttemptProcesses({ mark: place.mark, leader: pid, folder: place.folder.path, cgroup });
+  const processes = pid === undefined ? undefined : new AttemptProcesses({ ...place, leader: pid, folder: place.folder.path, cgroup });
   let timer: NodeJS.Timeout | undefined;
   let breach: Limit | undefined;
   const stop = (): void => {
@@ -49,9 +49,9 @@ export async function startCommand(run: CommandRun, options: CommandOptions, pla
     });
   const finish = async (): Promise<number[]> => {
     clearTimeout(timer);
-    const left = await processes?.kill(options.settings.endMs);
+    const left = (await processes?.kill(options.settings.endMs)) ?? [];
     untrack?.();
-    return left ?? [];
+    return [...left, ...((await place.user?.end(options.settings.endMs)) ?? [])];
   };
   // What the program leaves behind may hold the pipes open.
   onExit(stop);

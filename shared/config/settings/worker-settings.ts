@@ -116,11 +116,22 @@ const systemUserSchema = z.union([z.literal('own'), z.number().int().min(0).max(
 /** How `command` agents are run, whichever they are. */
 export const commandSettingsSchema = z.strictObject({
   /**
-   * The user that programs run as, so that they cannot read the fleet's files; `MUSTER_COMMAND_UID` wins. Another user needs a worker that
-   * runs as root. Defaults to 65534 (nobody) where the worker is root, else to `own`.
+   * The users that programs run as, one for each attempt, so that they can read nothing of the fleet's or of each other's: `count` numbers from
+   * `first`, which nothing else on the machine may have. Needs a worker that runs as root on Linux, and is the default there, with numbers that
+   * no distribution uses.
+   */
+  users: z.strictObject({ first: z.number().int().min(1).max(4_294_967_294), count: z.number().int().min(1).max(1_000_000) }).optional(),
+  /**
+   * One user for all programs instead, or `own`; `MUSTER_COMMAND_UID` wins. Another user needs a worker that runs as root. Defaults to `own`
+   * where attempts get no users of their own.
    */
   uid: systemUserSchema.optional(),
-  /** Their group. Defaults to the number of the user. */
+  /**
+   * Programs that run as one user can read and change what others of them have. Commands of one tenant at a time run on a worker then, unless
+   * this says that it is known.
+   */
+  sharedUser: z.boolean().default(false),
+  /** The group of programs. Defaults to the number of the user. */
   gid: z.number().int().min(0).max(4_294_967_294).optional(),
   /**
    * Where attempts get cgroups (version 2) of their own: `auto` is below the cgroup of this process, where it may write there; else the path

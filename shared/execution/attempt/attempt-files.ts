@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { AttemptFiles as RunnerFiles, OutputFile } from '../../agents/index.ts';
+import type { AttemptFiles as RunnerFiles, OutputListing } from '../../agents/index.ts';
 import type { AgentAttachment, AgentLog } from '../../config/index.ts';
 import { hasCode, TaskFailure } from '../../errors/index.ts';
 import { cleanFileName, cleanMediaType, type FileAttempt, type FileSource, mediaTypeOfName, uniqueNames } from '../../files/index.ts';
@@ -71,8 +71,9 @@ export class AttemptFiles implements RunnerFiles {
   }
 
   /** A file that does not fit is left out with a warning: what the agent answered counts all the same. */
-  async takeOut(left: readonly OutputFile[]): Promise<void> {
+  async takeOut({ files: left, leftOut }: OutputListing): Promise<void> {
     const { maxFileBytes, maxPerTask } = this.#options.ports.files.settings;
+    for (const { name, reason } of leftOut) this.#warn(name, reason);
     const names = uniqueNames(left.slice(0, maxPerTask).map(({ name }) => cleanFileName(name.replaceAll('/', '-'))));
     if (left.length > maxPerTask) this.#warn(`${left.length - maxPerTask} files`, `a task keeps ${maxPerTask}`);
     for (const [at, name] of names.entries()) {
@@ -88,15 +89,12 @@ export class AttemptFiles implements RunnerFiles {
     return await fileLinks.address({ may: 'put', ...this.#by, until: this.#linksUntil });
   }
 
-  async #takeFile(name: string, file: OutputFile): Promise<void> {
-    const handle = await file.open();
+  async #takeFile(name: string, file: OutputListing['files'][number]): Promise<void> {
     try {
-      await this.#keep(name, mediaTypeOfName(name), handle.createReadStream({ autoClose: false }));
+      await this.#keep(name, mediaTypeOfName(name), file.read());
     } catch (error) {
       if (!(error instanceof TaskFailure) || error.code !== 'OUTPUT_TOO_LARGE') throw error;
       this.#warn(name, error.message);
-    } finally {
-      await handle.close();
     }
   }
 

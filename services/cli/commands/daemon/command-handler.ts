@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { basename, join } from 'node:path';
 import type { DaemonContext, DaemonHandler, DaemonTask } from 'muster/daemon';
 import type { CommandRun } from '#shared/agents/index.ts';
@@ -58,17 +57,12 @@ function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: stri
       bringIn: async (folder) => {
         for (const attachment of task.attachments) await context.download(attachment, join(folder, basename(attachment.name)));
       },
-      takeOut: async (files) => {
+      takeOut: async ({ files, leftOut }) => {
+        for (const { name, reason } of leftOut) warn(`Not kept of task ${task.id}: ${name} (${reason})`);
         if (files.length > 0 && task.artifactsUrl === null) return warn(`Files of task ${task.id} stay behind: it takes none`);
         for (const file of files) {
-          const handle = await file.open();
           // Read again for each try, because a stream can be read once.
-          const content = (): ReadableStream<Uint8Array> => Readable.toWeb(handle.createReadStream({ start: 0, autoClose: false }));
-          try {
-            await context.attach(file.name.replaceAll('/', '-'), content);
-          } finally {
-            await handle.close();
-          }
+          await context.attach(file.name.replaceAll('/', '-'), () => ReadableStream.from(file.read()));
         }
       },
     },

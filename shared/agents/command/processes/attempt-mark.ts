@@ -18,8 +18,19 @@ export function createMark(fleetId: string): string {
  * running.
  */
 export function isOrphaned(mark: string, fleetId: string): boolean {
-  const [fleet, namespace, pid, startedAt] = mark.split(SEPARATOR);
-  if (fleet !== fleetId || namespace === '' || namespace !== (processNamespace() ?? '')) return false;
+  return mark.startsWith(fleetId + SEPARATOR) && isMakerGone(mark);
+}
+
+/** The same, whichever fleet's it is. */
+export function isMakerGone(mark: string): boolean {
+  if (!isFromHere(mark)) return false;
+  const [, , pid, startedAt] = mark.split(SEPARATOR);
   const maker = readProcess(Number(pid));
   return maker === null || String(maker.startedAt) !== startedAt;
+}
+
+/** Whether the process that made the mark can be seen from here while it runs: it is of this container. */
+export function isFromHere(mark: string): boolean {
+  const namespace = mark.split(SEPARATOR)[1];
+  return namespace !== '' && namespace === (processNamespace() ?? '');
 }

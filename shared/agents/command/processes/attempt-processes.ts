@@ -7,6 +7,7 @@ import {
   readInitialVariable,
   readMemory,
   readProcess,
+  readUser,
   readWorkingFolder,
   signalProcess,
 } from './process-table.ts';
@@ -20,14 +21,16 @@ interface AttemptIdentity {
   readonly folder: string;
   /** Its cgroup, where it has one. */
   readonly cgroup?: AttemptCgroup | undefined;
+  /** Its user, where nothing else has that. */
+  readonly user?: { readonly uid: number; readonly isOwn: boolean } | null;
 }
 
 const POLL_MS = 10;
 
 /**
  * AttemptProcesses is responsible for everything that one attempt has started, also in a group or session of its own, so that
- * nothing of an attempt outlives it. A process belongs to it by its cgroup, which nothing leaves by itself; without one, by its session, its
- * group, the mark in its environment, its folder, its parent, or because an earlier poll found it. Then a process that clears its
+ * nothing of an attempt outlives it. A process belongs to it by its cgroup or by a user of its own, which nothing leaves by itself; without
+ * one, by its session, its group, the mark in its environment, its folder, its parent, or because an earlier poll found it. Then a process that clears its
  * environment and leaves all of these between two polls is not found.
  */
 export class AttemptProcesses {
@@ -89,8 +92,9 @@ export class AttemptProcesses {
 
   #isOwn(entry: ProcessEntry): boolean {
     const { pid, group, session, startedAt } = entry;
-    const { leader, mark, folder } = this.#identity;
+    const { leader, mark, folder, user } = this.#identity;
     if (pid === leader || group === leader || session === leader) return true;
+    if (user?.isOwn) return readUser(pid) === user.uid;
     if (this.#known.get(pid) === startedAt) return true;
     if (readInitialVariable(entry, MARK_VARIABLE) === mark) return true;
     return readWorkingFolder(entry).startsWith(folder);

@@ -1,24 +1,26 @@
-import type { CommandSettings } from '../../../config/index.ts';
-import { isOrphaned, MARK_VARIABLE } from './attempt-mark.ts';
-import { removeOrphanedFolders } from '../attempt-folder.ts';
+import type { z } from 'zod';
+import { commandSettingsSchema } from '../../../config/index.ts';
+import { removeAttemptFolders } from '../folder/attempt-folder.ts';
+import { endOrphanedUsers } from '../users/attempt-users.ts';
+import { commandUsers } from '../users/command-user.ts';
+import { createMark, isOrphaned, MARK_VARIABLE } from './attempt-mark.ts';
 import { killOrphanedCgroups, openCgroups } from './cgroup.ts';
 import { listProcesses, readInitialVariable, signalProcess } from './process-table.ts';
-
-/** Where attempts have their folders and cgroups, when not at the usual places. */
-type Places = Partial<Pick<CommandSettings, 'folder' | 'cgroup'>>;
 
 /**
  * Ends the processes that commands of a killed worker of this fleet left on this system, and removes their cgroups and folders: a worker
  * that gets SIGKILL can do neither. Returns how many processes it ended. Never rejects.
  */
-export async function endOrphanedCommands(fleetId: string, { folder, cgroup = 'auto' }: Places = {}): Promise<number> {
+export async function endOrphanedCommands(fleetId: string, given: z.input<typeof commandSettingsSchema> = {}): Promise<number> {
+  const settings = commandSettingsSchema.parse(given);
   const orphans = listProcesses().filter((entry) => {
     const mark = entry.pid === process.pid ? undefined : readInitialVariable(entry, MARK_VARIABLE);
     return mark !== undefined && isOrphaned(mark, fleetId);
   });
   const isOwnOrphan = (mark: string): boolean => isOrphaned(mark, fleetId);
-  const killed = await killOrphanedCgroups(openCgroups(cgroup), isOwnOrphan);
+  const killed = await killOrphanedCgroups(openCgroups(settings.cgroup), isOwnOrphan);
   for (const { pid } of orphans) signalProcess(pid, 'SIGKILL');
-  await removeOrphanedFolders(isOwnOrphan, folder);
-  return Math.max(orphans.length, killed);
+  const ended = await endOrphanedUsers(commandUsers(settings), isOwnOrphan, createMark(fleetId)).catch(() => 0);
+  await removeAttemptFolders(isOwnOrphan, settings.folder).catch(() => false);
+  return Math.max(orphans.length, killed) + ended;
 }

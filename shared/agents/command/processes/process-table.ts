@@ -70,6 +70,18 @@ export function readInitialVariable(entry: ProcessEntry, name: string): string |
   return entries.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
+/** The user who started a process, which no program of theirs can change. Undefined where that is unknown, as of one that has ended. */
+export function readUser(pid: number): number | undefined {
+  const status = orEmpty(() => readFileSync(`/proc/${pid}/status`, 'latin1'));
+  const real = /^State:\s+[ZX]/m.test(status) ? undefined : /^Uid:\s+(\d+)/m.exec(status)?.[1];
+  return real === undefined ? undefined : Number(real);
+}
+
+/** The pids of all that a user has started and that runs. */
+export function listOfUser(uid: number): number[] {
+  return processIds().filter((pid) => readUser(pid) === uid);
+}
+
 /** The folder that a process is in; empty where that is unknown. */
 export function readWorkingFolder(entry: ProcessEntry): string {
   return originOf(entry).folder;

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
+import type { CommandSettings } from '#shared/config/settings/worker-settings.ts';
 import { checkOutbound } from '#shared/doctor/check-data.ts';
 import { checkRedis, judgeDisk } from '#shared/doctor/check-redis.ts';
 import type { CheckPorts } from '#shared/doctor/check.ts';
@@ -289,12 +290,18 @@ test('what programs of agents can reach of the fleet’s is said', () => {
   const checkAs = (uid: number, of: Config = config): string[] =>
     checkCommands(of, uid, 'linux').map(({ state, detail }) => `${state} ${detail}`);
   const isolation: unknown = expect.stringMatching(/^ok run (?:in cgroups below \/|without cgroups \()/);
-  expect(checkAs(0)).toEqual([expect.stringMatching(/^ok run as user 65534,/), isolation]);
+  expect(checkAs(0)).toEqual([expect.stringMatching(/^ok each attempt runs as a user of its own \(66000 to 97999\)/), isolation]);
   expect(checkAs(1000)).toEqual([
     expect.stringMatching(/^warn run as the fleet's own user \(1000\): they can read .*data with its admin key/),
     isolation,
   ]);
-  const chosen = { ...config, settings: { ...config.settings, commands: { ...config.settings.commands, uid: 2000 } } };
+  const withCommands = (commands: Partial<CommandSettings>): Config => {
+    return { ...config, settings: { ...config.settings, commands: { ...config.settings.commands, ...commands } } };
+  };
+  const chosen = withCommands({ uid: 2000 });
+  expect(checkAs(0, chosen)[0]).toMatch(/^ok run as user 2000, .*Commands of one tenant at a time run on a worker/);
+  expect(checkAs(0, withCommands({ uid: 2000, sharedUser: true }))[0]).toMatch(/^warn .*Tenants share that user/);
+  expect(checkAs(1000, withCommands({ users: { first: 5000, count: 9 } }))[0]).toMatch(/^fail commands.users names users, and only root can/);
   expect(checkAs(1000, chosen)).toEqual([expect.stringMatching(/^fail .*only root can start programs as another user/), isolation]);
   const openRedis = { ...config, readVariable: () => 'redis://10.0.0.1:6379' };
   expect(checkAs(0, openRedis)).toEqual([expect.any(String), expect.stringMatching(/^warn REDIS_URL has no password/), isolation]);

@@ -8,7 +8,8 @@ import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
 import { readVariables } from '#shared/agents/command/command-environment.ts';
-import type { CommandUser } from '#shared/agents/command/command-user.ts';
+import { openUserSource } from '#shared/agents/command/users/attempt-users.ts';
+import { commandUsers } from '#shared/agents/command/users/command-user.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/define-config.ts';
@@ -23,8 +24,7 @@ type Definition = DefinitionOf<'command'>;
 type Settings = z.input<typeof commandSettingsSchema>;
 
 const isRoot = process.getuid?.() === 0;
-const NOBODY: CommandUser = { uid: 65_534, gid: 65_534 };
-const user = isRoot ? NOBODY : null;
+const user = isRoot ? { uid: 65_534, gid: 65_534 } : null;
 
 function attempt({ run }: ObservedRun<Definition>, given: Settings = {}): Promise<AgentResult> {
   const settings = commandSettingsSchema.parse({ killGraceMs: 100, pollMs: 50, ...given });
@@ -35,7 +35,8 @@ function attempt({ run }: ObservedRun<Definition>, given: Settings = {}): Promis
     fleetId: () => Promise.resolve('f'),
     settings,
     cgroups: openCgroups(settings.cgroup),
-    user,
+    users: openUserSource(commandUsers(settings)),
+    turn: null,
   });
 }
 

@@ -2,28 +2,32 @@ import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
-import type { OutputFile } from '#shared/agents/command/attempt-folder.ts';
+import type { OutputListing } from '#shared/agents/command/folder/attempt-folder.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
 import { readVariables } from '#shared/agents/command/command-environment.ts';
-import type { CommandUser } from '#shared/agents/command/command-user.ts';
+import { openUserSource } from '#shared/agents/command/users/attempt-users.ts';
+import type { CommandUsers } from '#shared/agents/command/users/command-user.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { type AgentRunOptions, failureOf, type ObservedRun, observeRun, TRACEPARENT } from '../../../support/agents/agent-run.ts';
 import { isProcessGone } from '../../../support/agents/agent-process.ts';
+import { textOf } from '../../../support/agents/output-text.ts';
 import { childEnvironment } from '../../../support/test-environment.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 
 const directory = await useFolder('muster-command-');
 
+const NOBODY = { kind: 'one', user: { uid: 65_534, gid: 65_534 } } as const;
+
 type Observed = ObservedRun<DefinitionOf<'command'>>;
 
 const variables: Record<string, string> = { ...childEnvironment(), SECRET: 'not for them', ASKED_FOR: 'for them' };
 
-function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null = null): Promise<AgentResult> {
+function attempt({ run }: Observed, killGraceMs = 100, users: CommandUsers = { kind: 'own' }): Promise<AgentResult> {
   const settings = commandSettingsSchema.parse({ killGraceMs, pollMs: 50 });
   return runCommand(run, {
     directory,
@@ -32,7 +36,8 @@ function attempt({ run }: Observed, killGraceMs = 100, user: CommandUser | null 
     fleetId: () => Promise.resolve('f'),
     settings,
     cgroups: openCgroups(settings.cgroup),
-    user,
+    users: openUserSource(users),
+    turn: null,
   });
 }
 
@@ -123,16 +128,11 @@ describe('a command agent', () => {
     const kept: string[] = [];
     const files = {
       bringIn: (folder: string) => writeFile(join(folder, 'data.txt'), 'brought', { mode: 0o400 }),
-      takeOut: async (left: readonly OutputFile[]) => {
-        for (const found of left) {
-          const file = await found.open();
-          kept.push(`${found.name}=${await file.readFile('utf8')}`);
-          await file.close();
-        }
+      takeOut: async ({ files: left }: OutputListing) => {
+        for (const file of left) kept.push(`${file.name}=${await textOf(file)}`);
       },
     };
-    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
-    await attempt({ ...observed, run: { ...observed.run, files } }, 100, user);
+    await attempt({ ...observed, run: { ...observed.run, files } }, 100, process.getuid?.() === 0 ? NOBODY : undefined);
     expect(kept).toEqual(['copy.txt=brought']);
     const [input, output, work = ''] = observed.written.join('').trim().split(':');
     expect([input, output]).toEqual([join(work, 'in'), join(work, 'out')]);
@@ -158,7 +158,7 @@ describe('a command agent', () => {
     const secret = join(directory, 'secret');
     await writeFile(secret, 'hidden', { mode: 0o600 });
     const observed = shell(`id -u; id -g; id -G; touch here && echo wrote; cat "${secret}" /proc/$PPID/environ || echo refused`);
-    await attempt(observed, 100, { uid: 65_534, gid: 65_534 });
+    await attempt(observed, 100, NOBODY);
     expect(observed.written.join('')).toBe('65534\n65534\n65534\nwrote\nrefused\n');
   });
 

@@ -106,6 +106,7 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   agent: () => held('agent'),
   repeats: () => held('repeats'),
   daemon: () => held('daemon'),
+  commands: () => held('commands'),
   suspect: async () => {
     const id = await submit();
     await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });

@@ -45,7 +45,8 @@ function attempt({ run }: Observed): Promise<AgentResult> {
     fleetId: () => Promise.resolve('f'),
     settings,
     cgroups: openCgroups(settings.cgroup),
-    user: null,
+    users: () => Promise.resolve(null),
+    turn: null,
   });
 }
 

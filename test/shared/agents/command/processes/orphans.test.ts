@@ -15,7 +15,7 @@ const folder = await useFolder('muster-orphans-');
 /** A worker that starts a program under a mark of its fleet, in a folder of its own, and writes the pid of that. */
 const WORKER = `
 import { spawn } from 'node:child_process';
-import { openAttemptFolder } from '#shared/agents/command/attempt-folder.ts';
+import { openAttemptFolder } from '#shared/agents/command/folder/attempt-folder.ts';
 import { createMark, MARK_VARIABLE } from '#shared/agents/command/processes/attempt-mark.ts';
 
 const [, fleet, folder] = process.argv;

@@ -1,0 +1,58 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HeldFailure } from '../../../errors/index.ts';
+import { processNamespace } from '../processes/process-table.ts';
+import { HoldFiles } from './hold-files.ts';
+
+/** A task that was refused asks again after this, and somewhat longer. */
+const AGAIN_MS = 3000;
+/** A tenant that did not ask again for so long waits no more. */
+const ASKED_MS = 4 * AGAIN_MS;
+
+interface Asked {
+  readonly since: number;
+  readonly last: number;
+}
+
+/**
+ * TenantTurn is responsible for whose commands run where all run as one user, who can read and change what any of them has: those of one
+ * tenant at a time, in whichever worker of this user on the machine. A tenant that waits stops the others' next attempts, so that its turn comes.
+ */
+export class TenantTurn {
+  readonly #holds: HoldFiles;
+  /** Tenants whose attempts were refused. */
+  readonly #asked = new Map<string, Asked>();
+
+  constructor(parent = tmpdir()) {
+    // Those of another container concern nobody here: their programs cannot see each other.
+    this.#holds = new HoldFiles(join(parent, `muster-tenants-${process.getuid?.() ?? 'own'}-${processNamespace() ?? ''}`));
+  }
+
+  /** Resolves with what ends the turn of this attempt. Errors: a `HeldFailure` while it is another tenant's turn. */
+  async take(tenant: string, mark: string): Promise<() => Promise<void>> {
+    await this.#holds.open();
+    const own = { key: tenant, mark };
+    await this.#holds.add(own);
+    const running = (await this.#holds.list()).filter((hold) => hold.mark !== mark && !hold.isLeft);
+    const other = running.find((hold) => hold.key !== tenant)?.key ?? this.#waitsLonger(tenant);
+    if (other === undefined) {
+      this.#asked.delete(tenant);
+      return () => this.#holds.remove(own);
+    }
+    await this.#holds.remove(own);
+    const now = performance.now();
+    this.#asked.set(tenant, { since: this.#asked.get(tenant)?.since ?? now, last: now });
+    throw new HeldFailure('THROTTLED', 'Commands run as one user here, so those of one tenant at a time, and now those of another tenant', {
+      hold: { gate: 'commands', what: 'tenant' },
+      retryAfterMs: Math.round(AGAIN_MS * (1 + Math.random() / 3)),
+    });
+  }
+
+  /** Another tenant that waits for longer than this one, if any. */
+  #waitsLonger(tenant: string): string | undefined {
+    const now = performance.now();
+    for (const [each, { last }] of this.#asked) if (now - last > ASKED_MS) this.#asked.delete(each);
+    const since = this.#asked.get(tenant)?.since ?? now;
+    return [...this.#asked].find(([each, asked]) => each !== tenant && asked.since < since)?.[0];
+  }
+}
