@@ -10,13 +10,14 @@ import { type CommandSettings, commandSettingsSchema } from '#shared/config/sett
 import { type ObservedRun, observeRun } from '../../../../support/agents/agent-run.ts';
 import { textOf } from '../../../../support/agents/output-text.ts';
 import { childEnvironment } from '../../../../support/test-environment.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
 import { useFolder } from '../../../../support/use-folder.ts';
 
 const directory = await useFolder('muster-attacks-');
 const folder = join(directory, 'attempts');
 const secrets = join(directory, 'secrets');
 await chmod(directory, 0o711);
-await mkdir(folder, { mode: 0o711 });
+await mkdir(folder, { mode: 0o755 });
 await mkdir(secrets, { mode: 0o700 });
 
 const isRoot = process.getuid?.() === 0;
@@ -35,6 +36,7 @@ interface Kept {
   readonly ended: Promise<unknown>;
   readonly text: () => string;
   readonly firstWrite: Promise<string>;
+  readonly abort: () => void;
 }
 
 interface Started extends Partial<DefinitionOf<'command'>> {
@@ -43,7 +45,8 @@ interface Started extends Partial<DefinitionOf<'command'>> {
 }
 
 /** Runs a program as an attempt; `kept` has the text of the artifacts once it has ended. */
-function start(program: string, { tenant = 'default', bringIn = () => Promise.resolve(), ...definition }: Started = {}, by = run): Kept {
+function start(program: string, options: Started = {}, by = run): Kept {
+  const { tenant = 'default', bringIn = () => Promise.resolve(), ...definition } = options;
   const observed: ObservedRun<DefinitionOf<'command'>> = observeRun<'command'>(
     { kind: 'command', command: ['sh', '-c', program], ...definition },
     { task: { tenant } },
@@ -58,12 +61,25 @@ function start(program: string, { tenant = 'default', bringIn = () => Promise.re
       },
     },
   });
-  return { kept, ended, text: () => observed.written.join(''), firstWrite: observed.firstWrite };
+  return {
+    kept,
+    ended,
+    text: () => observed.written.join(''),
+    firstWrite: observed.firstWrite,
+    abort: () => observed.abort(new Error('seen enough')),
+  };
 }
 
-/** Runs beside the attempt as long as it may, putting now a folder and now a link in the same place. */
-const swap = (place: string, target: string): string =>
-  `(setsid sh -c 'while :; do rm -rf ${place}; ln -sfn ${target} ${place}; rm -f ${place}; mkdir ${place}; : > ${place}/key; done' > /dev/null 2>&1 &)`;
+/** Puts links to a folder in the place of those of every other attempt, and writes a dot each time it has been through all of them. */
+const swapOthers = (target: string): string => `
+  own=$(dirname "$PWD")
+  while :; do
+    for each in ${folder}/muster-attempt-*; do
+      [ "$each" = "$own" ] && continue
+      for part in work/in work/out home; do rm -rf $each/$part; ln -sfn ${target} $each/$part; done
+    done 2> /dev/null
+    printf .
+  done`;
 
 describe.runIf(isRoot)('a program of a worker that is root', () => {
   it('has a user and a group that no other has at that time, and no other groups or privileges to gain', async () => {
@@ -76,19 +92,31 @@ describe.runIf(isRoot)('a program of a worker that is root', () => {
     expect(users[0]?.[0]).not.toBe(users[1]?.[0]);
   });
 
-  it('cannot have a file of root’s read, written or removed, whatever it puts in the place of its folders', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const target = join(secrets, `round-${round}`);
-      await mkdir(target);
-      await writeFile(join(target, 'key'), 'admin-key');
-      const { kept, ended } = start(`${swap('out', target)}; ${swap('in', target)}; ${swap('"$HOME/cache"', target)}; sleep 0.2`, {
-        bringIn: (into) => writeFile(join(into, 'task.txt'), 'of the task'),
-      });
-      await ended;
-      expect(Object.values(kept).join('')).not.toContain('admin-key');
-      const { uid } = await stat(join(target, 'key'));
-      expect([await readdir(target), await readFile(join(target, 'key'), 'utf8'), uid]).toEqual([['key'], 'admin-key', 0]);
-    }
+  it('cannot have a file of root’s read, written, given away or removed by what it puts in the place of another’s folders', async () => {
+    const target = join(secrets, 'target');
+    await mkdir(target);
+    await writeFile(join(target, 'key'), 'admin-key');
+    const attacker = start(swapOthers(target));
+    const isThrough = async (): Promise<void> => {
+      const before = attacker.text().length;
+      await waitFor(() => attacker.text().length > before + 2, { deadlineMs: 20_000, what: 'the attacker to have been at all folders' });
+    };
+    const victim = start('cat in/task.txt; echo hers > out/result; mkdir "$HOME/cache"; read -r wait', {
+      tenant: 'other',
+      takesInput: true,
+      inputIdleMs: 300,
+      bringIn: async (into) => {
+        await isThrough();
+        await writeFile(join(into, 'task.txt'), 'of the task');
+        await isThrough();
+      },
+    });
+    await victim.ended.catch(() => undefined);
+    attacker.abort();
+    await attacker.ended.catch(() => undefined);
+    const { uid } = await stat(join(target, 'key'));
+    expect([await readdir(target), await readFile(join(target, 'key'), 'utf8'), uid]).toEqual([['key'], 'admin-key', 0]);
+    expect([victim.text(), victim.kept]).toEqual(['of the task', { result: 'hers\n' }]);
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -209,17 +237,20 @@ describe.runIf(isRoot)('a worker beside others', () => {
     const users = { first: 61_010, count: 1 };
     const other = spawn('sleep', ['600'], { uid: 61_010, gid: 61_010, stdio: 'ignore' });
     await once(other, 'spawn');
-    const { ended } = start('true', {}, open({ users }));
-    await expect(ended).rejects.toMatchObject({ code: 'THROTTLED', message: 'All 1 users of commands.users are taken on this machine' });
-    expect(other.exitCode ?? other.signalCode).toBe(null);
-    other.kill('SIGKILL');
-    await once(other, 'exit');
+    try {
+      const { ended } = start('true', {}, open({ users }));
+      await expect(ended).rejects.toMatchObject({ code: 'THROTTLED', message: 'All 1 users of commands.users are taken on this machine' });
+      expect(other.exitCode ?? other.signalCode).toBe(null);
+    } finally {
+      other.kill('SIGKILL');
+      await once(other, 'exit');
+    }
     await start('true', {}, open({ users })).ended;
   });
 
   it('passes on no descriptor that it inherited', async () => {
     const { open: openFile } = await import('node:fs/promises');
-    const secret = await openFile(join(secrets, 'round-0', 'key'));
+    const secret = await openFile(join(secrets, 'target', 'key'));
     const worker = await startWorker('ls /proc/self/fd | tr "\\n" " "', { inherits: { 7: secret.fd, 20: secret.fd, 63: secret.fd } });
     await worker.end();
     await secret.close();
