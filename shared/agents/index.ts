@@ -10,7 +10,7 @@ export { checkCommand, openCommandRunner } from './command/command.ts';
 export type { CommandRun } from './command/command-run.ts';
 export { describeCgroups } from './command/processes/cgroup.ts';
 export { endOrphanedCommands } from './command/processes/orphans.ts';
-export { commandUserProblem, commandUsers, isUserShared } from './command/users/command-user.ts';
+export { commandUserProblem, commandUsers } from './command/users/command-user.ts';
 export type { OutputListing } from './command/folder/attempt-folder.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';
 export { handleStray } from './kinds/function.ts';

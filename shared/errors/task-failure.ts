@@ -89,7 +89,7 @@ export class TaskFailure extends CodedError<string> {
 
 /**
  * What can hold a task without a slot: money, a provider's limits, a failing endpoint or agent, a paused agent, an input that came too often, no daemon
- * for it, a paused queue, no worker for its queue, or another tenant's commands where all run as one user.
+ * for it, a paused queue, no worker for its queue, or commands that have the users it needs.
  */
 export const HOLD_GATES = [
   'budget',

@@ -95,7 +95,7 @@ const OWN_REASON: Readonly<Record<Gate, (until: string) => string>> = {
   daemon: () => 'waits for a daemon that can run it',
   paused: () => 'waits until its queue, which is paused, is resumed',
   worker: () => 'waits until a worker serves its queue',
-  commands: () => "waits until another tenant's commands have ended",
+  commands: () => 'waits until other commands have ended',
   suspect: (until) => `was lost with its worker, and comes back isolated${until}`,
   time: (until) => `is not due${until}`,
   cap: () => "waits for room under its tenant's caps",

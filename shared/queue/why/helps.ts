@@ -17,7 +17,7 @@ export const HELPS = {
   daemon:
     'It starts when a daemon that meets its needs is connected and has a free slot. Connect one, or send the task again with other needs.',
   commands:
-    "It starts when the other tenant's commands have ended. An operator can give attempts users of their own, or set `commands.sharedUser`.",
+    'It starts when other commands have ended. An operator can give attempts (more) users of their own by `commands.users`, or set `commands.sharedUser`.',
   suspect: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',
   turn: 'It goes out when the turn of its tenant comes. A higher priority or more slots bring that forward.',
   fleet: 'It starts when something in the fleet ends. A higher priority brings it forward; an operator can raise `limits.maxConcurrent`.',

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { CommandUser } from '../users/command-user.ts';
 import { UserProcess } from '../users/user-process.ts';
 import { clearFolder } from './clear-folder.ts';
-import { type LeftOut, type Listing, OutputFiles } from './output-files.ts';
+import { type Listing, OutputFiles } from './output-files.ts';
 
 /** The folders that an attempt alone may write to: working folder with `in` and `out`, HOME and TMPDIR. */
 export interface AttemptFolder {
@@ -38,8 +38,6 @@ export interface OutputFile {
   /** Reads it from its beginning, each time it is called. Rejects when it is a link by now. */
   readonly read: () => AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
-
-export type { LeftOut };
 
 const PREFIX = 'muster-attempt-';
 const PROMPT = 'prompt.txt';

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { TaskFailure } from '../../../errors/index.ts';
+import { HeldFailure } from '../../../errors/index.ts';
 import { wait } from '../../../time/index.ts';
 import { removeAttemptFolders } from '../folder/attempt-folder.ts';
 import { listOfUser } from '../processes/process-table.ts';
@@ -50,7 +50,7 @@ export async function endOrphanedUsers(users: CommandUsers, isOrphaned: (mark: s
  * AttemptUsers is responsible for giving each attempt a user that nothing else on this machine has, whichever process asks, and for ending what
  * an attempt of a killed process left before its user is given again. Users come in turn, so that each rests for as long as possible.
  */
-export class AttemptUsers {
+class AttemptUsers {
   readonly #range: Range;
   #next: number;
 
@@ -59,7 +59,7 @@ export class AttemptUsers {
     this.#next = Math.floor(Math.random() * range.count);
   }
 
-  /** `parent` is where the attempt has its folder. Errors: THROTTLED when all are taken. */
+  /** `parent` is where the attempt has its folder. Errors: a `HeldFailure` while all are taken. */
   async claim(mark: string, parent: string): Promise<AttemptUser> {
     const holds = await openHolds();
     for (let tries = 0; tries < this.#range.count; tries += 1) {
@@ -69,7 +69,8 @@ export class AttemptUsers {
       const user = this.#userOf(uid);
       if (await take(holds, user, { mark, parent })) return this.#attemptUser(holds, user, mark);
     }
-    throw new TaskFailure('THROTTLED', `All ${this.#range.count} users of commands.users are taken on this machine`, {
+    throw new HeldFailure('THROTTLED', `All ${this.#range.count} users of commands.users are taken on this machine`, {
+      hold: { gate: 'commands', what: 'users' },
       retryAfterMs: ALL_TAKEN_MS,
     });
   }

@@ -110,7 +110,6 @@ export class UserProcess {
     });
     child.on('error', () => undefined);
     child.stdin.on('error', () => undefined);
-    child.unref();
     this.#child = child;
     this.#answers = readFrames(child.stdout);
     return { stdin: child.stdin, answers: this.#answers };

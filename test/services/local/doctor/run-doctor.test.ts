@@ -301,7 +301,9 @@ test('what programs of agents can reach of the fleet’s is said', () => {
   const chosen = withCommands({ uid: 2000 });
   expect(checkAs(0, chosen)[0]).toMatch(/^ok run as user 2000, .*Commands of one tenant at a time run on a worker/);
   expect(checkAs(0, withCommands({ uid: 2000, sharedUser: true }))[0]).toMatch(/^warn .*Tenants share that user/);
-  expect(checkAs(1000, withCommands({ users: { first: 5000, count: 9 } }))[0]).toMatch(/^fail commands.users names users, and only root can/);
+  expect(checkAs(1000, withCommands({ users: { first: 5000, count: 9 } }))[0]).toMatch(
+    /^fail commands.users names users, and only root can/,
+  );
   expect(checkAs(1000, chosen)).toEqual([expect.stringMatching(/^fail .*only root can start programs as another user/), isolation]);
   const openRedis = { ...config, readVariable: () => 'redis://10.0.0.1:6379' };
   expect(checkAs(0, openRedis)).toEqual([expect.any(String), expect.stringMatching(/^warn REDIS_URL has no password/), isolation]);

@@ -17,7 +17,7 @@ const GATE_TEXTS: Readonly<Record<string, string>> = {
   daemon: 'a daemon that can run it',
   paused: 'its queue, which is paused',
   worker: 'a worker that serves its queue',
-  commands: "another tenant's commands to end",
+  commands: 'other commands to end',
 };
 
 /** What a gate waits for in words, `its retry`. */

@@ -239,7 +239,10 @@ describe.runIf(isRoot)('a worker beside others', () => {
     await once(other, 'spawn');
     try {
       const { ended } = start('true', {}, open({ users }));
-      await expect(ended).rejects.toMatchObject({ code: 'THROTTLED', message: 'All 1 users of commands.users are taken on this machine' });
+      await expect(ended).rejects.toMatchObject({
+        hold: { gate: 'commands', what: 'users' },
+        message: 'All 1 users of commands.users are taken on this machine',
+      });
       expect(other.exitCode ?? other.signalCode).toBe(null);
     } finally {
       other.kill('SIGKILL');
