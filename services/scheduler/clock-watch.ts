@@ -1,11 +1,12 @@
 import type { TickClock } from '#shared/queue/index.ts';
-import { reconcileTenant, type ScheduleParts, reconcileSchedules } from '#shared/schedules/index.ts';
+import { reconcileTenant, type ScheduleParts, reconcileSchedules, type ZoneWatch } from '#shared/schedules/index.ts';
 import { Ticker } from '#shared/time/index.ts';
 
 interface ClockWatchOptions {
   parts: ScheduleParts;
   clock: TickClock;
   nameOf: (shard: number) => string;
+  zones: ZoneWatch;
   /** Fires what is due in a shard. */
   fire: (shard: number) => Promise<void>;
 }
@@ -42,19 +43,23 @@ export class ClockWatch {
   }
 
   async #watchAll(): Promise<void> {
-    const { parts } = this.#options;
+    const { parts, zones } = this.#options;
+    const { isOutdated, hasOutdated } = await zones.read();
+    if (isOutdated) return;
     const now = await parts.now();
     const isCheckDue = now - this.#clockCheckedAt >= CHECK_CLOCK_EVERY_MS;
     if (isCheckDue) this.#clockCheckedAt = now;
-    for (let shard = 0; shard < parts.keys.shards; shard += 1) await this.#watchShard(shard, now, isCheckDue);
+    for (let shard = 0; shard < parts.keys.shards; shard += 1)
+      await this.#watchShard(shard, { now, isCheckDue, graceMs: hasOutdated ? 0 : parts.settings.scheduler.silentMs });
     await this.#resumeTenants();
   }
 
-  async #watchShard(shard: number, now: number, isCheckDue: boolean): Promise<void> {
+  /** `graceMs`: for how long a due schedule is left to the clock, whose ticks may come to a process that stands by. */
+  async #watchShard(shard: number, { now, isCheckDue, graceMs }: { now: number; isCheckDue: boolean; graceMs: number }): Promise<void> {
     const { parts, clock, nameOf, fire } = this.#options;
     const { silentMs } = parts.settings.scheduler;
     const dueAt = await parts.store.due.next(shard);
-    const isOverdue = dueAt !== null && dueAt < now - silentMs;
+    const isOverdue = dueAt !== null && dueAt < now - graceMs;
     if (!isOverdue && !isCheckDue) return;
     const next = await clock.nextTick(nameOf(shard));
     if (next === null || next < now - silentMs) {
@@ -87,11 +92,13 @@ const START_SHARE_MS = 2000;
 export class Reconciler {
   readonly #parts: ScheduleParts;
   readonly #clock: TickClock;
+  readonly #zones: ZoneWatch;
   readonly #ticker: Ticker;
   #isFirst = true;
 
-  constructor(parts: ScheduleParts, clock: TickClock) {
+  constructor(parts: ScheduleParts, clock: TickClock, zones: ZoneWatch) {
     this.#parts = parts;
+    this.#zones = zones;
     this.#clock = clock;
     this.#ticker = new Ticker({
       everyMs: parts.settings.scheduler.reconcileMs,
@@ -111,6 +118,7 @@ export class Reconciler {
 
   async #reconcile(): Promise<void> {
     const { redis, keys, settings, log } = this.#parts;
+    if ((await this.#zones.read()).isOutdated) return;
     const { reconcileMs } = settings.scheduler;
     const isFirst = this.#isFirst;
     this.#isFirst = false;

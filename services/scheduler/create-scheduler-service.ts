@@ -1,16 +1,14 @@
+import { configurationOf } from '#shared/config/index.ts';
 import type { Parts, Service } from '#shared/lifecycle/index.ts';
 import { type JobSource, openJobSource, TickClock } from '#shared/queue/index.ts';
-import { assertSchedules, openScheduleParts, type ScheduleParts, syncSchedules } from '#shared/schedules/index.ts';
-import { wait } from '#shared/time/index.ts';
+import { assertSchedules, openScheduleParts, type ScheduleParts, ZoneWatch } from '#shared/schedules/index.ts';
 import { ClockWatch, Reconciler } from './clock-watch.ts';
+import { ConfiguredSchedules } from './configured-schedules.ts';
 import { ShardFiring } from './shard-firing.ts';
-
-const SYNC_AGAIN_MS = 1000;
 
 /** Fires schedules: accepts the tasks of due occurrences. All state is in Redis, so any number of processes may run it. */
 export function createSchedulerService(parts: Parts): Service {
   const scheduling = openScheduleParts(parts);
-  const stopping = new AbortController();
   let running: Firing | undefined;
   let stop: Service['stop'] | undefined;
   return {
@@ -20,10 +18,10 @@ export function createSchedulerService(parts: Parts): Service {
       const source = openJobSource(parts, 'scheduler-ticks');
       const firing = startFiring(scheduling, source);
       running = firing;
-      const syncing = syncWhenPossible(scheduling, stopping.signal);
+      const configured = new ConfiguredSchedules(scheduling, configurationOf(parts.config));
+      configured.start();
       stop = async (graceMs) => {
-        stopping.abort();
-        await syncing;
+        await configured.stop();
         await firing.stop(graceMs);
         source.close();
       };
@@ -44,7 +42,8 @@ interface Firing {
 
 function startFiring(parts: ScheduleParts, source: JobSource): Firing {
   const { keys, settings } = parts;
-  const shards = Array.from({ length: keys.shards }, (_, shard) => new ShardFiring(parts, shard));
+  const zones = new ZoneWatch(parts);
+  const shards = Array.from({ length: keys.shards }, (_, shard) => new ShardFiring(parts, shard, zones));
   const fire = async (shard: number): Promise<void> => await shards[shard]?.fire();
   const clock = new TickClock({
     names: shards.map((_, shard) => nameOf(shard)),
@@ -54,8 +53,8 @@ function startFiring(parts: ScheduleParts, source: JobSource): Firing {
     },
     source,
   });
-  const watch = new ClockWatch({ parts, clock, nameOf, fire });
-  const reconciler = new Reconciler(parts, clock);
+  const watch = new ClockWatch({ parts, clock, nameOf, zones, fire });
+  const reconciler = new Reconciler(parts, clock, zones);
   clock.start();
   reconciler.start();
   watch.start();
@@ -67,17 +66,4 @@ function startFiring(parts: ScheduleParts, source: JobSource): Firing {
       await clock.stop(graceMs);
     },
   };
-}
-
-/** Retries until Redis answers. */
-async function syncWhenPossible(parts: ScheduleParts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await syncSchedules(parts);
-      return;
-    } catch (error) {
-      parts.log.debug({ err: error }, 'the schedules of the configuration wait for Redis');
-      await wait(SYNC_AGAIN_MS, signal);
-    }
-  }
 }

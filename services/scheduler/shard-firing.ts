@@ -1,4 +1,4 @@
-import { fireDue, followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
+import { fireDue, followEndedRuns, type ScheduleParts, ZoneWatch } from '#shared/schedules/index.ts';
 
 /**
  * ShardFiring is responsible for firing one shard in this process: once at a time, and between two ticks also when the next schedule
@@ -7,17 +7,19 @@ import { fireDue, followEndedRuns, type ScheduleParts } from '#shared/schedules/
 export class ShardFiring {
   readonly #parts: ScheduleParts;
   readonly #shard: number;
+  readonly #zones: ZoneWatch;
   #firing: Promise<void> | undefined;
   #isRequestedAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(parts: ScheduleParts, shard: number) {
+  constructor(parts: ScheduleParts, shard: number, zones = new ZoneWatch(parts)) {
     this.#parts = parts;
+    this.#zones = zones;
     this.#shard = shard;
   }
 
-  /** Fires what is due. A call while one is at work waits for it, and makes it fire once more. */
+  /** Fires what is due, unless a scheduler with newer time zone data does. A call while one is at work waits for it, and makes it fire once more. */
   async fire(): Promise<void> {
     if (this.#firing) {
       this.#isRequestedAgain = true;
@@ -39,6 +41,7 @@ export class ShardFiring {
   async #fireWhileRequested(): Promise<void> {
     do {
       this.#isRequestedAgain = false;
+      if ((await this.#zones.read()).isOutdated) return;
       const nextDue = await fireDue(this.#parts, this.#shard);
       await followEndedRuns(this.#parts, this.#shard);
       await this.#setTimer(nextDue);

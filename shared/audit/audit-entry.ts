@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type ApiKey, publicTenantId } from '../tenants/index.ts';
 
-export const actorKinds = ['key', 'person', 'visitor', 'chat', 'agent'] as const;
-export const auditOrigins = ['api', 'console', 'cli', 'board', 'chat', 'sign-in', 'agent'] as const;
+export const actorKinds = ['key', 'person', 'visitor', 'chat', 'agent', 'configuration'] as const;
+export const auditOrigins = ['api', 'console', 'cli', 'board', 'chat', 'sign-in', 'agent', 'configuration'] as const;
 /** `refused`: by a rule, as for a scope that is missing; `failed`: by a fault. */
 export const auditOutcomes = ['done', 'refused', 'failed'] as const;
 
@@ -18,7 +18,7 @@ export type AuditActor = z.infer<typeof actorSchema>;
 export const auditEntrySchema = z.object({
   actor: actorSchema,
   via: z.enum(auditOrigins),
-  /** The address that the change came from, the platform of a chat, or the task of an agent. */
+  /** The address that the change came from, the platform of a chat, the task of an agent, or the configuration before. */
   from: z.string().nullable(),
   /** What was done: the `operationId` of the API, or a name such as `signIn`, `boardRetry`, `chatStop`. */
   action: z.string(),

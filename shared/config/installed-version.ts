@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Environment } from './environment.ts';
+import type { Config } from './load-config.ts';
 
 /** The version of this installation, from `package.json`. */
 export function installedVersion(): string {
@@ -9,6 +9,13 @@ export function installedVersion(): string {
 }
 
 /** What is deployed here, for the records of attempts. */
-export function releaseName({ MUSTER_RELEASE }: Pick<Environment, 'MUSTER_RELEASE'>): string {
+export function releaseName({ MUSTER_RELEASE }: Pick<Config['env'], 'MUSTER_RELEASE'>): string {
   return MUSTER_RELEASE ?? installedVersion();
+}
+
+/** A configuration by its release and the digest of its file. The same file under another release is another one, so that it can come back. */
+export function configurationOf({ env, digest }: Pick<Config, 'env' | 'digest'>): string {
+  // While somebody edits, each start is a configuration of its own.
+  const edit = env.MUSTER_DEV ? `.${process.pid}` : '';
+  return `${releaseName(env)}#${digest}${edit}`;
 }

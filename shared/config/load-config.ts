@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
@@ -13,6 +14,8 @@ import { MusterError } from '../errors/index.ts';
 export interface Config {
   readonly env: Environment;
   readonly settings: Settings;
+  /** Of the settings in the file, without what the environment of a process adds. */
+  readonly digest: string;
   /** The folder that relative paths of the configuration start from. */
   readonly directory: string;
   /** A variable of the environment as it was when the configuration was read; undefined when it was not set. */
@@ -23,6 +26,9 @@ interface LoadedConfig extends Config {
   /** A line for each setting under a name that changed and is still read. */
   readonly warnings: readonly string[];
 }
+
+/** Enough to tell configurations of one fleet apart. */
+const DIGEST_CHARACTERS = 12;
 
 /** Settings that have another name now: section, old name, new name. */
 const OLD_NAMES = [
@@ -48,11 +54,13 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   problems.push(...[...laneProblems(written), ...endpointProblems(written)].map((problem) => `${file}: ${problem}`));
 
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
+  const digest = createHash('sha256').update(JSON.stringify(settings.data)).digest('hex').slice(0, DIGEST_CHARACTERS);
   applyEnvironment(env.data, settings.data);
   offerAssistant(env.data, settings.data);
   return {
     env: env.data,
     settings: settings.data,
+    digest,
     directory: resolve(file, '..'),
     readVariable: (name) => given[name],
     warnings: [...warnings, ...oldAgentNames(settings.data)],

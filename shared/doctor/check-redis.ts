@@ -5,6 +5,7 @@ import type { Clock } from '../time/index.ts';
 import { checkDaemons } from './check-daemons.ts';
 import { checkOutbound, checkRecords, type RecordScope } from './check-data.ts';
 import { checkFiles } from './check-files.ts';
+import { checkProcesses } from './check-processes.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckResult, CheckPorts } from './check.ts';
 
@@ -32,6 +33,7 @@ export async function checkRedis(fleet: CheckPorts, clock: Clock, scope: RecordS
     'Data in Redis': () => checkInstallation(redis, keys),
     Records: () => checkRecords(fleet, scope),
     Workers: () => checkWorkers(fleet),
+    Processes: () => checkProcesses(fleet),
     Daemons: () => checkDaemons(fleet),
     'Results going out': () => checkOutbound(fleet),
     Files: () => checkFiles(fleet),

@@ -5,6 +5,7 @@ import type { Log } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
 import { ConnectionWatch, connectRedis, describeRefusal, noteRefusal, probeRefusal } from '../redis/index.ts';
 import { openParts, type Parts } from './open-parts.ts';
+import { ProcessBeat } from './process-beat.ts';
 import { processMetrics } from './process-metrics.ts';
 import { serve, type Served, type Service } from './service.ts';
 
@@ -36,11 +37,20 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
     await prepare?.(parts);
     const registries = [processMetrics(parts.redis, releaseName(config.env))];
     const readRedisProblems = (): Promise<string[]> => redisProblems(parts, watch);
-    const served = await serve({ config, log, services: create(parts), registries, startHttpServer, redisProblems: readRedisProblems });
+    const services = create(parts);
+    const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name) });
+    beat.start();
+    const served = await serve({ config, log, services, registries, startHttpServer, redisProblems: readRedisProblems }).catch(
+      async (error: unknown) => {
+        await beat.stop();
+        throw error;
+      },
+    );
     return {
       port: served.port,
       stop: async (graceMs) => {
         await served.stop(graceMs);
+        await beat.stop();
         await storage.stop();
         watch.stop();
         await parts.close();

@@ -76,6 +76,10 @@ function runningKeys(prefix: string) {
     daemonSignal: `${prefix}daemon-signal`,
     /** Channel: JSON of tasks that one hub offers to a daemon of another, and of tenants with held tasks. Kept: never. Bound: one. */
     hubSignal: `${prefix}hub-signal`,
+    /** Sorted set: JSON of a process (services, release, time zone data) -> last beat, ms. Kept: an hour after that. Bound: one per process. */
+    processes: `${prefix}processes`,
+    /** Hash: configuration by release and digest -> JSON of when it came and was last in force. Kept: for good. Bound: 50. */
+    configurations: `${prefix}configurations`,
     /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
     workers: `${prefix}workers`,
     /** Hash: worker -> JSON of its last report. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */

@@ -3,6 +3,7 @@
  * runs of its occurrences, and `commands/` runs what people and agents write after `/schedule`.
  */
 export { backfillSchedule } from './changes/backfill-schedule.ts';
+export { type ConfigurationAudit, configurationAudit } from './changes/configuration-audit.ts';
 export { removeSchedule, runScheduleNow } from './changes/change-schedule.ts';
 export { createSchedule } from './changes/create-schedule.ts';
 export { ruleShape, schedulePatchSchema, scheduleRequestSchema } from './changes/schedule-request.ts';
@@ -19,6 +20,7 @@ export { followEndedRuns } from './firing/follow-ended-runs.ts';
 export { reconcileSchedules, reconcileTenant } from './firing/reconcile-schedules.ts';
 export { announcePlatforms, assertServed } from './platforms.ts';
 export { RUN_STATUSES, listRuns, runRecord, scheduleRecord } from './public-records.ts';
+export { ZoneWatch } from './firing/zone-watch.ts';
 export { nextTimes } from './rules/next-times.ts';
 export { readRule } from './rules/read-rule.ts';
 export { readZone } from './rules/wall-time.ts';

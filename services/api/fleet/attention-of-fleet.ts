@@ -1,10 +1,11 @@
-import { listWorkers, readFleetPressure } from '#shared/queue/index.ts';
+import { mixedConfigurations, mixedZoneData, oldZoneData } from '#shared/doctor/index.ts';
+import { listProcesses, listWorkers, readFleetPressure } from '#shared/queue/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import type { AttentionPorts, Item } from './attention-item.ts';
 
 /** What operators should look at: queues, workers and the load. */
 export function attentionOfFleet(ports: AttentionPorts): Promise<Item[]>[] {
-  return [findUnserved(ports), findPaused(ports), findDead(ports), findPressure(ports)];
+  return [findUnserved(ports), findPaused(ports), findDead(ports), findDisagreement(ports), findPressure(ports)];
 }
 
 async function findUnserved({ ledger: { redis, keys } }: AttentionPorts): Promise<Item[]> {
@@ -47,6 +48,19 @@ async function findDead({ ledger }: AttentionPorts): Promise<Item[]> {
     link: '/fleet',
     subject: id,
   }));
+}
+
+/** Processes that live together and disagree: for a while while a release goes out, else by mistake. */
+async function findDisagreement({ ledger }: AttentionPorts): Promise<Item[]> {
+  const processes = await listProcesses(ledger);
+  const found = [
+    { code: 'configuration.mixed', text: mixedConfigurations(processes) },
+    { code: 'zone-data.mixed', text: mixedZoneData(processes) },
+    { code: 'zone-data.old', text: oldZoneData(processes) },
+  ] as const;
+  return found.flatMap(({ code, text }) =>
+    text === null ? [] : [{ code, level: 'warning', text: `${text}.`, count: 1, since: null, link: '/fleet', subject: null } as const],
+  );
 }
 
 async function findPressure({ ledger }: AttentionPorts): Promise<Item[]> {

@@ -121,8 +121,8 @@ function inspectChat({ env }: Config): CheckResult {
   return { name: 'Chat platforms', state: 'ok', detail: platforms.join(', ') || 'none: each is on when its secrets are set' };
 }
 
-/** The first Node that runs our TypeScript as it is, in a line with long support. */
-const NEEDED = { major: 24, minor: 12 };
+/** The first Node with time zone data that holds today (2026c), in a line with long support. */
+const NEEDED = { major: 24, minor: 20 };
 
 export function checkNode(version: string): CheckResult {
   const [major = 0, minor = 0] = version.split('.').map(Number);

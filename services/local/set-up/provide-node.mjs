@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProgram, lastLines, runQuietly, runStep, SetUpProblem } from './programs.mjs';
 
-/** The first Node 24 that runs the TypeScript of this repository without a build. */
-const NEEDED = [24, 12];
+/** The first Node 24 whose time zone data holds today: 2026c, with British Columbia and Alberta as they are since 2026. */
+const NEEDED = [24, 20];
 
 /**
- * Makes npm scripts run on Node 24.12 or newer. npm puts node_modules/.bin first in their PATH, where the package `node` installs its
+ * Makes npm scripts run on Node 24.20 or newer. npm puts node_modules/.bin first in their PATH, where the package `node` installs its
  * program by a script. npm may be configured not to run such scripts.
  */
 export async function provideNode(root) {

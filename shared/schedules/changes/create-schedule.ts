@@ -126,6 +126,7 @@ const INITIAL_STATE = {
   pausedReason: null,
   heldBy: null,
   nextFireAt: null,
+  zoneData: null,
   wakeAt: null,
   spreadFor: null,
   firing: [],

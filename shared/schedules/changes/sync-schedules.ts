@@ -5,6 +5,7 @@ import { readZone } from '../rules/wall-time.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import { changeSchedule } from './change-schedule.ts';
+import type { ConfigurationAudit } from './configuration-audit.ts';
 import { createSchedule } from './create-schedule.ts';
 import { updateSchedule, resumeSchedule } from './update-schedule.ts';
 import { scheduleFields, type SchedulePatch, type ScheduleRequest, scheduleRequestSchema } from './schedule-request.ts';
@@ -43,22 +44,23 @@ const KEY_PREFIX = 'config:';
 
 /**
  * Creates, changes and resumes schedules as the configuration defines them, each known by its name. Removed definitions pause their
- * schedules. What people changed stays until the definition changes.
+ * schedules. What people changed stays until the definition changes. What it does is in the audit log.
  */
-export async function syncSchedules(parts: ScheduleParts): Promise<void> {
+export async function syncSchedules(parts: ScheduleParts, audit: ConfigurationAudit): Promise<void> {
   const configured = Object.entries(parts.settings.schedules).map(([name, { tenant, ...given }]): Configured => {
     const request = scheduleRequestSchema.parse({ ...given, name });
     return { tenant: parts.tenants.find(tenant)?.id ?? tenant, key: `${KEY_PREFIX}${name}`, request };
   });
-  for (const each of configured) await syncIsolated(parts, each);
+  for (const each of configured) await syncIsolated(parts, audit, each);
   const tenants = new Set([...parts.tenants.list().map(({ id }) => id), ...configured.map(({ tenant }) => tenant)]);
-  for (const tenant of tenants) await pauseRemoved(parts, tenant, configured);
+  for (const tenant of tenants) await pauseRemoved(parts, audit, { tenant, configured });
 }
 
 /** A schedule that cannot be created, because its agent is missing or its time is past, stops no others. */
-async function syncIsolated(parts: ScheduleParts, configured: Configured): Promise<void> {
+async function syncIsolated(parts: ScheduleParts, audit: ConfigurationAudit, configured: Configured): Promise<void> {
   try {
-    await syncSchedule(parts, configured);
+    const synced = await syncSchedule(parts, configured);
+    if (synced !== null) await audit.recordSchedule(synced.action, { tenant: configured.tenant, id: synced.id });
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     const { tenant, request } = configured;
@@ -67,12 +69,19 @@ async function syncIsolated(parts: ScheduleParts, configured: Configured): Promi
   }
 }
 
-async function syncSchedule(parts: ScheduleParts, { tenant, key, request }: Configured): Promise<void> {
+interface SyncedSchedule {
+  id: string;
+  /** Its name in the audit log. */
+  action: 'createSchedule' | 'changeSchedule' | 'resumeSchedule';
+}
+
+/** Returns what was done; null for nothing. */
+async function syncSchedule(parts: ScheduleParts, { tenant, key, request }: Configured): Promise<SyncedSchedule | null> {
   const definition = JSON.stringify(request);
   const known = await parts.store.findByKey(tenant, key);
   if (!known) {
-    await createSchedule(parts, request, { tenant, key, definition });
-    return;
+    const { schedule, isNew } = await createSchedule(parts, request, { tenant, key, definition });
+    return isNew ? { id: schedule.id, action: 'createSchedule' } : null;
   }
   const now = await parts.now();
   if (known.definition !== definition) {
@@ -80,11 +89,13 @@ async function syncSchedule(parts: ScheduleParts, { tenant, key, request }: Conf
     await changeSchedule(parts, tenant, known.id, { change: (schedule) => ({ ...schedule, definition }) });
     const fields = { event: 'schedule.redefined', schedule: known.id, tenant, name: request.name };
     parts.log.info(fields, 'a schedule follows its changed definition');
-    return;
+    return { id: known.id, action: 'changeSchedule' };
   }
   // Its definition was removed and is back.
   const release = (schedule: Schedule): Schedule => resumeSchedule(schedule, now, parts);
-  if (known.heldBy === 'config') await changeSchedule(parts, tenant, known.id, { change: release, event: 'resumed' });
+  if (known.heldBy !== 'config') return null;
+  await changeSchedule(parts, tenant, known.id, { change: release, event: 'resumed' });
+  return { id: known.id, action: 'resumeSchedule' };
 }
 
 /** The values of fields that a definition leaves out: `FIELD_DEFAULTS` as a patch. */
@@ -132,7 +143,11 @@ function hasRuleOf({ id, rule, ruleText, tz, definition }: Schedule, request: Sc
   return zone === tz && readRule({ phrase, cron, every, at }, { tz: zone, now, seed: id, mayBePast: true }).text === ruleText;
 }
 
-async function pauseRemoved(parts: ScheduleParts, tenant: string, configured: readonly Configured[]): Promise<void> {
+async function pauseRemoved(
+  parts: ScheduleParts,
+  audit: ConfigurationAudit,
+  { tenant, configured }: { tenant: string; configured: readonly Configured[] },
+): Promise<void> {
   const keys = (await parts.redis.hkeys(parts.keys.tenant(tenant).scheduleKeys)).filter((key) => key.startsWith(KEY_PREFIX));
   const defined = new Set(configured.filter((each) => each.tenant === tenant).map(({ key }) => key));
   for (const key of keys.filter((each) => !defined.has(each))) {
@@ -140,6 +155,7 @@ async function pauseRemoved(parts: ScheduleParts, tenant: string, configured: re
     if (schedule?.status !== 'active') continue;
     await changeSchedule(parts, tenant, schedule.id, { change: holdForConfig, event: 'paused' });
     parts.log.info({ event: 'schedule.paused', schedule: schedule.id, tenant }, 'a schedule is no longer in the configuration');
+    await audit.recordSchedule('pauseSchedule', schedule);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SchedulerSettings } from '../../config/index.ts';
+import { isOlderZoneData, ZONE_DATA } from '../../time/index.ts';
 import { nextTimes } from '../rules/next-times.ts';
 import type { Schedule } from '../store/schedule.ts';
 
@@ -24,8 +25,24 @@ export function wakeFor(
   schedule: Pick<Schedule, 'id' | 'rule' | 'jitterMs' | 'isExact'>,
   nextFireAt: number | null,
   settings: SchedulerSettings,
-): { nextFireAt: number | null; wakeAt: number | null } {
-  return { nextFireAt, wakeAt: nextFireAt === null ? null : nextFireAt + fireDelay(schedule, nextFireAt, settings) };
+): Pick<Schedule, 'nextFireAt' | 'wakeAt' | 'zoneData'> {
+  const wakeAt = nextFireAt === null ? null : nextFireAt + fireDelay(schedule, nextFireAt, settings);
+  return { nextFireAt, wakeAt, zoneData: schedule.rule.kind === 'cron' ? ZONE_DATA : null };
+}
+
+/** No release of the data moved a zone's clocks by more. */
+const LARGEST_REVISION_MS = 3 * 3_600_000;
+
+/**
+ * A cron whose next occurrence was computed with older time zone data, with what it is by the data of this process; null for any other
+ * schedule. An occurrence that the newer data has earlier may be past, and is late then.
+ */
+export function withNewerZoneData(schedule: Schedule, settings: SchedulerSettings): Schedule | null {
+  const { rule, status, nextFireAt, firing, zoneData, lastOccurrence, updatedAt } = schedule;
+  if (rule.kind !== 'cron' || status !== 'active' || nextFireAt === null || firing.length > 0) return null;
+  if (!isOlderZoneData(zoneData ?? '', ZONE_DATA)) return null;
+  const after = Math.max(lastOccurrence ?? 0, Math.min(updatedAt, nextFireAt) - 1, nextFireAt - LARGEST_REVISION_MS);
+  return { ...schedule, ...wakeFor(schedule, undecidedAfter(schedule, after) ?? nextFireAt, settings) };
 }
 
 const HOUR_MS = 3_600_000;

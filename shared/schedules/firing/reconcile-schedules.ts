@@ -4,6 +4,8 @@ import { resumeSchedule } from '../changes/update-schedule.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
+import { toIso } from '../../time/index.ts';
+import { withNewerZoneData } from './occurrences.ts';
 import { followRuns } from './follow-ended-runs.ts';
 
 /**
@@ -36,8 +38,9 @@ async function repairBatch(parts: ScheduleParts, tenant: string, read: readonly 
     tenant,
     changes.filter((change) => change !== null),
   );
+  const wrong = schedules.filter((schedule, position) => dueTimes[position] !== schedule.wakeAt).map(({ id }) => id);
   for (const { schedule, event } of saved) {
-    if (event !== undefined) continue;
+    if (event !== undefined || !wrong.includes(schedule.id)) continue;
     const fields = { event: 'schedule.restored', schedule: schedule.id, tenant, wakeAt: schedule.wakeAt };
     parts.log.warn(fields, "a schedule's due time was not the one in its record; the record wins");
   }
@@ -61,7 +64,7 @@ interface Found {
 /** A bad record fails without stopping the repair of others. */
 async function repairIsolated(parts: ScheduleParts, schedule: Schedule, { dueAt, now }: Found): Promise<ScheduleChange | null> {
   try {
-    const change = releaseHeld(parts, schedule, now) ?? (await endOneShot(parts, schedule));
+    const change = releaseHeld(parts, schedule, now) ?? (await endOneShot(parts, schedule)) ?? followZoneData(parts, schedule);
     // Saving the record as it is restores its due time.
     return change ?? (dueAt === schedule.wakeAt ? null : { schedule });
   } catch (error) {
@@ -75,6 +78,16 @@ async function repairIsolated(parts: ScheduleParts, schedule: Schedule, { dueAt,
 function releaseHeld(parts: ScheduleParts, schedule: Schedule, now: number): ScheduleChange | null {
   if (schedule.heldBy !== 'tenant' || parts.tenants.get(schedule.tenant)?.disabled !== false) return null;
   return { schedule: resumeSchedule(schedule, now, parts), event: 'resumed' };
+}
+
+/** The clocks of its zone change at other times than the process knew that computed its next occurrence. */
+function followZoneData(parts: ScheduleParts, schedule: Schedule): ScheduleChange | null {
+  const renewed = withNewerZoneData(schedule, parts.settings.scheduler);
+  if (renewed === null) return null;
+  const { id, tenant, tz, zoneData, nextFireAt } = renewed;
+  const fields = { event: 'schedule.zone-changed', schedule: id, tenant, tz, zoneData, nextFireAt: toIso(nextFireAt) };
+  if (nextFireAt !== schedule.nextFireAt) parts.log.info(fields, 'newer time zone data has another next time for a schedule');
+  return { schedule: renewed };
 }
 
 /** Ends a one-shot whose run ended unnoticed. */

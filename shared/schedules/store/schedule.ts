@@ -86,6 +86,8 @@ const storedSchema = z.object({
   heldBy: z.enum(['tenant', 'config']).nullable().default(null),
   /** The next occurrence; null when there is none, or the schedule is not active. */
   nextFireAt: instant.nullable().default(null),
+  /** The release of the time zone data that `nextFireAt` of a cron was computed with. */
+  zoneData: text,
   /** When the scheduler handles it next: with jitter, later than `nextFireAt`; null for never. */
   wakeAt: instant.nullable().default(null),
   /** The missed occurrence whose firing was spread over the catch-up time. */

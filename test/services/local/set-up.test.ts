@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkNode } from '../../../services/local/doctor/run-doctor.ts';
+import { ROOT } from '../../docs/markdown.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 
 const folder = new URL('../../../services/local/set-up/', import.meta.url);
@@ -93,10 +95,24 @@ test('node modules are up to date when npm says that it installed what the lock 
   expect(modulesMatchLock(root)).toBe(false);
 });
 
-test('Node is new enough from 24.12 on', async () => {
+test('Node is new enough from 24.20 on', async () => {
   const { isAtLeastNeeded } = await load<Node>('provide-node.mjs');
-  expect(['20.20.2', '22.21.0', '24.11.9'].filter(isAtLeastNeeded)).toEqual([]);
-  expect(['24.12.0', '24.21.0', '25.0.0'].filter((version) => !isAtLeastNeeded(version))).toEqual([]);
+  expect(['20.20.2', '22.21.0', '24.19.9'].filter(isAtLeastNeeded)).toEqual([]);
+  expect(['24.20.0', '24.21.0', '25.0.0'].filter((version) => !isAtLeastNeeded(version))).toEqual([]);
+});
+
+test('the least Node is the same wherever it is written, and the one that is used has it', async () => {
+  const { isAtLeastNeeded } = await load<Node>('provide-node.mjs');
+  const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  const documented = [...`${read('docs/deploy.md')} ${read('README.md')} ${read('docs/schedules.md')}`.matchAll(/Node (24\.\d+)/g)].map(
+    ([, version]) => version,
+  );
+  expect(new Set(documented)).toEqual(new Set(['24.20']));
+  expect(['24.20.0', '24.19.0'].map((version) => checkNode(version).state)).toEqual(['ok', 'fail']);
+  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } };
+  const images = ['services/Dockerfile', 'docker-compose.yml'].map((file) => /node:([\d.]+)-slim/.exec(read(file))?.[1] ?? 'none');
+  const used = [devDependencies.node, ...images.map((version) => `${version}.0`)];
+  expect(used.filter((version) => !isAtLeastNeeded(version))).toEqual([]);
 });
 
 test('a Node that is too old, and Windows itself, are refused with what to do', async () => {

@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { iterateAudit } from '#shared/audit/index.ts';
+import { installedVersion } from '#shared/config/index.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import type { Service } from '#shared/lifecycle/service.ts';
 import { listTasks } from '#shared/ledger/search/list-tasks.ts';
+import { beatProcess } from '#shared/queue/index.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { scheduleRequestSchema } from '#shared/schedules/changes/schedule-request.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
+import { ZONE_DATA } from '#shared/time/index.ts';
 import { createSchedulerService } from '../../../services/scheduler/create-scheduler-service.ts';
 import { driveTasks } from '../api/support/drive-tasks.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
@@ -33,10 +37,11 @@ afterEach(async () => {
 });
 
 /** A scheduler of its own, like a process. */
-async function start(settings: SettingsInput = {}): Promise<Parts> {
+async function start(settings: SettingsInput = {}, digest?: string): Promise<Parts> {
   const agents = { echo: { kind: 'echo' } } as const;
   const scheduler = { watchMs: 100, silentMs: 500, ...settings.scheduler };
-  const parts = await openTestParts({ redisUrl: server.url, settings: { agents, ...settings, scheduler } });
+  const test = await openTestParts({ redisUrl: server.url, settings: { agents, ...settings, scheduler } });
+  const parts = digest === undefined ? test : { ...test, config: { ...test.config, digest } };
   const service = createSchedulerService(parts);
   opened.push({ parts, service });
   await service.start();
@@ -153,6 +158,28 @@ async function restart(settings: SettingsInput): Promise<Parts> {
 }
 
 describe('schedules of the configuration', () => {
+  it('stay those of the newer one when a process with an older one restarts, and the audit log has what replaced what', async () => {
+    const messageOf = async (parts: Parts): Promise<string | undefined> => (await find(parts))?.message;
+    const parts = await start(defined({ report }), 'v89');
+    await waitFor(async () => (await messageOf(parts)) === 'weekly', { deadlineMs: SOON, what: 'the old one' });
+    const configuration = `${installedVersion()}#v90`;
+    await beatProcess(parts, { id: 'newer', services: ['scheduler'], startedAt: 0, release: 'v90', zoneData: ZONE_DATA, configuration });
+    await start(defined({ report: { ...report, message: 'newer' } }), 'v90');
+    await waitFor(async () => (await messageOf(parts)) === 'newer', { deadlineMs: SOON, what: 'the newer one' });
+    const lines: string[] = [];
+    const log = createLog({ level: 'warn', service: 'test', destination: { write: (line) => void lines.push(line) } });
+    const again = createSchedulerService({ ...parts, log });
+    await again.start();
+    await waitFor(() => lines.some((line) => line.includes('configuration.superseded')), { deadlineMs: SOON, what: 'a warning' });
+    await again.stop(2000);
+    expect(await messageOf(parts)).toBe('newer');
+    const audited: string[] = [];
+    for await (const { entries } of iterateAudit(parts, TENANT, {}))
+      audited.push(...entries.map(({ action, actor, from }) => `${action} ${actor.name} ${from ?? ''}`));
+    const [old, newer] = [`${installedVersion()}#v89`, configuration];
+    expect(audited.toReversed()).toEqual([`createSchedule ${old} `, `replaceConfiguration ${newer} ${old}`, `changeSchedule ${newer} `]);
+  });
+
   it('are created once, follow their definition, and are paused when it is removed', async () => {
     let parts = await start(defined({ report }));
     const made = await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });

@@ -111,7 +111,7 @@ describe('the check of the agents', () => {
 
 async function assert(agents: SettingsInput['agents']): Promise<void> {
   const settings = settingsSchema.parse({ agents });
-  await assertAgents({ settings, env: environmentSchema.parse({}), directory: folder, readVariable: () => undefined });
+  await assertAgents({ settings, env: environmentSchema.parse({}), digest: 'test', directory: folder, readVariable: () => undefined });
 }
 
 it('a start is refused while agents could not run here, and every one of them is named', async () => {

@@ -42,6 +42,7 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
   const config = {
     env: environmentSchema.parse({ REDIS_URL: redisUrl, ...environment }),
     settings: settingsSchema.parse(settings),
+    digest: 'test',
     directory: process.cwd(),
     readVariable: () => undefined,
   };

@@ -189,7 +189,13 @@ describe('a server', () => {
     const { environmentSchema } = await import('#shared/config/environment.ts');
     const { settingsSchema } = await import('#shared/config/settings/settings.ts');
     const { createLog } = await import('#shared/log/create-log.ts');
-    const config = { env: environmentSchema.parse({}), settings: settingsSchema.parse({}), directory: '.', readVariable: () => undefined };
+    const config = {
+      env: environmentSchema.parse({}),
+      settings: settingsSchema.parse({}),
+      digest: 'test',
+      directory: '.',
+      readVariable: () => undefined,
+    };
     const log = createLog({ level: 'silent', service: 'test' });
     const starting = startHttpServer({
       routers: [],

@@ -12,6 +12,7 @@ const log = createLog({ level: 'silent', service: 'test' });
 const config: Config = {
   env: environmentSchema.parse({ PORT: '0' }),
   settings: settingsSchema.parse({}),
+  digest: 'test',
   directory: '/',
   readVariable: () => undefined,
 };

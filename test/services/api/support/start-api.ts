@@ -34,6 +34,7 @@ export async function startApi(redisUrl: string, settings: SettingsInput = {}): 
   const config = {
     env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent', MUSTER_DATA_DIR: folder }),
     settings: settingsSchema.parse({ agents, ...settings }),
+    digest: 'test',
     directory: process.cwd(),
     readVariable: (name: string) => (name === 'PATH' ? '/usr/bin:/bin' : undefined),
   };

@@ -18,6 +18,7 @@ test('a first start that fails on a busy port hands over its key all the same, a
       config: {
         env: environmentSchema.parse({ PORT: portNumber }),
         settings: settingsSchema.parse({}),
+        digest: 'test',
         directory: process.cwd(),
         readVariable: () => undefined,
       },

@@ -1,0 +1,61 @@
+import { hostname } from 'node:os';
+import { type Config, configurationOf, releaseName } from '../config/index.ts';
+import type { Log } from '../log/index.ts';
+import { beatProcess, PROCESS_BEAT_MS, type ProcessRecord, removeProcess } from '../queue/index.ts';
+import type { Keys, RedisClient } from '../redis/index.ts';
+import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, ZONE_DATA } from '../time/index.ts';
+
+interface ProcessBeatOptions {
+  redis: RedisClient;
+  keys: Keys;
+  config: Config;
+  log: Log;
+  /** What names the process, and the services in it. */
+  name: string;
+  services: readonly string[];
+}
+
+/**
+ * ProcessBeat is responsible for saying that this process lives, with its release, configuration and time zone data, so that processes that
+ * disagree know of each other.
+ */
+export class ProcessBeat {
+  readonly #options: ProcessBeatOptions;
+  readonly #record: ProcessRecord;
+  readonly #ticker: Ticker;
+
+  constructor(options: ProcessBeatOptions) {
+    const { config, log, name, services } = options;
+    this.#options = options;
+    this.#record = {
+      id: `${name}@${hostname()}:${process.pid}`,
+      services: [...services],
+      startedAt: Date.now(),
+      release: releaseName(config.env),
+      configuration: configurationOf(config),
+      zoneData: ZONE_DATA,
+    };
+    this.#ticker = new Ticker({
+      everyMs: PROCESS_BEAT_MS,
+      run: () => beatProcess(options, this.#record),
+      onError: (error) => log.debug({ err: error }, 'the beat of this process failed'),
+    });
+  }
+
+  start(): void {
+    if (isOlderZoneData(ZONE_DATA, LEAST_ZONE_DATA)) this.#warn();
+    this.#ticker.start();
+    this.#ticker.tick();
+  }
+
+  async stop(): Promise<void> {
+    const { log } = this.#options;
+    await this.#ticker.stop();
+    await removeProcess(this.#options, this.#record).catch((error: unknown) => log.debug({ err: error }, 'others will miss the beat'));
+  }
+
+  #warn(): void {
+    const reason = `Node ${process.versions.node} has ${ZONE_DATA || 'none'}, and ${LEAST_ZONE_DATA} is needed`;
+    this.#options.log.warn({ event: 'zone-data.old', reason }, 'the time zone data is old: schedules of some zones fire an hour off');
+  }
+}
