@@ -38,9 +38,9 @@ async function repairBatch(parts: ScheduleParts, tenant: string, read: readonly 
     tenant,
     changes.filter((change) => change !== null),
   );
-  const wrong = schedules.filter((schedule, position) => dueTimes[position] !== schedule.wakeAt).map(({ id }) => id);
+  const wrong = new Set(schedules.filter((schedule, position) => dueTimes[position] !== schedule.wakeAt).map(({ id }) => id));
   for (const { schedule, event } of saved) {
-    if (event !== undefined || !wrong.includes(schedule.id)) continue;
+    if (event !== undefined || !wrong.has(schedule.id)) continue;
     const fields = { event: 'schedule.restored', schedule: schedule.id, tenant, wakeAt: schedule.wakeAt };
     parts.log.warn(fields, "a schedule's due time was not the one in its record; the record wins");
   }

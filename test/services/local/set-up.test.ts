@@ -101,9 +101,10 @@ test('Node is new enough from 24.20 on', async () => {
   expect(['24.20.0', '24.21.0', '25.0.0'].filter((version) => !isAtLeastNeeded(version))).toEqual([]);
 });
 
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
 test('the least Node is the same wherever it is written, and the one that is used has it', async () => {
   const { isAtLeastNeeded } = await load<Node>('provide-node.mjs');
-  const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
   const documented = [...`${read('docs/deploy.md')} ${read('README.md')} ${read('docs/schedules.md')}`.matchAll(/Node (24\.\d+)/g)].map(
     ([, version]) => version,
   );

@@ -150,6 +150,8 @@ async function find(parts: Parts): Promise<Schedule | null> {
   return await openScheduleParts(parts).store.findByKey(TENANT, 'config:report');
 }
 
+const messageOf = async (parts: Parts): Promise<string | undefined> => (await find(parts))?.message;
+
 async function restart(settings: SettingsInput): Promise<Parts> {
   const last = opened.pop();
   await last?.service.stop(2000);
@@ -159,7 +161,6 @@ async function restart(settings: SettingsInput): Promise<Parts> {
 
 describe('schedules of the configuration', () => {
   it('stay those of the newer one when a process with an older one restarts, and the audit log has what replaced what', async () => {
-    const messageOf = async (parts: Parts): Promise<string | undefined> => (await find(parts))?.message;
     const parts = await start(defined({ report }), 'v89');
     await waitFor(async () => (await messageOf(parts)) === 'weekly', { deadlineMs: SOON, what: 'the old one' });
     const configuration = `${installedVersion()}#v90`;

@@ -11,6 +11,7 @@ afterEach(async () => {
 /** As a scheduler claims at its start; with `absentMs` as one that has run for a while. */
 const claim = (configuration: string, absentMs = 0): Promise<ConfigurationClaim> =>
   claimConfiguration(parts, `v1#${configuration}`, { absentMs });
+const SUPERSEDED = { kind: 'superseded', by: 'v1#new' };
 const IN_FORCE = { kind: 'in-force', replaced: null };
 
 it('the first is in force, also for others that have it and when it claims again', async () => {
@@ -21,7 +22,7 @@ it('a new one replaces the one before, which then changes nothing while a schedu
   await claim('old');
   await beatAs(parts, { configuration: 'new' });
   expect(await claim('new')).toEqual({ kind: 'in-force', replaced: 'v1#old' });
-  expect([await claim('old'), await claim('old', 60_000)]).toEqual(Array(2).fill({ kind: 'superseded', by: 'v1#new' }));
+  expect([await claim('old'), await claim('old', 60_000)]).toEqual([SUPERSEDED, SUPERSEDED]);
   expect(await claim('new')).toEqual(IN_FORCE);
 });
 

@@ -31,11 +31,12 @@ it('orders the releases of the data', () => {
   ]);
 });
 
+const offset = (timeZone: string): string | undefined =>
+  new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+    .formatToParts(Date.UTC(2027, 0, 15))
+    .find(({ type }) => type === 'timeZoneName')?.value;
+
 it('has British Columbia at UTC-7 and Alberta at UTC-6 in winter', async () => {
-  const offset = (timeZone: string): string | undefined =>
-    new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
-      .formatToParts(Date.UTC(2027, 0, 15))
-      .find(({ type }) => type === 'timeZoneName')?.value;
   expect([offset('America/Vancouver'), offset('America/Edmonton')]).toEqual(['GMT-07:00', 'GMT-06:00']);
   expect((await t.make({ every: undefined, cron: '0 9 * * *', tz: 'America/Vancouver' })).zoneData).toBe(ZONE_DATA);
 });
