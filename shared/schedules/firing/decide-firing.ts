@@ -3,16 +3,7 @@ import type { PressureLevel } from '../../ledger/index.ts';
 import { newTaskId } from '../../tasks/index.ts';
 import { type Firing, haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
-import {
-  dueOccurrences,
-  type DueOccurrences,
-  fireDelay,
-  shareOf,
-  undecidedAfter,
-  upcomingTimes,
-  wakeFor,
-  withNewerZoneData,
-} from './occurrences.ts';
+import { dueOccurrences, type DueOccurrences, fireDelay, shareOf, undecidedAfter, upcomingTimes, wakeFor } from './occurrences.ts';
 import { planRuns } from './plan-runs.ts';
 
 interface FiringFacts {
@@ -45,8 +36,6 @@ export function decideFiring(schedule: Schedule, facts: FiringFacts): ScheduleCh
   if (facts.isTenantDisabled) return holdForTenant(schedule, facts);
   if (!facts.hasAgent) return pauseForAgent(schedule);
   const { now, settings } = facts;
-  const renewed = withNewerZoneData(schedule, settings);
-  if (renewed !== null && renewed.nextFireAt !== schedule.nextFireAt) return { schedule: renewed };
   const { nextFireAt } = schedule;
   const firesAt = nextFireAt + fireDelay(schedule, nextFireAt, settings);
   if (firesAt > now) return { schedule: { ...schedule, wakeAt: firesAt } };

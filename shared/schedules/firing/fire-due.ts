@@ -8,6 +8,7 @@ import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
 import { scheduleLane } from './accept-runs.ts';
 import { decideFiring } from './decide-firing.ts';
+import { withNewerZoneData } from './occurrences.ts';
 import { settleRuns } from './settle-firing.ts';
 
 /** Batches of one call; the next call continues. */
@@ -96,13 +97,15 @@ async function readOverlaps({ ledger, redis, keys }: ScheduleParts, tenant: stri
   );
 }
 
-/** A bad record fails without stopping the other schedules. */
+/** A bad record fails without stopping the other schedules. A time by older time zone data is corrected, and decided when it comes. */
 function decideIsolated(
   parts: ScheduleParts,
   schedule: Schedule,
   facts: Overlap & Round & { hasAgent: boolean; pressure: PressureLevel },
 ): ScheduleChange {
   try {
+    const renewed = withNewerZoneData(schedule, parts.settings.scheduler);
+    if (renewed !== null && renewed.nextFireAt !== schedule.nextFireAt) return { schedule: renewed };
     const isTenantDisabled = parts.tenants.get(schedule.tenant)?.disabled === true;
     return decideFiring(schedule, { ...facts, isTenantDisabled, settings: parts.settings.scheduler });
   } catch (error) {
