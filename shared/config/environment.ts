@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { chatEnvironment } from './chat.ts';
 import { capabilitySchema } from './fields.ts';
 import { redisUrlSchema } from './redis-url.ts';
+import { MAX_TIMER_MS } from './settings/durations.ts';
 import { TASK_QUEUES } from './sources.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
@@ -78,7 +79,7 @@ export const environmentSchema = z.object({
   MUSTER_DEV: flag.default(false),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long a stopping process waits for running work before it hands it back. */
-  SHUTDOWN_GRACE_MS: int(0).default(25_000),
+  SHUTDOWN_GRACE_MS: int(0, MAX_TIMER_MS).default(25_000),
   /** Over how many hash tags tenants are spread; a Redis Cluster wants more than one. Never change it on a fleet with work in it. */
   SHARDS: int(1, 1024).default(1),
   OPENAI_BASE_URL: z.url().optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_TIMER_MS } from './durations.ts';
 import { int, nameSchema } from '../fields.ts';
 import { SOURCE_CLASSES } from '../sources.ts';
 import { configuredFleetLimitsSchema } from './fleet-limits.ts';
@@ -10,7 +11,7 @@ export const tenantLimitsSchema = z
     /** About how many bytes of Redis's memory its tasks, schedules, agents and hooks may take, as measured every few seconds. */
     storedBytes: z.number().int().min(1).nullable().default(1_073_741_824),
     /** Longest run of one attempt that its tasks and its own agents may ask for, in milliseconds; `tasks.maxTimeoutMs` holds besides. */
-    maxTimeoutMs: z.number().int().min(1).nullable().default(3_600_000),
+    maxTimeoutMs: z.number().int().min(1).max(MAX_TIMER_MS).nullable().default(3_600_000),
     /** Grants at once: tasks that run, and tasks whose ticket waits for a worker. */
     running: z.number().int().min(1).nullable().default(20),
     /** Tasks accepted but without a grant. */
@@ -38,7 +39,7 @@ export type TenantLimits = z.infer<typeof tenantLimitsSchema>;
 export const tenantLimitsPatchSchema = z
   .strictObject({
     storedBytes: z.number().int().min(1).nullable().optional(),
-    maxTimeoutMs: z.number().int().min(1).nullable().optional(),
+    maxTimeoutMs: z.number().int().min(1).max(MAX_TIMER_MS).nullable().optional(),
     running: z.number().int().min(1).nullable().optional(),
     waiting: z.number().int().min(0).nullable().optional(),
     runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),

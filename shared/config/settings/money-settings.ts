@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_KEPT_MS } from './durations.ts';
 import { int, nameSchema } from '../fields.ts';
 import { SOURCES } from '../sources.ts';
 
@@ -61,7 +62,7 @@ export const ownSameInputSchema = z.union([
   z.strictObject({
     warn: z.number().int().min(0).optional(),
     hold: z.number().int().min(0).optional(),
-    windowMs: z.number().int().min(1000).optional(),
+    windowMs: z.number().int().min(1000).max(MAX_KEPT_MS).optional(),
     sources: repeatedSources.optional(),
   }),
 ]);

@@ -13,6 +13,7 @@ import {
 } from './task-settings.ts';
 import { eventSettingsSchema, httpSettingsSchema, outboundSettingsSchema, webhookSettingsSchema } from './http-settings.ts';
 import { dispatchSettingsSchema, limitsSchema, tenantSettingsSchema } from './limits-settings.ts';
+import { checkDurations } from './durations.ts';
 import { hubSettingsSchema } from './hub-settings.ts';
 import { metricsSettingsSchema } from './metrics-settings.ts';
 import { modelsSchema, runawaySettingsSchema, usageSettingsSchema } from './money-settings.ts';
@@ -30,8 +31,7 @@ import {
   workerSettingsSchema,
 } from './worker-settings.ts';
 
-/** Everything `muster.config.ts` may say. Each bound carries its unit in its name. */
-export const settingsSchema = z.strictObject({
+const settingsFields = z.strictObject({
   agents: z.record(agentIdSchema, agentDefinitionSchema).default({}),
   commands: commandSettingsSchema.prefault({}),
   routing: routingSchema.prefault({}),
@@ -74,6 +74,9 @@ export const settingsSchema = z.strictObject({
   providers: providersSchema,
   throttle: throttleSettingsSchema,
 });
+
+/** Everything `muster.config.ts` may say. Each bound carries its unit in its name. */
+export const settingsSchema = settingsFields.superRefine(checkDurations);
 
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingsInput = z.input<typeof settingsSchema>;

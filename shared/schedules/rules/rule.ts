@@ -1,5 +1,5 @@
-import cronstrue from 'cronstrue';
 import { parseCron } from './cron.ts';
+import { describeFields } from './cron-sentence.ts';
 import { formatWallTime } from './wall-time.ts';
 
 /**
@@ -39,27 +39,9 @@ export function describeRule(rule: Rule, tz: string, seed?: string): string {
   }
 }
 
-/** Steps that divide their field evenly. Others restart with each hour or day, so "every 45 minutes" would be wrong. */
-const EVEN_STEPS: readonly RegExp[] = [
-  /^\*(\/(2|3|4|5|6|10|12|15|20|30))?$/,
-  /^\*(\/(2|3|4|5|6|10|12|15|20|30))?$/,
-  /^\*(\/(2|3|4|6|8|12))?$/,
-];
-
 function describeCron(cron: string, seed: string | undefined): string {
   if (seed === undefined && hasHash(cron)) return `By the cron expression ${cron}, where H is a value of the schedule's own`;
-  const { fields } = parseCron(cron, seed ?? '', 0);
-  const names = fields
-    .stringify(true)
-    .split(' ')
-    .map((name) => (name === '?' ? '*' : name));
-  const values = [fields.second, fields.minute, fields.hour].map((field) => field.values.join(','));
-  const spelled = names.map((name, index) => {
-    const isUneven = name.includes('/') && EVEN_STEPS[index]?.test(name) === false;
-    return isUneven ? (values[index] ?? name) : name;
-  });
-  const sentence = cronstrue.toString(spelled.join(' '), { use24HourTimeFormat: true });
-  return /^\d\S* \* \* \*$/.test(spelled.slice(2).join(' ')) ? `${sentence}, every day` : sentence;
+  return describeFields(parseCron(cron, seed ?? '', 0).fields);
 }
 
 /** Names of days and months contain the letter too. */

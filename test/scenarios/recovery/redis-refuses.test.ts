@@ -41,7 +41,7 @@ function start(redisUrl: string): void {
     worker: { leaseMs: 1500, orphanCheckIntervalMs: 200, outboxSweepMs: 1000 },
   });
   starting = startLocalFleet({
-    config: { env, settings, directory, readVariable: () => undefined },
+    config: { env, settings, digest: 'test', directory, readVariable: () => undefined },
     log: createLog({ level: 'info', service: 'test', destination: { write: (line) => lines.push(JSON.parse(line)) } }),
     redis: { start: async () => redisUrl, stop: async () => undefined, abandon: () => undefined },
     onNewKey: () => undefined,
