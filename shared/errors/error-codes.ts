@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   'auth.forbidden': { status: 403, retry: 'never', title: 'The key lacks the scope' },
   'auth.bad-signature': { status: 401, retry: 'never', title: 'The signature does not match' },
   'auth.csrf': { status: 403, retry: 'never', title: 'The request did not come from this site' },
+  'auth.claim-missing': { status: 403, retry: 'never', title: 'The provider left out the claim that gives roles' },
   'auth.no-role': { status: 403, retry: 'never', title: 'The person has no role here' },
   'auth.sign-in-failed': { status: 401, retry: 'never', title: 'The sign-in at the provider failed' },
   'tenant.disabled': { status: 403, retry: 'never', title: 'The tenant is disabled' },

@@ -29,15 +29,15 @@ export class SignInAudit {
   async recordRefusal(
     request: Request,
     action: SignInAction,
-    refusal: { tenant: string; actor: AuditActor; code: ErrorCode },
+    refusal: { tenant: string; actor: AuditActor; code: ErrorCode; fields?: string[] },
   ): Promise<void> {
     await this.#record(request, { action, ...refusal });
   }
 
-  async #record(request: Request, { action, tenant, actor, code }: SignInEvent): Promise<void> {
+  async #record(request: Request, { action, tenant, actor, code, fields = [] }: SignInEvent): Promise<void> {
     const outcome = code === null ? 'done' : 'refused';
     const from = request.ip ?? null;
-    await recordAudit(this.#ports, tenant, { actor, via: 'sign-in', from, action, object: null, fields: [], outcome, code });
+    await recordAudit(this.#ports, tenant, { actor, via: 'sign-in', from, action, object: null, fields, outcome, code });
   }
 }
 
@@ -46,4 +46,6 @@ interface SignInEvent {
   tenant: string;
   actor: AuditActor;
   code: ErrorCode | null;
+  /** Names of claims that were missing. */
+  fields?: string[];
 }

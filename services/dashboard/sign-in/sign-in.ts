@@ -58,6 +58,7 @@ export function signIn({ signIns, limiter, tenants, findKey, label, audit, log }
 const STATUS_OF_REFUSAL: Readonly<Partial<Record<ErrorCode, number>>> = {
   'limit.rate': 429,
   'tenant.disabled': 403,
+  'auth.claim-missing': 403,
   'auth.no-role': 403,
   'unavailable.provider': 503,
 };

@@ -4,6 +4,8 @@ import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+/** Between two readings of the provider's keys for a token whose key is not known. */
+const KEYS_COOLDOWN_MS = 1000;
 /** A token is sent when it is made; an older one was kept by somebody. */
 export const MAX_TOKEN_AGE_MS = 600_000;
 
@@ -38,7 +40,11 @@ export class LogoutTokens {
   constructor(settings: OidcSettings, server: ServerMetadata) {
     this.#settings = settings;
     this.#server = server;
-    this.#keys = createRemoteJWKSet(new URL(server.jwks_uri ?? settings.issuer), { timeoutDuration: settings.timeoutMs });
+    this.#keys = createRemoteJWKSet(new URL(server.jwks_uri ?? settings.issuer), {
+      timeoutDuration: settings.timeoutMs,
+      // A key that came since then is read at once; tries are limited by address.
+      cooldownDuration: KEYS_COOLDOWN_MS,
+    });
   }
 
   /** Errors: `request.invalid` for a token that does not count; what the connection to the provider throws. */

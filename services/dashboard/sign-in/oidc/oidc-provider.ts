@@ -3,6 +3,8 @@ import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type LogoutClaims, LogoutTokens } from './logout-tokens.ts';
+import { missingClaims } from './person-roles.ts';
+import { describeDiscovery } from './provider-failure.ts';
 
 /** What a browser keeps while its person is at the provider, so that nobody else's answer signs it in. */
 export interface OidcFlow {
@@ -50,17 +52,35 @@ export class OidcProvider {
 
   /** Exchanges the code of the provider's answer for what it says of the person. Errors: `auth.sign-in-failed`, `unavailable.provider`. */
   async complete(answer: URL, { state, nonce, verifier }: OidcFlow): Promise<PersonClaims> {
-    const provider = await this.#discover();
+    const discovered = await this.#discover();
     try {
+      // The keys that it reads would be kept for minutes: a key that came since then would be refused.
+      const provider = configure(discovered.serverMetadata(), this.#settings);
       const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
       const tokens = await client.authorizationCodeGrant(provider, answer, checks);
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('The provider sent no ID token');
-      const info = this.#settings.userInfo ? await client.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
+      const info = await this.#readUserInfo(provider, { accessToken: tokens.access_token, claims });
       return { issuer: claims.iss, subject: claims.sub, claims: { ...info, ...claims }, idToken: tokens.id_token ?? null };
     } catch (error) {
       throw this.#failure(error);
     }
+  }
+
+  /** What the user info says, where it is configured, or where the ID token leaves out a claim that roles are given by. */
+  async #readUserInfo(
+    provider: client.Configuration,
+    { accessToken, claims }: { accessToken: string; claims: client.IDToken },
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { userInfo, roles } = this.#settings;
+    const isOffered = provider.serverMetadata().userinfo_endpoint !== undefined;
+    if (!userInfo && (!isOffered || missingClaims(claims, roles).length === 0)) return {};
+    const reading = client.fetchUserInfo(provider, accessToken, claims.sub);
+    if (userInfo) return await reading;
+    return await reading.catch((error: unknown) => {
+      this.#log.warn({ event: 'sign-in.no-user-info', err: error }, 'The identity provider did not say more than its ID token');
+      return {};
+    });
   }
 
   /** Where a browser ends its sign-in at the provider too; null when the provider does not offer that, or is down. */
@@ -102,21 +122,40 @@ export class OidcProvider {
 
   #unavailable(error: unknown): MusterError {
     const { issuer, label } = this.#settings;
-    this.#log.warn({ event: 'sign-in.provider', issuer, err: error }, 'The identity provider does not answer');
-    return new MusterError('unavailable.provider', `${label} does not answer. Try again later, or sign in with a key.`, { cause: error });
+    const reason = describeDiscovery(error, issuer);
+    const msg = reason === null ? 'The identity provider does not answer' : 'The identity provider is set up wrongly';
+    this.#log.warn({ event: 'sign-in.provider', issuer, reason, err: error }, msg);
+    const text = reason === null ? 'does not answer. Try again later, or sign in with a key.' : `${reason}. Until then sign in with a key.`;
+    return new MusterError('unavailable.provider', `${label} ${text}`, { cause: error });
   }
 }
 
-async function discover({ issuer, clientId, clientSecret, clockToleranceMs, timeoutMs }: OidcSettings): Promise<client.Configuration> {
-  const metadata = { [client.clockTolerance]: Math.ceil(clockToleranceMs / 1000) };
-  const provider = await client.discovery(new URL(issuer), clientId, metadata, authentication(clientSecret), {
+async function discover(settings: OidcSettings): Promise<client.Configuration> {
+  const { issuer, clientId, clientSecret, timeoutMs } = settings;
+  return await client.discovery(new URL(issuer), clientId, metadataOf(settings), authentication(clientSecret), {
     timeout: Math.ceil(timeoutMs / 1000),
-    // The settings allow http for this machine only.
-    execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+    execute: isInsecure(settings) ? [client.allowInsecureRequests] : [],
   });
+}
+
+/** A client of a known provider that has read none of its keys. */
+function configure(server: client.ServerMetadata, settings: OidcSettings): client.Configuration {
+  const { clientId, clientSecret, timeoutMs } = settings;
+  const provider = new client.Configuration({ ...server }, clientId, metadataOf(settings), authentication(clientSecret));
+  provider.timeout = Math.ceil(timeoutMs / 1000);
+  if (isInsecure(settings)) client.allowInsecureRequests(provider);
   // The signature of ID tokens is verified too, not only the connection that brought them.
   client.enableNonRepudiationChecks(provider);
   return provider;
+}
+
+function metadataOf({ clockToleranceMs }: OidcSettings): Partial<client.ClientMetadata> {
+  return { [client.clockTolerance]: Math.ceil(clockToleranceMs / 1000) };
+}
+
+/** The settings allow http for this machine only. */
+function isInsecure({ issuer }: OidcSettings): boolean {
+  return issuer.startsWith('http:');
 }
 
 /** Sends the secret in the form that the provider takes. */

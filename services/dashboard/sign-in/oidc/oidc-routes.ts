@@ -17,6 +17,7 @@ import {
 import { nextPath, refuse, type SignInOptions } from '../sign-in.ts';
 import { backChannelLogout } from './back-channel-logout.ts';
 import { OidcProvider, type OidcFlow } from './oidc-provider.ts';
+import { explainNoRole } from './no-role.ts';
 import { emailOf, nameOf, rolesOf } from './person-roles.ts';
 
 export interface OidcOptions extends Omit<SignInOptions, 'findKey'> {
@@ -94,7 +95,7 @@ export class OidcSignIn {
     return await this.#provider.endSessionUrl(idToken, `${this.#baseOf(request)}/sign-in`);
   }
 
-  /** Records the person with the roles that the claims give. Errors: `auth.no-role`. */
+  /** Records the person with the roles that the claims give. Errors: `auth.no-role`, `auth.claim-missing`. */
   async #admit(request: Request, { issuer, subject, claims }: FoundPerson): Promise<{ person: Person; tenant: string }> {
     const { settings, bounds, tenants, log } = this.#options;
     // A tenant that was made a moment ago may not be known here yet.
@@ -109,10 +110,14 @@ export class OidcSignIn {
       : roles.find((role, position) => disabled[position]?.[0] !== true && isOpen(tenants.get(role.tenant)));
     if (first === undefined) {
       const actor = { kind: 'person', id, name } as const;
-      const refusal = { tenant: roles[0]?.tenant ?? DEFAULT_TENANT, actor, code: 'auth.no-role' } as const;
+      const { code, missing, text } = explainNoRole({ claims, rules: settings.roles, name, hasRoles: roles.length > 0 });
+      const refusal = { tenant: roles[0]?.tenant ?? DEFAULT_TENANT, actor, code, fields: missing };
       await this.#options.audit.recordRefusal(request, 'signInByProvider', refusal);
-      log.warn({ event: 'sign-in.no-role', person: id, roles: roles.length }, 'A person without a role that counts may not sign in');
-      throw new MusterError('auth.no-role', `${name} has no role here. An administrator gives roles; until then sign in with a key.`);
+      log.warn(
+        { event: 'sign-in.no-role', person: id, roles: roles.length, code, missing },
+        'A person without a role that counts may not sign in',
+      );
+      throw new MusterError(code, text);
     }
     const person = await savePerson(this.#options, { issuer, subject, name, email: emailOf(claims), roles, lastAt: Date.now() }, bounds);
     return { person, tenant: first.tenant };

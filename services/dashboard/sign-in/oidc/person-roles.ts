@@ -19,8 +19,25 @@ export function rolesOf(claims: Claims, rules: readonly RoleRule[], tenants: Pic
 function fits(claims: Claims, { claim, values }: RoleRule): boolean {
   // Whoever may choose an address freely could choose another person's.
   if (claim === 'email' && claims['email_verified'] !== true) return false;
-  const held = textsOf(claims[claim] ?? nested(claims, claim.split('.')));
+  const held = textsOf(valueOf(claims, claim));
   return held.length > 0 && (values.includes('*') || held.some((value) => values.includes(value)));
+}
+
+/** The claims of the rules that the provider left out, which says nothing of the person. */
+export function missingClaims(claims: Claims, rules: readonly RoleRule[]): string[] {
+  const names = [...new Set(rules.map(({ claim }) => claim))];
+  return names.filter((name) => textsOf(valueOf(claims, name)).length === 0);
+}
+
+/** Claims that were too long for a token: Entra names them and where to read them instead, or says only that there are groups. */
+export function overlongClaims({ _claim_names: names, hasgroups }: Claims): string[] {
+  const named = typeof names === 'object' && names !== null ? Object.keys(names) : [];
+  return hasgroups === true || hasgroups === 'true' ? [...new Set([...named, 'groups'])] : named;
+}
+
+/** A name with dots is a claim of that name, or else leads into nested ones. */
+function valueOf(claims: Claims, name: string): unknown {
+  return claims[name] ?? nested(claims, name.split('.'));
 }
 
 function nested(value: unknown, path: readonly string[]): unknown {

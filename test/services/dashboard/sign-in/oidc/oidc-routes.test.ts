@@ -1,3 +1,4 @@
+import { iterateAudit, type StoredAuditEntry } from '#shared/audit/index.ts';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { personId } from '#shared/tenants/person-store.ts';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -118,6 +119,35 @@ describe('signing in at a provider', () => {
     expect(stored).not.toContain('eyJ');
     expect(stored).not.toContain(cookie.split('=')[1]);
     expect(await parts.redis.pttl(name)).toBeGreaterThan(0);
+  });
+});
+
+describe('a provider that changes', () => {
+  it('its key is known at once, whichever of its keys signs', async () => {
+    expect((await signInPerson(dashboard)).answer.status).toBe(303);
+    await provider.server.issuer.keys.generate('RS256');
+    for (let count = 0; count < 3; count += 1) expect((await signInPerson(dashboard)).answer.status).toBe(303);
+  });
+
+  it('says in its user info what it leaves out of the ID token', async () => {
+    provider.claims = { sub: 'ann', name: 'Ann Example' };
+    provider.server.service.once('beforeUserinfo', (answer: { body: unknown }) => {
+      answer.body = { sub: 'ann', groups: ['ops'] };
+    });
+    expect((await signInPerson(dashboard)).answer.status).toBe(303);
+  });
+
+  it('leaves out the claims that give roles: page and audit log name them', async () => {
+    provider.claims = { sub: 'ann', name: 'Ann Example' };
+    const refused = await refusalOf((await signInPerson(dashboard)).answer);
+    expect(refused).toMatchObject({
+      status: 403,
+      text: expect.stringContaining('sent no groups, realm_access.roles, email of Ann Example'),
+    });
+    const entries: StoredAuditEntry[] = [];
+    for await (const page of iterateAudit(parts, 'default', { action: 'signInByProvider', outcome: 'refused' }))
+      entries.push(...page.entries);
+    expect(entries[0]).toMatchObject({ code: 'auth.claim-missing', fields: ['groups', 'realm_access.roles', 'email'] });
   });
 });
 
