@@ -6,6 +6,7 @@ import {
   PROVIDERS,
   secretProblem,
 } from '../../services/webhooks/providers/registry.ts';
+import { HANDSHAKE_NAMES } from '../../services/webhooks/handshakes/handshakes.ts';
 import { exists, read } from '../deploy/repository.ts';
 import { helpOf, namesInTables, serveOpenapi } from './documents.ts';
 
@@ -16,6 +17,15 @@ test.each(PROVIDER_NAMES)('the provider %s is in every document and help text, a
   expect(/Providers: [^]*?\n\n/.exec(read('docs/webhooks.md'))?.[0]).toContain(`\`${provider}\``);
   expect(helpOf('hooks', 'create').replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`the sender: [^:]*\\b${provider}\\b`));
   expect(exists(`test/services/webhooks/providers/${provider}.test.ts`)).toBe(true);
+});
+
+test('the console has the providers and handshakes of the registry, and no other', () => {
+  // Its module is for browsers.
+  const source = read('services/dashboard/console/api/hooks.ts');
+  const listed = ['PROVIDERS', 'HANDSHAKES'].map((name) =>
+    new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(source)?.[1]?.match(/[\w-]+/g),
+  );
+  expect(listed).toEqual([PROVIDER_NAMES, HANDSHAKE_NAMES]);
 });
 
 test.each(PROVIDER_NAMES)('the headers that the provider %s reads are in the OpenAPI document of the receiver', (provider) => {

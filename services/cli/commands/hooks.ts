@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseExactJson } from '#shared/text/index.ts';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
-import { addPaging, type JsonOptions } from './options.ts';
+import { addPaging, hookOption, type JsonOptions } from './options.ts';
 import { showList, type ListOptions } from '../output/table.ts';
 import { pointInTime } from '../output/terminal.ts';
 
@@ -23,6 +23,7 @@ interface NewHook {
   name?: string;
   template?: string;
   session?: string;
+  option?: Record<string, unknown>;
   json?: boolean;
 }
 
@@ -36,12 +37,14 @@ export function addHookCommands(program: Command, contextOf: ContextOf): void {
     .requiredOption('--provider <name>', 'the sender: github, gitlab, stripe, slack, standard, hmac, none')
     .requiredOption('--agent <id>', 'the agent that runs its tasks')
     .option('--secret <text>', 'the secret that the sender signs with; "-" reads it from standard input')
+    .addOption(hookOption())
     .option('--name <text>', 'a name for people')
     .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
     .option('--session <mustache>', "template of the task's session")
     .option('--json', 'print the answer as JSON')
     .action((options: NewHook, command: Command) => runHookCreate(options, contextOf(command)));
   addHookDeliveryCommands(hooks, contextOf);
+  addHookSecret(hooks, contextOf);
   addHookSwitch(hooks, 'enable', true, contextOf);
   addHookSwitch(hooks, 'disable', false, contextOf);
   hooks
@@ -131,6 +134,32 @@ function runHookDeliveries(id: string, { limit, cursor, ...options }: ListOption
   );
 }
 
+interface SecretOptions extends JsonOptions {
+  secret?: string;
+  endFormer?: boolean;
+}
+
+function addHookSecret(hooks: Command, contextOf: ContextOf): void {
+  hooks
+    .command('secret <id>')
+    .description('change the secret of an endpoint; the former one stays valid for a while, so that its sender can change')
+    .option('--secret <text>', 'the new secret; "-" reads it from standard input')
+    .option('--end-former', 'end former secrets at once, as for one that leaked')
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { secret: given, endFormer, json }: SecretOptions, command: Command) => {
+      const context = contextOf(command);
+      const secret = given === '-' ? (await context.readInput()).trim() : given;
+      const answer = await context
+        .connect()
+        .patch(pathOf(id), { body: { secret, keepFormerSecret: endFormer === true ? false : undefined } });
+      if (json === true) return context.terminal.json(answer);
+      const { formerSecretUntil } = readAnswer(z.object({ formerSecretUntil: z.string().nullable() }), answer);
+      const former =
+        formerSecretUntil === null ? 'no former secret is valid' : `a former secret is valid until ${pointInTime(formerSecretUntil)}`;
+      context.terminal.line(`Hook ${id} is changed; ${former}.`);
+    });
+}
+
 function addHookSwitch(hooks: Command, verb: 'enable' | 'disable', enabled: boolean, contextOf: ContextOf): void {
   hooks
     .command(`${verb} <id>`)
@@ -164,12 +193,12 @@ function runHooks({ limit, cursor, ...options }: ListOptions, context: CommandCo
 }
 
 async function runHookCreate(
-  { provider, agent, name, template, session, json, ...given }: NewHook,
+  { provider, agent, name, template, session, option: options, json, ...given }: NewHook,
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
   const secret = given.secret === '-' ? (await context.readInput()).trim() : given.secret;
-  const answer = await context.connect().post('/v1/hooks', { body: { provider, agent, secret, name, template, session } });
+  const answer = await context.connect().post('/v1/hooks', { body: { provider, agent, secret, name, template, session, options } });
   if (json === true) return terminal.json(answer);
   const hook = readAnswer(hookSchema, answer);
   terminal.line(hook.path);

@@ -22,6 +22,10 @@ export function contextOption(): Option {
   return new Option('--context <key=value>', 'passed to the agent; the value may be JSON; repeatable').argParser(parsePair);
 }
 
+export function hookOption(): Option {
+  return new Option('--option <key=value>', 'how the sender signs and checks, such as header=X-Signature; repeatable').argParser(parsePair);
+}
+
 /** Adds `key=value` to the pairs given before. A value that is JSON is read as JSON, any other as text. */
 function parsePair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
   const at = pair.indexOf('=');

@@ -16,6 +16,41 @@ export const PROVIDER_TEXTS: Readonly<Record<Provider, string>> = {
   none: 'Another sender, unsigned',
 };
 
+/** The senders whose check of a new address a hook can answer. */
+export const HANDSHAKES = [
+  'adobe',
+  'asana',
+  'cloud-events',
+  'dropbox',
+  'event-grid',
+  'fitbit',
+  'intercom',
+  'lark',
+  'line',
+  'linkedin',
+  'meta',
+  'microsoft-graph',
+  'miro',
+  'monday',
+  'notion',
+  'nylas',
+  'okta',
+  'oura',
+  'ringcentral',
+  'slack',
+  'smartsheet',
+  'sns',
+  'strava',
+  'trello',
+  'twitch',
+  'websub',
+  'x',
+  'xero',
+  'zoom',
+] as const;
+/** Of these, who hand over the hook's secret by it. */
+const SECRET_GIVERS: ReadonlySet<unknown> = new Set(['asana', 'notion']);
+
 const hookSchema = z.object({
   id: z.string(),
   name: z.string().nullable(),
@@ -23,6 +58,8 @@ const hookSchema = z.object({
   agent: z.string(),
   template: z.string().nullable(),
   session: z.string().nullable(),
+  options: z.record(z.string(), z.unknown()).nullable(),
+  formerSecretUntil: z.string().nullable(),
   enabled: z.boolean(),
   path: z.string(),
   createdAt: z.string(),
@@ -38,6 +75,7 @@ const deliverySchema = z.object({
   origin: z.enum(['sender', 'test', 'replay']),
   event: z.string().nullable(),
   delivery: z.string().nullable(),
+  identity: z.enum(['id', 'signed', 'none']).nullable(),
   taskId: z.string().nullable(),
   bytes: z.number().nullable(),
   mayReplay: z.boolean(),
@@ -74,7 +112,7 @@ export const readHook = (id: string, signal: AbortSignal): Promise<Hook> => call
 
 export const createHook = (hook: NewHook): Promise<Hook> => callApi(hookSchema, '/v1/hooks', { method: 'POST', body: hook });
 
-export const changeHook = (id: string, changes: { enabled?: boolean; secret?: string }): Promise<Hook> =>
+export const changeHook = (id: string, changes: { enabled?: boolean; secret?: string; keepFormerSecret?: boolean }): Promise<Hook> =>
   callApi(hookSchema, pathOf(id), { method: 'PATCH', body: changes });
 
 export const deleteHook = (id: string): Promise<null> => callApi(z.null(), pathOf(id), { method: 'DELETE' });
@@ -90,6 +128,9 @@ export const replayDelivery = (id: string, delivery: string): Promise<{ id: stri
 
 export const testHook = (id: string, event: string, payload: unknown): Promise<{ id: string }> =>
   callApi(madeSchema, `${pathOf(id)}/test`, { method: 'POST', body: { event, payload } });
+
+/** Whether the sender hands over the secret, so that we make none. */
+export const handsOverSecret = (options: Readonly<Record<string, unknown>> | null): boolean => SECRET_GIVERS.has(options?.['handshake']);
 
 const SECRET_BYTES = 32;
 

@@ -179,6 +179,24 @@ describe('changes to what an installation has', () => {
     expect(body).toEqual({ provider: 'github', agent: 'echo', secret: 'from-a-vault', name: 'pulls' });
   });
 
+  it('creates a hook with the options of its sender, whatever characters they have', async () => {
+    const handlers: Handlers = { 'POST /v1/hooks': (response) => answer(response, 201, hook) };
+    const options = { header: 'X-S', prefix: 'v1=', signedContent: '{timestamp}.{body}', toleranceMs: 1000, handshake: 'zoom' };
+    const given = Object.entries(options).flatMap(([name, value]) => ['--option', `${name}=${value}`]);
+    await muster(handlers, ['hooks', 'create', '--provider', 'hmac', '--agent', 'echo', '--secret', 's', ...given]);
+    expect(sent()).toMatchObject({ provider: 'hmac', options });
+  });
+
+  it('changes the secret of a hook, and says until when the former one is valid', async () => {
+    const changed = { ...hook, formerSecretUntil: '2026-05-02T00:00:00.000Z' };
+    const handlers: Handlers = { 'PATCH /v1/hooks/h1': (response) => answer(response, 200, changed) };
+    const { stdout } = await muster(handlers, ['hooks', 'secret', 'h1', '--secret', '-'], 'next\n');
+    expect(stdout).toMatch(/^Hook h1 is changed; a former secret is valid until .*2026/);
+    expect(sent()).toEqual({ secret: 'next' });
+    await muster(handlers, ['hooks', 'secret', 'h1', '--end-former']);
+    expect(sent()).toEqual({ keepFormerSecret: false });
+  });
+
   it.each([
     [['keys', 'revoke', 'k1'], 'DELETE /v1/tenants/default/keys/k1', 'Key k1 is revoked.'],
     [['keys', '--tenant', 'acme', 'revoke', 'k1'], 'DELETE /v1/tenants/acme/keys/k1', 'Key k1 is revoked.'],

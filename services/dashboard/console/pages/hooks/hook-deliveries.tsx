@@ -41,6 +41,8 @@ const COLUMNS: readonly Column<HookDelivery>[] = [
   { id: 'at', title: 'Received', width: 120, onNarrow: 'line', cell: ({ at }) => <Age at={at} of="received" /> },
 ];
 
+const IDENTITY_TEXTS = { id: "the sender's id", signed: 'what was signed', none: 'nothing: each is taken' } as const;
+
 function TaskLink({ id }: { id: string }): ReactElement {
   return <PageLink href={taskPath({ id, tenant: null })}>{id}</PageLink>;
 }
@@ -88,14 +90,15 @@ function OneDelivery({ hook, id }: { hook: string; id: string }): ReactElement {
   return (
     <section className={classes['delivery']} aria-label="Delivery">
       <QueryView query={query} title="The delivery could not be read">
-        {({ at, verdict, code, reason, delivery, taskId, payload, mayReplay }) => (
+        {({ at, verdict, code, reason, delivery, identity, taskId, payload, mayReplay }) => (
           <>
             <Facts
               items={[
                 { label: 'Received', value: <ClockTime at={at} of="received" /> },
                 { label: 'Verdict', value: <ToneBadge tone={TONES[verdict]}>{verdict}</ToneBadge> },
-                { label: 'Reason', value: reason === null ? null : `${reason} [${code ?? ''}]` },
-                { label: "Sender's id", value: delivery },
+                { label: 'Reason', value: reason === null ? null : `${reason}${code === null ? '' : ` [${code}]`}` },
+                { label: 'Recognized by', value: identity === null ? null : IDENTITY_TEXTS[identity] },
+                { label: 'Delivery', value: delivery },
                 { label: 'Task', value: taskId === null ? null : <TaskLink id={taskId} /> },
               ]}
             />

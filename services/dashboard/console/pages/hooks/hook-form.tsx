@@ -1,10 +1,21 @@
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
-import { createHook, HOOKS_KEY, PROVIDER_TEXTS, PROVIDERS, randomSecret, type Hook, type NewHook, type Provider } from '../../api/hooks.ts';
+import {
+  createHook,
+  handsOverSecret,
+  HOOKS_KEY,
+  PROVIDER_TEXTS,
+  PROVIDERS,
+  randomSecret,
+  type Hook,
+  type NewHook,
+  type Provider,
+} from '../../api/hooks.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { hookPath } from '../../routing/paths.ts';
+import { type ChosenOptions, HookOptions, optionsOf } from './hook-options.tsx';
 import { SetUpSteps } from './hook-set-up.tsx';
 import classes from './hooks.module.css';
 
@@ -14,11 +25,10 @@ interface Draft {
   name: string;
   template: string;
   session: string;
-  /** The header of the signature, for `hmac`. */
-  header: string;
+  options: ChosenOptions;
 }
 
-const EMPTY: Draft = { provider: 'github', agent: null, name: '', template: '', session: '', header: 'X-Signature' };
+const EMPTY: Draft = { provider: 'github', agent: null, name: '', template: '', session: '', options: { header: 'X-Signature' } };
 
 /** The form for a new hook, then its secret, which is shown once, with what to do at the sender. */
 export function HookForm({ onDone }: { onDone: () => void }): ReactElement {
@@ -32,7 +42,8 @@ export function HookForm({ onDone }: { onDone: () => void }): ReactElement {
   const submit = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     setSending(true);
-    const secret = draft.provider === 'none' ? null : randomSecret(draft.provider);
+    const hasNone = draft.provider === 'none' || handsOverSecret(draft.options);
+    const secret = hasNone ? null : randomSecret(draft.provider);
     const run = async (): Promise<void> => setMade({ hook: await createHook(toNewHook(draft, agent, secret)), secret });
     await act({ run, done: 'The hook is created', refresh: [HOOKS_KEY] });
     setSending(false);
@@ -71,14 +82,7 @@ function HookFields({ draft, change, agents, agent }: HookFieldsProps): ReactEle
         value={draft.provider}
         onChange={({ currentTarget }) => change({ provider: PROVIDERS.find((each) => each === currentTarget.value) ?? 'github' })}
       />
-      {draft.provider === 'hmac' ? (
-        <TextInput
-          label="Header of the signature"
-          required
-          value={draft.header}
-          onChange={({ currentTarget }) => change({ header: currentTarget.value })}
-        />
-      ) : null}
+      <HookOptions provider={draft.provider} chosen={draft.options} change={(options) => change({ options })} />
       <NativeSelect
         label="Agent"
         data={[...agents]}
@@ -133,7 +137,8 @@ function MadeHook({ hook, secret, onDone }: MadeHookProps): ReactElement {
   );
 }
 
-function toNewHook({ provider, name, template, session, header }: Draft, agent: string, secret: string | null): NewHook {
+function toNewHook({ provider, name, template, session, options: chosen }: Draft, agent: string, secret: string | null): NewHook {
+  const options = optionsOf(provider, chosen);
   return {
     provider,
     agent,
@@ -141,6 +146,6 @@ function toNewHook({ provider, name, template, session, header }: Draft, agent: 
     ...(name === '' ? {} : { name }),
     ...(template === '' ? {} : { template }),
     ...(session === '' ? {} : { session }),
-    ...(provider === 'hmac' ? { options: { header } } : {}),
+    ...(options === undefined ? {} : { options }),
   };
 }

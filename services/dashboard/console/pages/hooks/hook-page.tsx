@@ -10,7 +10,7 @@ import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { ToneBadge } from '../../parts/status-badge.tsx';
-import { Age } from '../../parts/time.tsx';
+import { Age, ClockTime } from '../../parts/time.tsx';
 import { navigate } from '../../routing/navigation.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
 import { HookDeliveries } from './hook-deliveries.tsx';
@@ -47,7 +47,7 @@ export function Page({ params }: PageProps): ReactElement {
 }
 
 function HookFacts({ hook }: { hook: Hook }): ReactElement {
-  const { id, provider, agent, template, session, createdAt } = hook;
+  const { id, provider, agent, template, session, options, formerSecretUntil, createdAt } = hook;
   const [secret, setSecret] = useState<string | null>(null);
   const change = async (): Promise<void> => {
     const next = randomSecret(provider);
@@ -63,7 +63,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
       done="The secret is changed"
       confirm={{
         title: 'Change the secret?',
-        text: 'Requests that are signed with the old secret are refused from then on.',
+        text: 'Requests that are signed with the former secret are taken too for a while, so that the sender can change.',
         button: 'Change',
       }}
     />
@@ -72,6 +72,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
     <>
       <Panel title="Set-up at the sender" actions={button}>
         <SetUpSteps hook={hook} secret={secret} />
+        {formerSecretUntil === null ? null : <FormerSecret hook={id} until={formerSecretUntil} />}
       </Panel>
       <Panel title="What it makes of an event">
         <Facts
@@ -79,6 +80,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
             { label: 'Sender', value: PROVIDER_TEXTS[provider] },
             { label: 'Agent', value: agent },
             { label: 'Input', value: template === null ? 'the name of the event and the payload' : <code>{template}</code> },
+            { label: 'Options', value: options === null ? 'none' : <code>{JSON.stringify(options)}</code> },
             { label: 'Session', value: session === null ? 'none' : <code>{session}</code> },
             { label: 'Created', value: <Age at={createdAt} of="created" /> },
             { label: 'Id', value: <CopyId id={id} /> },
@@ -86,6 +88,23 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
         />
       </Panel>
     </>
+  );
+}
+
+/** That the former secret is valid too, and how to end it. */
+function FormerSecret({ hook, until }: { hook: string; until: string }): ReactElement {
+  return (
+    <p>
+      The former secret is valid too until <ClockTime at={until} of="end of the former secret" />.{' '}
+      <ActionButton
+        needs="operate"
+        text="End it now"
+        run={() => changeHook(hook, { keepFormerSecret: false })}
+        done="The former secret is ended"
+        refresh={[hookKey(hook)]}
+        confirm={{ title: 'End the former secret?', text: 'Requests that are signed with it are refused from then on.', button: 'End it' }}
+      />
+    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Button, PasswordInput } from '@mantine/core';
 import { useState, type ReactElement, type ReactNode, type SubmitEvent } from 'react';
-import { changeHook, hookKey, type Hook } from '../../api/hooks.ts';
+import { changeHook, handsOverSecret, hookKey, type Hook } from '../../api/hooks.ts';
 import { useMay } from '../../api/person.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { CopyButton } from '../../parts/copy.tsx';
@@ -36,7 +36,7 @@ interface Step {
 
 function stepsOf({ hook, secret, address }: SetUpProps & { address: string }): Step[] {
   const url = <Value text={address} label="Copy address" />;
-  const own = <OwnSecret secret={secret} />;
+  const own = handsOverSecret(hook.options) ? <>its own, which it hands over when it checks the address.</> : <OwnSecret secret={secret} />;
   switch (hook.provider) {
     case 'github':
       return steps(
@@ -77,7 +77,15 @@ function stepsOf({ hook, secret, address }: SetUpProps & { address: string }): S
     case 'hmac':
       return steps(
         <>The sender posts JSON to: {url}</>,
-        <>It signs each request with the secret: {own}</>,
+        <>
+          It signs each request with the secret: {own}
+          {handsOverSecret(hook.options) ? null : (
+            <>
+              {' '}
+              A sender that makes its own (Zoom, Shopify, Clerk): paste it here. <SecretField hook={hook} />
+            </>
+          )}
+        </>,
         <>Send an event. It appears under Deliveries.</>,
       );
     case 'none':

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -101,6 +102,36 @@ describe.skipIf(!hasBrowser)('the page Hooks', () => {
     await open('/hooks');
     await row('Hooks', 'pull requests').waitFor();
     await web.expectPage('hooks');
+  });
+
+  test('makes a hook of a sender that hands over its secret, with the options that were chosen, and says what it is recognized by', async () => {
+    await open('/hooks');
+    await button('New hook').click();
+    const dialog = page.getByRole('dialog', { name: 'New hook' });
+    await dialog.getByLabel('Sender').selectOption('hmac');
+    await dialog.getByLabel('Header of the signature').fill('X-Hook-Signature');
+    await dialog.getByText('Options of the sender').click();
+    await dialog.getByLabel('Check of the address').selectOption('asana');
+    await dialog.getByLabel('Name').fill('asana tasks');
+    await dialog.getByLabel('Agent').selectOption('echo');
+    await expectAccessiblePage(page, 'the options of a hook');
+    await button('Create').click();
+    const address = await dialog.locator('code').filter({ hasText: '/hooks/' }).innerText();
+    await button('Show the hook').click();
+    await page.getByText('"handshake":"asana"').waitFor();
+    const handshake = await fetch(address, { method: 'POST', headers: { 'x-hook-secret': 's3cret' }, body: '{}' });
+    expect(handshake.headers.get('x-hook-secret')).toBe('s3cret');
+    const signature = createHmac('sha256', 's3cret').update('{"events":[1]}').digest('hex');
+    await fetch(address, { method: 'POST', headers: { 'x-hook-signature': signature }, body: '{"events":[1]}' });
+    await row('Deliveries', 'accepted').getByRole('link').first().click();
+    await page.getByText('what was signed', { exact: true }).waitFor();
+    await button('Change secret').click();
+    await confirm('Change');
+    await page.getByText('The former secret is valid too until').waitFor();
+    await web.expectPage('a hook with a former secret');
+    await button('End it now').click();
+    await confirm('End it');
+    await page.getByText('The former secret is valid too until').waitFor({ state: 'detached' });
   });
 });
 
