@@ -68,7 +68,7 @@ export function openExecution(
     heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
     clock,
   });
-  const log = new AttemptLog(parent, body, state.attempt);
+  const log = new AttemptLog(parent, body, state);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const spend = new AttemptSpend({ attempt, body, holder: state.worker ?? '' });

@@ -34,7 +34,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     parts.onSettled?.(attempt.ref, settled);
     const ranMs = clock.monotonic() - claimedFrom;
     countEnd(parts.ledger, execution, { end, settled, ranMs });
-    report(log, end, settled, ranMs);
+    report(log, end, settled, { tookMs: ranMs, attempt: execution.state.attempt });
     if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
@@ -70,7 +70,7 @@ async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningA
   }
 }
 
-function report(log: AgentLog, end: AttemptEnd, settled: SettleAnswer, tookMs: number): void {
+function report(log: AgentLog, end: AttemptEnd, settled: SettleAnswer, { tookMs, attempt }: { tookMs: number; attempt: number }): void {
   const error = errorOf(end);
   const failure = error ? { code: error.code, reason: error.message, details: error.details } : {};
   const fields = { durationMs: Math.round(tookMs), ...failure };
@@ -81,7 +81,8 @@ function report(log: AgentLog, end: AttemptEnd, settled: SettleAnswer, tookMs: n
   const event = `task.${end.kind}`;
   if (end.kind === 'failed' || end.kind === 'timeout') log.warn({ event, willRetry: end.delayMs !== null, ...fields }, end.kind);
   else log.info({ event, ...fields }, end.kind);
-  if (settled.status === 'permanently_failed') log.error({ event: 'task.permanently_failed', ...fields }, 'failed for good');
+  if (settled.status === 'permanently_failed')
+    log.error({ event: 'task.permanently_failed', totalAttempts: attempt, ...fields }, 'failed for good');
 }
 
 /** What the queue does with the ticket, by the status that its task has now. */

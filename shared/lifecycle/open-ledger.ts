@@ -11,6 +11,7 @@ import {
   CancelRelay,
   continueCancel,
   explainHeldForWorker,
+  loadOf,
   type OfferedSlots,
   type Queues,
   readOwedTickets,
@@ -55,7 +56,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     counts: metrics.counts,
     offeredSlots: (queue) => offeredSlots.of(queue),
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
-    onTicket: (ticket) => relayTicket(relay, ports.log, ticket),
+    onTicket: (ticket) => relayTicket({ relay, ledger, log: ports.log }, ticket),
     onOpenCancel: (cancel) => cancels.add(cancel),
     holds: {
       budget: (tenant, what) => explainBudget(ports, tenant, what),
@@ -72,8 +73,9 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
   return { ledger, relay, cancels };
 }
 
-function relayTicket(relay: TicketRelay, log: Log, ticket: IssuedTicket): void {
+function relayTicket({ relay, ...load }: { relay: TicketRelay; ledger: Ledger; log: Log }, ticket: IssuedTicket): void {
   const { task, tenant, queue, priority } = ticket;
-  log.info({ event: 'task.queued', task, tenant, queue, priority }, 'a granted task gets its ticket');
+  const fields = { event: 'task.queued', task, tenant, queue, priority, ...loadOf(load, tenant) };
+  load.log.info(fields, 'a granted task gets its ticket');
   relay.add(ticket);
 }

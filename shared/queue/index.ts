@@ -30,6 +30,7 @@ export {
 export { type Queues, type TicketData, type TicketNeeds, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
+export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';
 export { beatProcess, listProcesses, PROCESS_BEAT_MS, type ProcessRecord, removeProcess } from './registry/process-registry.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';

@@ -45,10 +45,10 @@ export class DaemonWatch {
     for (const daemon of live) if (statusOf(daemon.state, now) === 'offline') await this.#markOffline(daemon);
   }
 
-  async #markOffline({ tenant, id, state: { connection, hub, name, user } }: LiveDaemon): Promise<void> {
+  async #markOffline({ tenant, id, state: { connection, hub, name, user, tasks } }: LiveDaemon): Promise<void> {
     const { log } = this.#options;
     if (!(await removeDaemonState(this.#options, { tenant, id, connection }))) return;
-    log.info({ event: 'daemon.disconnected', daemon: id, tenant, name, hub }, 'a daemon was lost with its hub');
+    log.warn({ event: 'daemon.disconnected', daemon: id, tenant, name, hub, affectedTasks: tasks }, 'a daemon was lost with its hub');
     await publishDaemonEvent(this.#options, tenant, { event: 'daemon.disconnected', daemon: id, name, user });
   }
 }

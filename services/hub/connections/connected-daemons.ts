@@ -123,7 +123,8 @@ export class ConnectedDaemons implements LocalDaemons {
     const { tenant, id, name } = registered;
     const daemon = this.#daemons.get(nameOf(registered));
     if (daemon?.disconnect(connection) !== true) return;
-    log.info({ event: 'daemon.disconnected', daemon: id, tenant, name }, 'a daemon is not connected any more');
+    const affectedTasks = daemon.attempts.tasks;
+    log.warn({ event: 'daemon.disconnected', daemon: id, tenant, name, affectedTasks }, 'a daemon is not connected any more');
     this.#forget(connection.id, registered).catch((error: unknown) =>
       log.debug({ err: error }, 'a daemon counts as connected until its beats are missed'),
     );

@@ -77,7 +77,9 @@ export class ConnectionProtocol {
     const { keep, drop, resume } = await daemon.attempts.reattach(hello);
     if (daemon.connection !== connection) return;
     connection.welcome({ type: 'hub.welcome', daemonId: id, heartbeatMs, maxMessageBytes, keep, drop, resume });
-    log.info({ event: 'daemon.connected', daemon: id, tenant, name, kept: keep.length, dropped: drop.length }, 'a daemon is connected');
+    const { capabilities } = hello;
+    const fields = { daemon: id, tenant, name, capabilities, kept: keep.length, dropped: drop.length };
+    log.info({ event: 'daemon.connected', ...fields }, 'a daemon is connected');
     for (const message of this.#early.splice(0)) this.#receiveFrom(connection, message);
     daemon.resume(hello);
   }

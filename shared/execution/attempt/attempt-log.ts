@@ -1,21 +1,24 @@
 import type { AgentLog } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
-import { type TaskBody, traceIdOf } from '../../tasks/index.ts';
+import { type TaskBody, type TaskState, traceIdOf } from '../../tasks/index.ts';
 
 /**
- * AttemptLog is responsible for the log of one attempt, with its task, tenant and trace in every line. The child logger is made for the
+ * AttemptLog is responsible for the log of one attempt, with its task, tenant and trace in every line, and
+ * its daemon where one runs it. The child logger is made for the
  * first line that is written: where the level is off, it would cost an attempt more than its claim.
  */
 export class AttemptLog implements AgentLog {
   readonly #parent: Log;
   readonly #body: TaskBody;
-  readonly #attempt: number;
+  readonly #number: number;
+  readonly #daemon: string | undefined;
   #own: Log | undefined;
 
-  constructor(parent: Log, body: TaskBody, attempt: number) {
+  constructor(parent: Log, body: TaskBody, { attempt, daemon }: Pick<TaskState, 'attempt' | 'daemon'>) {
     this.#parent = parent;
     this.#body = body;
-    this.#attempt = attempt;
+    this.#number = attempt;
+    this.#daemon = daemon;
   }
 
   debug(fields: object | string, message?: string): void {
@@ -37,8 +40,11 @@ export class AttemptLog implements AgentLog {
   #write(level: keyof AgentLog, fields: object | string, message?: string): void {
     if (!this.#parent.isLevelEnabled(level)) return;
     const { id, tenant, agent, scheduleId, traceparent } = this.#body;
-    const run = scheduleId === null ? {} : { schedule: scheduleId };
-    this.#own ??= this.#parent.child({ task: id, tenant, attempt: this.#attempt, agent, ...run, trace: traceIdOf(traceparent) });
+    const run = {
+      ...(scheduleId === null ? {} : { schedule: scheduleId }),
+      ...(this.#daemon === undefined ? {} : { daemon: this.#daemon }),
+    };
+    this.#own ??= this.#parent.child({ task: id, tenant, attempt: this.#number, agent, ...run, trace: traceIdOf(traceparent) });
     this.#own[level](fields, message);
   }
 }

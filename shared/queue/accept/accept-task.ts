@@ -171,7 +171,7 @@ async function readEarlier(ledger: Ledger, tenant: string, id: string): Promise<
 
 async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Promise<Accepted> {
   const standing = recordAccepted(intake, task, answer);
-  logAccepted(intake.log, [{ task, answer }]);
+  logAccepted(intake, [{ task, answer }]);
   await makeRoomFor(intake, task.body.tenant, { queue: task.queue, gate: answer.gate });
   const estimatedStartMs = answer.outcome ? null : await estimateSafely(intake.ledger, task, await standing);
   return describeAccepted(intake, task, answer, estimatedStartMs);

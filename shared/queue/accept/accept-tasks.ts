@@ -113,7 +113,7 @@ async function acceptOffers(intake: Intake, offers: readonly Offer[], results: R
     else if (answer.kind === 'accepted') entered.push({ ...offer, answer, standing: recordAccepted(intake, task, answer) });
     else results[place] = reportAcceptance(intake, task, answer).catch((error: unknown) => refuse(intake, request, toError(error)));
   }
-  logAccepted(intake.log, entered);
+  logAccepted(intake, entered);
   await describeEntered(intake, entered, results);
 }
 

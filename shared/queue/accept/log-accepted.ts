@@ -1,6 +1,12 @@
-import type { AcceptedAnswer, NewTask } from '../../ledger/index.ts';
+import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { traceIdOf } from '../../tasks/index.ts';
+import { monitorOf } from '../pressure/pressure-monitor.ts';
+
+interface LogPorts {
+  readonly ledger: Ledger;
+  readonly log: Log;
+}
 
 interface AcceptedTask {
   readonly task: NewTask;
@@ -8,10 +14,10 @@ interface AcceptedTask {
 }
 
 /** Logs tasks that one call accepted: those that differ by their ids only in one line, which names all of them. */
-export function logAccepted(log: Log, accepted: readonly AcceptedTask[]): void {
+export function logAccepted({ ledger, log }: LogPorts, accepted: readonly AcceptedTask[]): void {
   if (!log.isLevelEnabled('info')) return;
   for (const [first, ...others] of Map.groupBy(accepted, kindOf).values()) {
-    if (first) logTasks(log, first, others);
+    if (first) logTasks({ ledger, log }, first, others);
   }
 }
 
@@ -24,7 +30,11 @@ function kindOf({ task: { body, priority, queue }, answer: { gate, outcome } }: 
   return `${body.agent}|${body.source}|${priority}|${queue}|${gate}|${body.traceparent.slice(0, TRACE_ENDS)}|${end}`;
 }
 
-function logTasks(log: Log, { task: { body, priority, queue }, answer }: AcceptedTask, others: readonly AcceptedTask[]): void {
+function logTasks(
+  { ledger, log }: LogPorts,
+  { task: { body, priority, queue }, answer }: AcceptedTask,
+  others: readonly AcceptedTask[],
+): void {
   const { id, tenant, agent, source, traceparent } = body;
   const { status, gate, ahead, outcome } = answer;
   const ids =
@@ -36,6 +46,12 @@ function logTasks(log: Log, { task: { body, priority, queue }, answer }: Accepte
     log.info({ event: 'task.created', gate, ahead, ...fields }, 'accepted, and waits');
   } else {
     log.info({ event: 'task.created', ...fields }, 'accepted');
-    log.info({ event: 'task.queued', ...fields }, 'queued');
+    log.info({ event: 'task.queued', ...fields, ...loadOf({ ledger, log }, tenant), queueDepth: answer.depth + others.length }, 'queued');
   }
+}
+
+/** The open tasks of a tenant, and how long its next one waits; null for what this process has not read. */
+export function loadOf(ports: LogPorts, tenant: string): { queueDepth: number | null; estimatedWaitMs: number | null } {
+  const known = monitorOf(ports).known(tenant);
+  return { queueDepth: known?.depth ?? null, estimatedWaitMs: known?.waitMs ?? null };
 }

@@ -1,3 +1,4 @@
+import { loadOf } from '../accept/log-accepted.ts';
 import type { TaskQueue } from '../../config/index.ts';
 import {
   type DispatchLimit,
@@ -97,7 +98,10 @@ export class ReadyTickets {
       if (answer.kind === 'outranked') return answer.by;
       if (answer.kind === 'none') return null;
       const { task, tenant, priority, queue } = answer.ticket;
-      log.info({ event: 'task.queued', task, tenant, queue, priority }, 'a free slot takes a ready task');
+      log.info(
+        { event: 'task.queued', task, tenant, queue, priority, ...loadOf({ ledger, log }, tenant) },
+        'a free slot takes a ready task',
+      );
       return answer;
     } catch (error) {
       log.debug({ err: error, queue: name, shard }, 'ready tickets cannot be taken now');

@@ -19,10 +19,8 @@ if sla > context.now then return { 'early' } end
 redis.call('ZREM', KEYS[4], shard_member(context, id))
 local task = load_task(context, id)
 if not task or (task.completedAt and task.completedAt <= sla) then return { 'kept' } end
-if not task.completedAt then
-  task.slaBreached = true
-  add_note(context, task, 'its sla passed')
-  save_task(context, id, task)
-end
+task.slaBreached = true
+add_note(context, task, 'its sla passed')
+save_task(context, id, task)
 emit(context, id, 'task.sla_breached', cjson.encode({ { attempt = task.attempt } }))
 return { 'breached', cjson.encode(task) }

@@ -46,6 +46,7 @@ describe('an sla that passes', () => {
     await test.completed(id);
     expect(await breach(id)).toBe('completed');
     expect(await isBreached(id)).toBe(true);
+    expect(parseTimeline((await test.state(id)).log).at(-1)).toMatchObject({ status: 'completed', note: 'its sla passed' });
   });
 
   it('is none of a task that had ended by then, nor before its time', async () => {
