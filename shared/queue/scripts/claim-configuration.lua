@@ -26,11 +26,11 @@ end
 
 local function has_scheduler(configuration)
   for _, text in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], now - ARGV[2], '+inf')) do
-    local process = cjson.decode(text)
-    if process.configuration == configuration then
-      for _, service in ipairs(process.services) do
-        if service == 'scheduler' then return true end
-      end
+    -- Another release may write another form.
+    local is_read, process = pcall(cjson.decode, text)
+    local is_of_it = is_read and type(process) == 'table' and process.configuration == configuration
+    for _, service in ipairs(is_of_it and process.services or {}) do
+      if service == 'scheduler' then return true end
     end
   end
   return false

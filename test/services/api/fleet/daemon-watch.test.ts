@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createDaemon, readDaemonStates, writeDaemonStates } from '#shared/daemons/index.ts';
+import { createLog } from '#shared/log/index.ts';
 import { DaemonWatch } from '../../../../services/api/fleet/daemon-watch.ts';
 import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { readNotifications } from '../support/read-notifications.ts';
@@ -18,12 +19,16 @@ it('a daemon that was lost with its hub is offline, and its tenant notified once
   };
   const [lost, held] = [await make('laptop'), await make('desk')];
   await writeDaemonStates(parts, [{ tenant: 'default', id: held, state: { ...STATE, name: 'desk' }, isFirst: true }]);
-  await parts.redis.hset(parts.keys.fleet.daemonStates, `default/${lost}`, `1 hub-1:1 ${JSON.stringify(STATE)}`);
+  const state = { ...STATE, running: 1, tasks: ['01TASK'] };
+  await parts.redis.hset(parts.keys.fleet.daemonStates, `default/${lost}`, `1 hub-1:1 ${JSON.stringify(state)}`);
+  const lines: object[] = [];
+  const log = createLog({ level: 'warn', service: 'test', destination: { write: (line) => void lines.push(JSON.parse(line) as object) } });
   const reader = await readNotifications(api);
-  const watch = new DaemonWatch({ redis: parts.redis, keys: parts.keys, settings: parts.config.settings, log: parts.log });
+  const watch = new DaemonWatch({ redis: parts.redis, keys: parts.keys, settings: parts.config.settings, log });
   await Promise.all([watch.check(), watch.check()]);
   await watch.check();
   expect(await reader.waitFor({ kind: 'daemon.disconnected' })).toMatchObject({ daemon: lost, name: 'laptop', user: null });
   expect((await readDaemonStates(parts)).map(({ id }) => id)).toEqual([held]);
   expect(reader.kinds()).toEqual(['daemon.disconnected']);
+  expect(lines).toMatchObject([{ level: 'warn', event: 'daemon.disconnected', daemon: lost, affectedTasks: ['01TASK'] }]);
 });

@@ -40,6 +40,7 @@ it('an old one comes back when it starts and no scheduler of the newer lives; th
 it('processes of other services with a newer one hold up no older one', async () => {
   await claim('old');
   await claim('new');
+  await parts.redis.zadd(parts.keys.fleet.processes, Date.now() + 1000, 'rubbish', Date.now() + 1000, '7');
   await beatAs(parts, { id: 'api', services: ['api'], configuration: 'new' });
   expect(await claim('old')).toMatchObject({ kind: 'in-force' });
 });
