@@ -76,8 +76,10 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Numbers of so few characters without an exponent are exact. */
+/** So few digits and so small a power are exact; most numbers of this length are. */
 const SURE_CHARACTERS = 15;
+const SURE = /^-?[\d.]+(?:e[-+]?\d{1,2})?$/i;
+const INTEGER = /^-?\d{1,21}$/;
 /** Longer than any number is written that a double holds. */
 const MAX_CHARACTERS = 400;
 const MAX_PRECISION = 100;
@@ -87,9 +89,11 @@ const MAX_PRECISION = 100;
  * are those of the same double: languages write 0.1 as 0.10000000000000001, too.
  */
 function isExact(source: string): boolean {
-  if (source.length <= SURE_CHARACTERS && !/e/i.test(source)) return true;
+  if (source.length <= SURE_CHARACTERS && SURE.test(source)) return true;
   if (source.length > MAX_CHARACTERS) return false;
   const value = Number(source);
+  if (String(value) === source) return true;
+  if (INTEGER.test(source)) return false;
   if (!Number.isFinite(value)) return false;
   const given = normalOf(source);
   if (given === normalOf(String(value))) return true;
