@@ -368,13 +368,18 @@ describe('a slash command', () => {
 });
 
 describe('when a message cannot be accepted', () => {
-  it('now, the platform sends it again', async () => {
-    await redis.kill();
+  const setReplicas = (count: string): Promise<unknown> => chat.parts.redis.call('CONFIG', 'SET', 'min-replicas-to-write', count);
+
+  it.each([
+    ['is away', () => redis.kill(), () => redis.restart()],
+    ['refuses to write', () => setReplicas('1'), () => setReplicas('0')],
+  ])('now, since Redis %s, the platform sends it again', async (_what, begin, end) => {
+    await begin();
     const answers = await Promise.all(
       PLATFORM_NAMES.map(async (name) => (await chat.post(name, fakes[name].personWrites({ text: 'In the dark', number: 20 }))).status),
     );
     expect(answers).toEqual([503, 503, 503, 503]);
-    await redis.restart();
+    await end();
     for (const name of PLATFORM_NAMES) {
       const again = fakes[name].personWrites({ text: 'In the dark', number: 20 });
       await waitFor(async () => (await chat.post(name, again)).status === 200, { deadlineMs: 5000, what: `${name} to be accepted` });
