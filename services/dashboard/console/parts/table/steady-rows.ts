@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { mergeRows } from './merge-rows.ts';
 
 export interface SteadyRows<Row> {
@@ -45,18 +45,37 @@ export function useSteadyRows<Row>({ list, rowId, table }: SteadyOptions<Row>): 
 }
 
 function useIsUsed(element: HTMLElement | null): boolean {
-  const [isPointed, setPointed] = useState(false);
+  const pointer = useMemo(() => pointerOn(element), [element]);
+  const isPointed = useSyncExternalStore(pointer.subscribe, pointer.isThere);
   const [isScrolled, setScrolled] = useState(false);
   useEffect(() => {
     const box = element?.closest('main');
-    if (!element || !box) return undefined;
-    const stop = new AbortController();
-    const { signal } = stop;
-    // A finger leaves no element, so it holds nothing.
-    element.addEventListener('pointerenter', ({ pointerType }) => setPointed(pointerType === 'mouse'), { signal });
-    element.addEventListener('pointerleave', () => setPointed(false), { signal });
-    box.addEventListener('scroll', () => setScrolled(box.scrollTop > SCROLLED_PX), { signal, passive: true });
-    return () => stop.abort();
+    if (!box) return undefined;
+    const onScroll = (): void => setScrolled(box.scrollTop > SCROLLED_PX);
+    box.addEventListener('scroll', onScroll, { passive: true });
+    return () => box.removeEventListener('scroll', onScroll);
   }, [element]);
   return isPointed || isScrolled;
+}
+
+interface PointerStore {
+  subscribe: (notify: () => void) => () => void;
+  isThere: () => boolean;
+}
+
+/** Whether a mouse is on an element. It is read and not counted from events, since the mouse may have been there before anybody listened. */
+function pointerOn(element: HTMLElement | null): PointerStore {
+  // A finger leaves no element, so it holds nothing.
+  let isFinger = !matchMedia('(hover: hover)').matches;
+  const isThere = (): boolean => element !== null && !isFinger && element.matches(':hover');
+  const subscribe = (notify: () => void): (() => void) => {
+    const stop = new AbortController();
+    const onChange = ({ pointerType }: PointerEvent): void => {
+      isFinger = pointerType !== 'mouse';
+      notify();
+    };
+    for (const type of ['pointerenter', 'pointerleave'] as const) element?.addEventListener(type, onChange, { signal: stop.signal });
+    return () => stop.abort();
+  };
+  return { subscribe, isThere };
 }

@@ -204,7 +204,8 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await button('1 new').waitFor({ timeout: 60_000 });
     await row('Agents', 'zz-last').waitFor({ state: 'detached' });
     expect(await row('Agents', 'aa-first').count()).toBe(0);
-    await button('1 new').click();
+    // By key: a pointer that goes to the button leaves the rows, which are shown then without it.
+    await button('1 new').press('Enter');
     await row('Agents', 'aa-first').waitFor();
     await web.api('DELETE', '/v1/agents/aa-first');
   });

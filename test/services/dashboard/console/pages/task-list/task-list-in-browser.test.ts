@@ -125,7 +125,8 @@ test.skipIf(!hasBrowser)('rows keep their places below the pointer, and new ones
   await submit('a source behind the pointer');
   await page.getByRole('button', { name: '1 new' }).waitFor();
   expect(await row('a source behind the pointer').count()).toBe(0);
-  await page.getByRole('button', { name: '1 new' }).click();
+  // By key: a pointer that goes to the button leaves the rows, which are shown then without it.
+  await page.getByRole('button', { name: '1 new' }).press('Enter');
   await row('a source behind the pointer').waitFor();
 });
 
