@@ -63,6 +63,9 @@ describe('a fleet that may run one task at a time', () => {
     await open({ MUSTER_MAX_CONCURRENT: '1', ...env }, workers);
     const holder = await holdFleet();
     const ids = await submitAll(PRIORITIES, priorityOf);
+    // The worker knows of the best one, which came last.
+    const why = async (): Promise<string> => JSON.stringify((await fleet.client.call('GET', `/v1/tasks/${ids.at(-1)}/why`)).body);
+    await waitFor(async () => (await why()).includes('fleet cap 1/1'), { deadlineMs: 60_000, what: 'the last one to wait for the fleet' });
     await cancel(holder);
     await fleet.client.ended(ids, 30_000);
     expect(starts().slice(1)).toEqual(BEST_FIRST);

@@ -121,6 +121,7 @@ describe('every message has one outcome', () => {
       }
     });
     const acceptedIn = Date.now() - startedAt;
+    await waitFor(() => kills > 1, { deadlineMs: END_MS, what: 'several processes to be killed' });
     await Promise.all([chaos.stop(), poisoning.stop()]);
 
     const turns = Array.from({ length: TURNS }, (_, index) => index + 1);
