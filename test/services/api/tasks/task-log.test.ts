@@ -41,7 +41,7 @@ const api = closeAfterTests(
         env: { KEY_OF_IT: SECRET },
         maxAttempts: 1,
       },
-      slow: { kind: 'command', command: ['sh', '-c', 'echo "waits for the lock" >&2; sleep 60'], timeoutMs: 500, maxAttempts: 1 },
+      slow: { kind: 'command', command: ['sh', '-c', 'echo "waits for the lock" >&2; sleep 60'], timeoutMs: 3000, maxAttempts: 1 },
       known: { kind: 'openai', model: 'any', apiKey: SECRET, baseUrl: 'http://127.0.0.1:9/v1' },
     },
     tasks: { maxLogEntries: 20, maxLogEntryCharacters: 100 },
