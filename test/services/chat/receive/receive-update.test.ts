@@ -367,9 +367,9 @@ describe('a slash command', () => {
   });
 });
 
-describe('when a message cannot be accepted', () => {
-  const setReplicas = (count: string): Promise<unknown> => chat.parts.redis.call('CONFIG', 'SET', 'min-replicas-to-write', count);
+const setReplicas = (count: string): Promise<unknown> => chat.parts.redis.call('CONFIG', 'SET', 'min-replicas-to-write', count);
 
+describe('when a message cannot be accepted', () => {
   it.each([
     ['is away', () => redis.kill(), () => redis.restart()],
     ['refuses to write', () => setReplicas('1'), () => setReplicas('0')],
