@@ -19,6 +19,8 @@ export interface SpendSubject {
   readonly rootTaskId: string;
   /** Id of the API key by which the task came. */
   readonly keyId: string | null;
+  /** Whether it waits where a budget denies, because nothing asks for it again: the run of a one-shot. Defaults to false. */
+  readonly waits?: boolean;
 }
 
 /** One window of a budget, or of one name that it counts. Times are ms since the epoch. */

@@ -1,6 +1,6 @@
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
-import type { TaskBody } from '../tasks/index.ts';
+import { isOneShot, type TaskBody } from '../tasks/index.ts';
 import { systemClock, toIso } from '../time/index.ts';
 import type { Budget } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
@@ -15,6 +15,7 @@ export async function assertBudgets(
   ports: Pick<Ledger, 'redis' | 'keys'> & { budgets: BudgetDirectory },
   task: AcceptedTask,
 ): Promise<void> {
+  if (isOneShot(task)) return;
   for (const budget of await ports.budgets.of(task.tenant)) {
     const counted = refusedAs(budget, task);
     const line = budget.hardMicroUsd;
@@ -24,7 +25,7 @@ export async function assertBudgets(
   }
 }
 
-type AcceptedTask = Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>;
+type AcceptedTask = Pick<TaskBody, 'tenant' | 'agent' | 'keyId' | 'scheduleId' | 'trigger'>;
 
 /** The name under which a budget that may refuse a task counts it; null for a budget that does not refuse. */
 function refusedAs({ scope, of, atHard }: Budget, { agent, keyId }: AcceptedTask): string | null {

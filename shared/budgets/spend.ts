@@ -44,6 +44,8 @@ export interface SpendCall {
   readonly tenant: string;
   readonly holder: string;
   readonly windows: readonly BudgetWindow[];
+  /** Whether it waits where a budget denies. */
+  readonly waits: boolean;
 }
 
 /** The line that refuses a call. */
@@ -105,7 +107,8 @@ async function reserveUnder(
   const now = systemClock.now();
   const windows = windowsFor(withoutLines(budgets, request.beyond), request.subject, now);
   const { id, holder = '' } = request;
-  const call = { id, tenant, holder, windows };
+  const { waits = false } = request.subject;
+  const call = { id, tenant, holder, windows, waits };
   if (windows.length === 0) return { kind: 'reserved', call, amountMicroUsd: amounts.max };
   const own = keys.tenant(tenant);
   const { leases } = keys.shard(keys.shardOf(tenant));
@@ -121,14 +124,14 @@ async function reserveUnder(
       usual,
       least,
       holder,
-      ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? '', Number(budget.atHard === 'pause')]),
+      ...windows.flatMap(({ name, budget }) => [name, budget.hardMicroUsd ?? '', Number(actionOf(budget, waits) === 'pause')]),
     ],
   );
   if (answer[0] === 'reserved') return { kind: 'reserved', call, amountMicroUsd: Number(answer[1]) };
   const [, number, spent, reserved] = answer;
   const window = windows[number - 1];
   if (!window) throw new Error(`A budget refused in window ${number} of ${windows.length}`);
-  return exceeded(window, { spent: Number(spent), reserved: Number(reserved), amounts, now });
+  return exceeded(window, { spent: Number(spent), reserved: Number(reserved), amounts, waits, now });
 }
 
 /** Of each window what was spent, and what its budget refused. */
@@ -145,13 +148,19 @@ interface Refused {
   spent: number;
   reserved: number;
   amounts: Required<SpendAmounts>;
+  waits: boolean;
   now: number;
+}
+
+/** What follows at the hard line of a budget. */
+function actionOf({ id, atHard }: Budget, waits: boolean): Budget['atHard'] {
+  return waits && atHard === 'deny' && id !== RUNAWAY_BUDGET ? 'pause' : atHard;
 }
 
 const NO_AMOUNTS = { max: 0, usual: 0, least: 0 } as const;
 
-function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, amounts, now }: Refused): ExceededBudget {
-  const { hardMicroUsd, atHard, downgradeTo } = budget;
+function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, amounts, waits, now }: Refused): ExceededBudget {
+  const { hardMicroUsd, downgradeTo } = budget;
   const line = hardMicroUsd ?? 0;
   const left = line - spent;
   const needed = Math.max(amounts.least, Math.min(amounts.usual, left));
@@ -167,7 +176,7 @@ function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, 
   } as const;
   // Calls under way may leave room.
   if (left > 0 && needed <= left) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', downgradeTo: null };
-  return { ...found, until: endsAt, atHard, downgradeTo };
+  return { ...found, until: endsAt, atHard: actionOf(budget, waits), downgradeTo };
 }
 
 /**
@@ -200,7 +209,7 @@ export async function settleSpend(
   );
   for (const [at, count] of mayStart.entries()) releaseSoon(ports.ledger, call.tenant, call.windows[at], count);
   const reached = call.windows.flatMap((window, at) =>
-    spent[at] ? [exceeded(window, { spent: Number(spent[at]), reserved: 0, amounts: NO_AMOUNTS, now })] : [],
+    spent[at] ? [exceeded(window, { spent: Number(spent[at]), reserved: 0, amounts: NO_AMOUNTS, waits: call.waits, now })] : [],
   );
   return STRICTEST_FIRST.flatMap((atHard) => reached.filter((each) => each.atHard === atHard))[0] ?? null;
 }

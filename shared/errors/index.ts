@@ -12,5 +12,6 @@ export {
   TaskFailure,
   classifyFailure,
   isKnownFailure,
+  isRefusal,
   routeOfFailure,
 } from './task-failure.ts';

@@ -23,8 +23,11 @@ const ROUTE_BY_CLASS: Readonly<Record<FailureClass, FailureRoute>> = {
   throttled: 'wait',
 };
 
-/** The codes that Muster itself gives to failed attempts. Agents give others too, which are transient. */
-export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title: string }>> = {
+/**
+ * The codes that Muster itself gives to failed attempts. Agents give others too, which are transient. A refusal is nobody's fault: it counts
+ * neither against the agent nor against the schedule.
+ */
+export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title: string; isRefusal?: true }>> = {
   AGENT_ERROR: { class: 'transient', title: 'The agent threw an error without a code' },
   PROVIDER_ERROR: { class: 'transient', title: 'The model or endpoint answered with an error' },
   COMMAND_FAILED: { class: 'transient', title: 'The program ended with an error' },
@@ -40,15 +43,20 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   INVALID_INPUT: { class: 'permanent', title: 'The input cannot be processed' },
   PERMISSION_DENIED: { class: 'permanent', title: 'A permission is missing' },
   RESOURCE_NOT_FOUND: { class: 'permanent', title: 'Something that is needed does not exist' },
-  AGENT_PAUSED: { class: 'throttled', title: 'A person paused the agent' },
+  AGENT_PAUSED: { class: 'throttled', title: 'A person paused the agent', isRefusal: true },
   AGENT_NOT_FOUND: { class: 'permanent', title: 'The agent was removed' },
   DAEMON_NOT_FOUND: { class: 'permanent', title: 'The named daemon does not exist' },
-  BUDGET_EXCEEDED: { class: 'permanent', title: 'A budget is used up' },
+  BUDGET_EXCEEDED: { class: 'permanent', title: 'A budget is used up', isRefusal: true },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
-  PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider' },
+  PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider', isRefusal: true },
   RUNAWAY: { class: 'permanent', title: 'The task belongs to a runaway that was cut' },
-  THROTTLED: { class: 'throttled', title: 'The provider takes no requests now' },
+  THROTTLED: { class: 'throttled', title: 'The provider takes no requests now', isRefusal: true },
 };
+
+/** Whether a task that failed with this was refused by a limit: money, a provider's quota, a paused agent. */
+export function isRefusal(code: string): boolean {
+  return Object.hasOwn(FAILURE_CODES, code) && FAILURE_CODES[code]?.isRefusal === true;
+}
 
 /** The class of a failure code; unknown codes, `NETWORK_*` among them, are transient, which is the safer guess. */
 export function classifyFailure(code: string): FailureClass {

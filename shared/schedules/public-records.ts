@@ -1,3 +1,4 @@
+import { isRefusal } from '../errors/index.ts';
 import { truncate } from '../text/index.ts';
 import { listTasks, type TaskFilter } from '../ledger/index.ts';
 import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
@@ -95,10 +96,19 @@ const STATUS_OF_RUN: Readonly<Record<TaskStatus, RunStatus>> = {
   timeout: 'pending',
   completed: 'succeeded',
   cancelled: 'failed',
-  stale: 'failed',
+  stale: 'skipped',
   permanently_failed: 'failed',
   skipped: 'skipped',
 };
+
+/**
+ * Whether a run was skipped: by its schedule, or because a limit refused it (a budget, a provider's quota, a deadline that passed while it
+ * waited). That is no failure.
+ */
+export function isSkippedRun({ status, error }: Pick<TaskState, 'status' | 'error'>): boolean {
+  if (status === 'permanently_failed') return error !== undefined && isRefusal(error.code);
+  return status === 'skipped' || status === 'stale';
+}
 
 /** The public record of a run, which is a task of a schedule. */
 export function runRecord({ body, state, output }: Task, summaryCharacters: number): Record<string, unknown> {
@@ -107,7 +117,7 @@ export function runRecord({ body, state, output }: Task, summaryCharacters: numb
     id: body.id,
     scheduleId: body.scheduleId,
     occurrence: toIso(body.scheduledFor),
-    status: STATUS_OF_RUN[state.status],
+    status: isSkippedRun(state) ? 'skipped' : STATUS_OF_RUN[state.status],
     reason: reasonOf(state),
     agent: body.agent,
     trigger: body.trigger,

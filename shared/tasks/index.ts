@@ -40,6 +40,7 @@ export {
   type TaskBody,
   type TaskOutcome,
   type Trigger,
+  isOneShot,
   knownUser,
 } from './task.ts';
 export {

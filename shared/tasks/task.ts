@@ -94,6 +94,11 @@ export function knownUser({ user, isUserClaimed }: Pick<TaskBody, 'user' | 'isUs
   return isUserClaimed === true ? null : user;
 }
 
+/** Whether it is the run of a one-shot, which nothing asks for again. */
+export function isOneShot({ scheduleId, trigger }: Pick<TaskBody, 'scheduleId' | 'trigger'>): boolean {
+  return scheduleId !== null && trigger === 'once';
+}
+
 /** A task as the ledger reads it. */
 export interface Task {
   body: TaskBody;

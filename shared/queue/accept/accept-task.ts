@@ -67,7 +67,8 @@ async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewT
   const parentage = parentTaskId === undefined ? null : await findParentage(ledger, tenant, parentTaskId);
   const task = buildTask(request, definition, ledger, parentage);
   if (await inheritsUntrusted(intake, request, parentage)) task.body.untrusted = true;
-  await intake.assertBudgets?.(task.body);
+  // A skipped occurrence costs nothing.
+  if (request.skip === undefined) await intake.assertBudgets?.(task.body);
   task.body.attachments = await bindAttachments(intake, task.body, request.attachments);
   return task;
 }

@@ -60,7 +60,7 @@ async function findDefinitions(intake: Intake, requests: readonly AcceptRequest[
   const agents = [...new Set(requests.map(({ agent }) => agent))];
   const find = async (agent: string): Promise<AgentDefinition> => {
     const definition = await findDefinition(intake, tenant, agent);
-    await intake.assertBudgets?.({ tenant, agent, keyId });
+    await intake.assertBudgets?.({ tenant, agent, keyId, scheduleId: null, trigger: null });
     return definition;
   };
   return new Map(await Promise.all(agents.map(async (agent) => [agent, await find(agent).catch(toError)] as const)));

@@ -18,7 +18,7 @@ export interface Intake {
   /** Where uploads are. Without it a request with one is refused. */
   readonly files?: Pick<FileStore, 'bind' | 'find' | 'settings'>;
   /** Throws what refuses a task because money is used up. Without it none is refused so. */
-  assertBudgets?(task: Pick<TaskBody, 'tenant' | 'agent' | 'keyId'>): Promise<void>;
+  assertBudgets?(task: Pick<TaskBody, 'tenant' | 'agent' | 'keyId' | 'scheduleId' | 'trigger'>): Promise<void>;
 }
 
 /** What a producer asks for. */

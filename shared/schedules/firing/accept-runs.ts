@@ -17,6 +17,8 @@ export interface AcceptedRun {
 type Refusal =
   /** A limit, or Redis is unavailable. */
   | { kind: 'later'; afterMs: number; reason: string }
+  /** A budget that denies is used up. */
+  | { kind: 'no-money'; afterMs: number; reason: string }
   | { kind: 'no-agent' }
   /** Until the tenant is enabled again. */
   | { kind: 'tenant-disabled' }
@@ -135,6 +137,7 @@ function refusalOf(error: unknown, retryMs: number): Refusal {
   const reason = error instanceof Error ? error.message : String(error);
   // Any other error comes from Redis or the network.
   const code = error instanceof MusterError ? error.code : 'unavailable.redis';
+  if (code === 'limit.budget') return { kind: 'no-money', afterMs: retryMs, reason };
   if (code === 'agent.unknown') return { kind: 'no-agent' };
   // A deleted tenant (`tenant.ended`) never comes back, and its records are about to be removed: that refusal is final.
   if (code === 'tenant.disabled') return { kind: 'tenant-disabled' };

@@ -6,6 +6,7 @@ import { dollars } from '../../budgets/index.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import type { ScheduleChange } from '../store/schedule-store.ts';
+import { isSkippedRun } from '../public-records.ts';
 import { undoIfPaused } from './settle-firing.ts';
 
 /** Ends read in one batch. */
@@ -94,7 +95,7 @@ function endedAtOf(member: string): number {
 }
 
 function applyEnd(change: ScheduleChange, task: Task, settings: SchedulerSettings): ScheduleChange {
-  if (task.state.status === 'skipped') return change;
+  if (isSkippedRun(task.state) && (change.schedule.rule.kind !== 'once' || task.state.status === 'skipped')) return change;
   return change.schedule.rule.kind === 'once' ? endOneShot(change, task) : countFailures(change, task, settings);
 }
 

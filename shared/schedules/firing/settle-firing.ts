@@ -18,7 +18,12 @@ export async function settleRuns(parts: ScheduleParts, schedule: Schedule, now: 
   const settings = parts.settings.scheduler;
   const decided = skipLateRuns(await undoIfPaused(parts, schedule), now, settings);
   const answer = await acceptRuns(parts, decided);
-  return { answer, change: settleFiring(decided, answer, now, settings) };
+  if (answer.kind !== 'no-money') return { answer, change: settleFiring(decided, answer, now, settings) };
+  // The next occurrence asks for money again.
+  const refused = new Set(decided.firing.slice(answer.accepted.length));
+  const skipped = skipRuns(decided, (each) => refused.has(each), answer.reason);
+  const settled = await acceptRuns(parts, skipped);
+  return { answer: settled, change: settleFiring(skipped, settled, now, settings) };
 }
 
 /** Nothing of a paused schedule starts. Runs that a process accepted before it died count all the same. */
@@ -29,24 +34,23 @@ export async function undoIfPaused(parts: Pick<ScheduleParts, 'ledger'>, schedul
 
 /** A run that waited too long for its acceptance is skipped. If it was accepted before, its task says so and wins. */
 function skipLateRuns(schedule: Schedule, now: number, settings: SchedulerSettings): Schedule {
-  const isLate = (each: Firing): boolean => isRun(each) && tooLateFrom(schedule, each.occurrence, settings) <= now;
-  const late = schedule.firing.filter(isLate);
-  if (late.length === 0) return schedule;
-  const firing = schedule.firing.map((each) => (isLate(each) ? { ...each, skip: TOO_LATE } : each));
-  return { ...uncounted(schedule, late), firing };
+  return skipRuns(schedule, ({ occurrence }) => tooLateFrom(schedule, occurrence, settings) <= now, TOO_LATE);
+}
+
+function skipRuns(schedule: Schedule, isSkipped: (firing: Firing) => boolean, reason: string): Schedule {
+  const skipped = schedule.firing.filter((each) => isRun(each) && isSkipped(each));
+  if (skipped.length === 0) return schedule;
+  const firing = schedule.firing.map((each) => (skipped.includes(each) ? { ...each, skip: reason } : each));
+  return { ...uncounted(schedule, skipped), firing };
 }
 
 /** Decides what happens to a schedule once its runs were accepted or refused. */
 function settleFiring(schedule: Schedule, answer: AcceptRunsAnswer, now: number, settings: SchedulerSettings): ScheduleChange {
   const settled = withAccepted(schedule, answer.accepted);
   switch (answer.kind) {
-    case 'accepted': {
-      const missed = missedTime(schedule, answer.accepted);
-      if (missed) return { schedule: haltSchedule(settled, 'failed', missed.skip ?? 'its time was skipped'), event: 'failed' };
-      const open = withRunsLeft(settled);
-      const { wakeAt } = wakeFor(open, open.status === 'active' ? open.nextFireAt : null, settings);
-      return { schedule: { ...open, wakeAt }, event: open === settled ? undefined : 'resumed' };
-    }
+    case 'accepted':
+      return settleAccepted(schedule, settled, answer.accepted, settings);
+    case 'no-money':
     case 'later': {
       // A skip is recorded at once: later occurrences wait for that, and most limits are not for skips.
       const lateFrom = settled.firing.filter(isRun).map(({ occurrence }) => tooLateFrom(settled, occurrence, settings));
@@ -59,6 +63,19 @@ function settleFiring(schedule: Schedule, answer: AcceptRunsAnswer, now: number,
     case 'refused':
       return { schedule: haltSchedule(withoutRuns(settled), 'failed', answer.reason), event: 'failed' };
   }
+}
+
+function settleAccepted(
+  schedule: Schedule,
+  settled: Schedule,
+  accepted: readonly AcceptedRun[],
+  settings: SchedulerSettings,
+): ScheduleChange {
+  const missed = missedTime(schedule, accepted);
+  if (missed) return { schedule: haltSchedule(settled, 'failed', missed.skip ?? 'its time was skipped'), event: 'failed' };
+  const open = withRunsLeft(settled);
+  const { wakeAt } = wakeFor(open, open.status === 'active' ? open.nextFireAt : null, settings);
+  return { schedule: { ...open, wakeAt }, event: open === settled ? undefined : 'resumed' };
 }
 
 /** A one-shot whose only occurrence turned out to be skipped has no run that would end it. */

@@ -10,6 +10,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { acceptTasks } from '#shared/queue/accept/accept-tasks.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
 import { runScheduleNow } from '#shared/schedules/changes/change-schedule.ts';
+import { fireDue } from '#shared/schedules/firing/fire-due.ts';
 import { listRuns } from '#shared/schedules/public-records.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
@@ -139,16 +140,39 @@ describe('a task under a budget', () => {
     await run('keyed');
   });
 
-  it('is a failed run of its schedule, with the budget as the reason', async () => {
-    await put('scheduled', 0);
+  it('is a skipped run of its schedule, with the budget as the reason', async () => {
+    await put('scheduled', 0, { scope: 'schedule' });
     const scheduling = openScheduleParts(parts);
     const request = { every: '1h', agent: 'paid', message: 'x' };
     const { id } = (await createSchedule(scheduling, request, { tenant: 'scheduled' })).schedule;
     const accepted = await runScheduleNow(scheduling, 'scheduled', id);
     await untilIt('scheduled', accepted?.id ?? '', ({ state }) => state.completedAt !== undefined);
     expect((await listRuns(scheduling, 'scheduled', { schedule: id }, { limit: 1, before: undefined })).items).toMatchObject([
-      { status: 'failed', error: { code: 'BUDGET_EXCEEDED', message: 'Budget "all" has $0.00 spent in all, of $0.00' } },
+      {
+        status: 'skipped',
+        reason: 'Budget "all" has $0.00 spent in all, of $0.00',
+        error: { code: 'BUDGET_EXCEEDED', message: 'Budget "all" has $0.00 spent in all, of $0.00' },
+      },
     ]);
+  });
+
+  it.each(['tenant', 'schedule'])('is the run of a one-shot that waits for money where the budget denies: %s', async (scope) => {
+    const tenant = `once-${scope}`;
+    await put(tenant, 0, { scope });
+    const scheduling = openScheduleParts(parts);
+    const request = { at: new Date(Date.now() + 1000).toISOString(), agent: 'paid', message: 'x' };
+    const { schedule } = await createSchedule(scheduling, request, { tenant });
+    const fire = async (): Promise<string | null> => {
+      await fireDue(scheduling, parts.keys.shardOf(tenant));
+      return (await scheduling.store.read(tenant, [schedule.id]))[0]?.lastRunId ?? null;
+    };
+    await waitFor(async () => (await fire()) !== null, { deadlineMs: 10_000, what: 'the one-shot to fire' });
+    const id = (await fire()) ?? '';
+    await untilIt(tenant, id, ({ state }) => state.hold !== undefined);
+    expect(await explainWait(parts, await read(tenant, id))).toMatchObject({ reasons: [{ gate: 'budget' }] });
+    await put(tenant, COST, { scope });
+    await releaseByBudgets(parts.ledger, parts.budgets, tenant, 100);
+    await untilIt(tenant, id, ({ state }) => state.status === 'completed');
   });
 
   it.each(['tenant', 'agent', 'session', 'key', 'task'] as const)(

@@ -29,7 +29,11 @@ export function openGate(settings: SettingsInput = {}): Omit<AttemptModelsOption
     },
     spending: {
       reserve: ({ id, subject }, { max }) =>
-        Promise.resolve({ kind: 'reserved', call: { id, tenant: subject.tenant, holder: '', windows: [] }, amountMicroUsd: max }),
+        Promise.resolve({
+          kind: 'reserved',
+          call: { id, tenant: subject.tenant, holder: '', windows: [], waits: false },
+          amountMicroUsd: max,
+        }),
       settle: () => Promise.resolve(),
     },
     log: createLog({ level: 'silent', service: 'test', destination: { write: () => undefined } }),

@@ -402,6 +402,19 @@ describe('a schedule that cannot fire', () => {
     expect((await t.runs(schedule)).map(({ body }) => body.id)).toEqual([waiting.firing[0]?.id]);
   });
 
+  it('because a budget that denies is used up is skipped with the reason, and the next one asks again', async () => {
+    const schedule = await t.make();
+    at(schedule, 1);
+    const denied = { ...t.parts, assertBudgets: () => Promise.reject(new MusterError('limit.budget', 'no money is left')) };
+    await fireDue(denied, 0);
+    expect(await history(schedule)).toEqual(['1 skipped no money is left']);
+    expect(await t.read(schedule)).toMatchObject({ status: 'active', failures: 0, runCount: 0, firing: [] });
+    at(schedule, 2);
+    await t.fire();
+    expect((await history(schedule)).length).toBe(2);
+    expect(await t.read(schedule)).toMatchObject({ runCount: 1 });
+  });
+
   it('because of its record fails, and the others fire', async () => {
     const [bad, good, worse] = [await t.make(), await t.make(), await t.make()];
     const key = t.parts.keys.tenant(bad.tenant).schedules;

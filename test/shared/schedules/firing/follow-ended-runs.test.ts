@@ -6,6 +6,7 @@ import { driveTasks } from '../../../services/api/support/drive-tasks.ts';
 import { MINUTE, TENANT } from '../test-schedules.ts';
 import { useSchedules } from '../use-schedules.ts';
 import { fireDue } from '#shared/schedules/firing/fire-due.ts';
+import { listRuns } from '#shared/schedules/public-records.ts';
 import { followEndedRuns } from '#shared/schedules/firing/follow-ended-runs.ts';
 import { schedulePatchSchema } from '#shared/schedules/changes/schedule-request.ts';
 import { updateSchedule } from '#shared/schedules/changes/update-schedule.ts';
@@ -62,9 +63,9 @@ describe('a one-shot', () => {
   });
 });
 
-async function fail(id: string, message: string, usage: TaskUsage | null = null): Promise<void> {
+async function fail(id: string, message: string, usage: TaskUsage | null = null, code = 'AGENT_ERROR'): Promise<void> {
   const attempt = await driveTasks(t.fleet).start(id);
-  const error = { code: 'AGENT_ERROR', message, retryable: false };
+  const error = { code, message, retryable: false };
   await settleAttempt(t.parts.ledger, attempt, { kind: 'failed', error, delayMs: null, usage });
 }
 
@@ -98,6 +99,23 @@ describe('runs that fail in a row', () => {
     const events = await t.parts.redis.xrange(t.parts.keys.tenant(TENANT).events, '-', '+');
     expect(events.filter(([, fields]) => fields.includes('schedule.paused')).length).toBe(1);
   });
+
+  it.each(['BUDGET_EXCEEDED', 'PROVIDER_QUOTA', 'THROTTLED', 'AGENT_PAUSED'])(
+    'do not count where a limit refused them, and are skipped with the reason: %s',
+    async (code) => {
+      t.set({ maxFailures: 2 });
+      const schedule = await t.make();
+      await failTimes(schedule, 1);
+      for (let n = 0; n < 3; n += 1) await fail(await fireNext(schedule), 'the limit is used up', null, code);
+      await followEndedRuns(t.parts, 0);
+      expect(await t.read(schedule)).toMatchObject({ status: 'active', failures: 1, nextFireAt: expect.any(Number) as number });
+      const { items } = await listRuns(t.parts, TENANT, { schedule: schedule.id }, { limit: 3, before: undefined });
+      const skipped = { status: 'skipped', reason: 'the limit is used up' };
+      expect(items).toMatchObject([skipped, skipped, skipped]);
+      await failTimes(schedule, 1);
+      expect(await t.read(schedule)).toMatchObject({ status: 'paused' });
+    },
+  );
 
   it('count from the last success', async () => {
     t.set({ maxFailures: 2 });
