@@ -7,6 +7,8 @@ export interface CheckResult {
   state: 'ok' | 'warn' | 'fail' | 'skip';
   /** The finding and, unless it is fine, its remedy, on one line. */
   detail: string;
+  /** Whose it is, such as `agent writer`: no fault of the installation. Absent for what is the installation's. */
+  of?: string | undefined;
 }
 
 /** What the checks read. */

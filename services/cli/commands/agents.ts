@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { CommandContext, ContextOf } from '../command-context.ts';
-import { showList, type ListOptions } from '../output/table.ts';
-import type { ApiClient } from '../client/api-client.ts';
+import { formatTable, showList, type ListOptions } from '../output/table.ts';
+import { duration, oneLine, plainText } from '../output/terminal.ts';
+import { type ApiClient, readAnswer } from '../client/api-client.ts';
 import { CliProblem } from '../cli-problem.ts';
 import type { JsonOptions } from './options.ts';
 
@@ -13,7 +14,24 @@ const agentSchema = z.object({
   model: z.string().nullish(),
   url: z.string().nullish(),
   description: z.string().nullish(),
-  hold: z.object({ gate: z.string() }).nullish(),
+  hold: z.object({ gate: z.string(), since: z.string().nullish(), reason: z.string().nullish() }).nullish(),
+});
+
+const definitionSchema = agentSchema.extend({
+  timeoutMs: z.number().nullish(),
+  maxRunning: z.number().nullish(),
+  maxAttempts: z.number().nullish(),
+  retryDelayMs: z.number().nullish(),
+  retryBackoff: z.string().nullish(),
+  retries: z.record(z.string(), z.string()).nullish(),
+  directives: z.union([z.boolean(), z.string()]).nullish(),
+  baseUrl: z.string().nullish(),
+  temperature: z.number().nullish(),
+  maxOutputTokens: z.number().nullish(),
+  maxSteps: z.number().nullish(),
+  capabilities: z.array(z.string()).nullish(),
+  hasSecret: z.boolean().nullish(),
+  system: z.string().nullish(),
 });
 
 interface PauseOptions extends JsonOptions {
@@ -28,11 +46,13 @@ export function addAgentCommands(program: Command, contextOf: ContextOf): void {
     .action((options: ListOptions, command: Command) => runAgents(options, contextOf(command)));
   agents
     .command('show <id>')
-    .description('print the definition of an agent as JSON, without its secrets')
-    .option('--json', 'the same')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .description('show the definition of an agent, without its secrets')
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json }: JsonOptions, command: Command) => {
       const context = contextOf(command);
-      context.terminal.json(await context.connect().get(pathOf(id)));
+      const answer = await context.connect().get(pathOf(id));
+      if (json === true) return context.terminal.json(answer);
+      showDefinition(readAnswer(definitionSchema, answer), context);
     });
   agents
     .command('pause <id>')
@@ -69,6 +89,61 @@ export function addAgentCommands(program: Command, contextOf: ContextOf): void {
 
 function pathOf(id: string): string {
   return `/v1/agents/${encodeURIComponent(id)}`;
+}
+
+const DEFAULT = 'that of the configuration';
+type Definition = z.infer<typeof definitionSchema>;
+
+const ROWS: readonly (readonly [name: string, value: (agent: Definition) => string | null | undefined])[] = [
+  ['held since', ({ hold }) => hold?.since],
+  ['reason', ({ hold }) => hold?.reason],
+  ['description', ({ description }) => description],
+  ['kind', ({ kind }) => kind],
+  ['from', ({ origin }) => origin],
+  ['model', ({ model }) => model],
+  ['address', ({ baseUrl, url }) => baseUrl ?? url],
+  ['secret', ({ hasSecret }) => (hasSecret === true ? 'set' : null)],
+  ['needs', ({ capabilities }) => capabilities?.join(', ')],
+  ['at once', ({ maxRunning }) => numberOr(maxRunning, 'no bound')],
+  ['timeout', ({ timeoutMs }) => (timeoutMs ? duration(timeoutMs) : DEFAULT)],
+  ['attempts', ({ maxAttempts }) => numberOr(maxAttempts, DEFAULT)],
+  ['retry delay', ({ retryDelayMs }) => (retryDelayMs ? duration(retryDelayMs) : DEFAULT)],
+  ['retry backoff', ({ retryBackoff }) => retryBackoff],
+  [
+    'retries',
+    ({ retries }) =>
+      Object.entries(retries ?? {})
+        .map((pair) => pair.join(': '))
+        .join(', '),
+  ],
+  ['directives', ({ directives }) => directivesText(directives)],
+  ['temperature', ({ temperature }) => numberOr(temperature, null)],
+  ['output tokens', ({ maxOutputTokens }) => numberOr(maxOutputTokens, null)],
+  ['steps', ({ maxSteps }) => numberOr(maxSteps, null)],
+];
+
+function showDefinition(agent: Definition, { terminal }: CommandContext): void {
+  terminal.line(`${terminal.paint(agent.id, 'bold')}  ${stateOf(agent.hold)}`);
+  const rows = ROWS.flatMap(([name, read]) => {
+    const value = read(agent);
+    return value ? [['', name, oneLine(value, MAX_VALUE)]] : [];
+  });
+  for (const line of formatTable(rows)) terminal.line(line);
+  if (!agent.system) return;
+  terminal.line('');
+  terminal.line(terminal.paint('Instructions', 'bold'));
+  for (const line of plainText(agent.system).split('\n')) terminal.line(`  ${line}`);
+}
+
+function directivesText(directives: Definition['directives']): string | null | undefined {
+  if (typeof directives !== 'boolean') return directives;
+  return directives ? 'applied' : 'left as they are';
+}
+
+const MAX_VALUE = 400;
+
+function numberOr(value: number | null | undefined, otherwise: string | null): string | null {
+  return typeof value === 'number' ? String(value) : otherwise;
 }
 
 function runAgents(options: ListOptions, context: CommandContext): Promise<void> {

@@ -23,7 +23,10 @@ export interface DoctorOptions {
   findAttention?: () => Promise<CheckResult[]>;
 }
 
-/** Checks what the fleet needs and what needs attention, and prints a table. Returns the exit code: 0 when nothing failed, else 1. */
+/**
+ * Checks what the fleet needs and what needs attention, and prints a table. Returns the exit code: 1 when something of the installation
+ * failed, else 0. What is a user's, as an agent that fails, is named with its owner and is no fault of the installation.
+ */
 export async function runDoctor({
   out,
   load = loadConfig,
@@ -34,7 +37,7 @@ export async function runDoctor({
   const elsewhere = await findChecks();
   const ofMachine = await inspectMachine(load, elsewhere === null);
   const checks = [checkNode(process.versions.node), ...ofMachine, ...(elsewhere ?? []), ...(await findAttention())];
-  const failed = checks.filter(({ state }) => state === 'fail').length;
+  const failed = checks.filter(({ state, of }) => state === 'fail' && of === undefined).length;
   out.write(json ? `${JSON.stringify({ items: checks, failed }, null, 2)}\n` : renderChecks(checks, failed));
   return failed === 0 ? 0 : 1;
 }
@@ -51,9 +54,13 @@ async function inspectMachine(load: () => Promise<Config>, withRedis: boolean): 
 /** A table for a terminal, one check per line. */
 function renderChecks(checks: readonly CheckResult[], failed: number): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
-  const rows = checks.map(({ name, state, detail }) => `  ${state.padEnd(4)}  ${name.padEnd(width)}  ${detail}\n`);
+  const rows = checks.map(
+    ({ name, state, detail, of }) => `  ${state.padEnd(4)}  ${name.padEnd(width)}  ${of === undefined ? '' : `${of}: `}${detail}\n`,
+  );
+  const owners = [...new Set(checks.flatMap(({ state, of }) => (state === 'fail' && of !== undefined ? [of] : [])))];
+  const others = owners.length === 0 ? '' : ` Not by the installation: ${owners.join(', ')}.`;
   const end = failed === 0 ? 'No check failed.' : `${failed} of ${checks.length} checks failed.`;
-  return `${rows.join('')}\n${end}\n`;
+  return `${rows.join('')}\n${end}${others}\n`;
 }
 
 async function loadConfiguration(load: () => Promise<Config>, checks: CheckResult[]): Promise<Config | null> {

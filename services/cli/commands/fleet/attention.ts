@@ -6,7 +6,13 @@ import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { duration } from '../../output/terminal.ts';
 import { type Finding, findOrSkip } from './findings.ts';
 
-const itemSchema = z.object({ level: z.enum(['critical', 'warning']), text: z.string(), since: z.string().nullable() });
+const itemSchema = z.object({
+  code: z.string().optional(),
+  subject: z.string().nullish(),
+  level: z.enum(['critical', 'warning']),
+  text: z.string(),
+  since: z.string().nullable(),
+});
 const listSchema = z.object({ items: z.array(itemSchema) });
 type Item = z.infer<typeof itemSchema>;
 
@@ -41,8 +47,25 @@ export async function findAttention(context: CommandContext): Promise<Finding[]>
   return await findOrSkip(NAME, async () => {
     const { items } = readAnswer(listSchema, await context.connect().get(PATH));
     if (items.length === 0) return [{ name: NAME, state: 'ok', detail: FINE }];
-    return items.map((item) => ({ name: NAME, state: item.level === 'critical' ? 'fail' : 'warn', detail: textOf(item, context) }));
+    return items.map((item) => findingOf(item, context));
   });
+}
+
+/** What the tenants' own things are called, by the beginning of a code. Others, as queues and workers, are the installation's. */
+const OWNERS: Readonly<Record<string, string>> = {
+  agent: 'agent',
+  input: 'input of an agent',
+  schedule: 'schedule',
+  budget: 'budget',
+  delivery: 'receiver of a delivery',
+  endpoint: 'endpoint',
+};
+
+function findingOf(item: Item, context: CommandContext): Finding {
+  const { code = '', level, subject } = item;
+  const owner = OWNERS[code.split('.')[0] ?? ''];
+  const of = owner === undefined ? {} : { of: subject ? `${owner} ${subject}` : owner };
+  return { name: NAME, state: level === 'critical' ? 'fail' : 'warn', detail: textOf(item, context), ...of };
 }
 
 function textOf({ text, since }: Item, { clock }: CommandContext): string {

@@ -3,7 +3,13 @@ import { CliProblem } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 
-const findingSchema = z.object({ name: z.string(), state: z.enum(['ok', 'warn', 'fail', 'skip']), detail: z.string() });
+const findingSchema = z.object({
+  name: z.string(),
+  state: z.enum(['ok', 'warn', 'fail', 'skip']),
+  detail: z.string(),
+  /** Whose it is where it is not the installation's, such as `agent writer`. */
+  of: z.string().optional(),
+});
 const listSchema = z.object({ items: z.array(findingSchema) });
 
 /** A row of `npx muster doctor`. */

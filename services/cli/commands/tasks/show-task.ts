@@ -11,12 +11,13 @@ const timelineSchema = z.object({ items: z.array(z.object({ status: z.string(), 
 
 const NOTE_WIDTH = 100;
 
-/** Shows the record of one task, its attempts, its timeline and its log. */
+/** Shows the record of one task, its attempts, its timeline and its log; as JSON the record, as `GET /v1/tasks/:id` answers it. */
 export async function runShowTask(given: string, { json }: { json?: boolean }, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const api = context.connect();
   const id = await resolveTaskId(api, given);
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
+  if (json === true) return terminal.json(await api.get(path));
   const [task, attempts, timeline, log] = await Promise.all([
     api.get(path),
     api.get(`${path}/attempts`),
@@ -28,7 +29,6 @@ export async function runShowTask(given: string, { json }: { json?: boolean }, c
     attempts: readAnswer(attemptsSchema, attempts).items,
     timeline: readAnswer(timelineSchema, timeline).items,
   };
-  if (json === true) return terminal.json({ task, attempts, timeline, log: { items: log } });
   showRecord(parts.task, terminal);
   showAttempts(parts.attempts, terminal);
   section('Timeline', terminal);

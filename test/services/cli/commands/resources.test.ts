@@ -215,6 +215,39 @@ describe('changes to what an installation has', () => {
   });
 });
 
+describe('muster agents show', () => {
+  const mine = {
+    id: 'mine',
+    origin: 'api',
+    kind: 'openai',
+    model: 'small',
+    baseUrl: 'https://models.test/v1',
+    timeoutMs: 90_000,
+    maxRunning: null,
+    maxAttempts: 5,
+    retries: { PROVIDER_QUOTA: 'stop' },
+    hasSecret: true,
+    system: 'Be short.\nBe kind.',
+    hold: { gate: 'agent', since: '2026-01-01T00:00:00.000Z', reason: 'a new release broke it' },
+  };
+
+  it('shows the definition as text, with why it is held', async () => {
+    const { stdout } = await muster({ 'GET /v1/agents/mine': (response) => answer(response, 200, mine) }, ['agents', 'show', 'mine']);
+    expect(stdout).toMatch(/^mine {2}paused$/m);
+    expect(stdout).toMatch(/^ +reason +a new release broke it$/m);
+    expect(stdout).toMatch(/^ +model +small$/m);
+    expect(stdout).toMatch(/^ +attempts +5$/m);
+    expect(stdout).toMatch(/^ +at once +no bound$/m);
+    expect(stdout).toMatch(/^ +retries +PROVIDER_QUOTA: stop$/m);
+    expect(stdout).toContain('\nInstructions\n  Be short.\n  Be kind.\n');
+  });
+
+  it('prints the answer with --json', async () => {
+    const args = ['agents', 'show', 'mine', '--json'];
+    expect(JSON.parse((await muster({ 'GET /v1/agents/mine': (response) => answer(response, 200, mine) }, args)).stdout)).toEqual(mine);
+  });
+});
+
 describe('what a hook received', () => {
   const delivery = {
     id: 'r-1-0',

@@ -72,6 +72,20 @@ test('what needs attention in the fleet is checked too, and fails when it is cri
   expect(items).toContainEqual(expect.objectContaining({ name: 'Node', state: 'ok' }));
 });
 
+test("what is a user's is named with its owner, and is no fault of the installation", async () => {
+  const attention = { name: 'Attention', state: 'fail', detail: '9 of 9 attempts of mine failed.', of: 'agent mine' } as const;
+  const run = async (json: boolean): Promise<[number, string]> => {
+    let text = '';
+    const options = { out: { write: (part: string) => (text += part) }, load: async () => configWith(server.url), json };
+    return [await runDoctor({ ...options, findAttention: async () => [attention] }), text];
+  };
+  const [code, text] = await run(false);
+  expect(code).toBe(0);
+  expect(text).toMatch(/^ {2}fail {2}Attention +agent mine: 9 of 9 attempts of mine failed\.$/m);
+  expect(text).toContain('\nNo check failed. Not by the installation: agent mine.\n');
+  expect(JSON.parse((await run(true))[1])).toMatchObject({ failed: 0, items: expect.arrayContaining([attention]) as unknown });
+});
+
 test('the checks of a fleet elsewhere stand for those of a Redis here, and fail as they do', async () => {
   const policy = { name: 'Redis maxmemory-policy', state: 'fail', detail: 'allkeys-lru' } as const;
   const attention = { name: 'Attention', state: 'ok', detail: 'Nothing needs attention.' } as const;

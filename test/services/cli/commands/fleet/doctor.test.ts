@@ -11,6 +11,7 @@ const folder = await useFolder();
 
 const critical = { code: 'queue.unserved', level: 'critical', text: 'Tasks wait in the queue "chat".', since: '2100-01-01T00:00:00.000Z' };
 const warning = { code: 'schedule.paused', level: 'warning', text: 'The schedule "daily" is paused.', since: null };
+const failing = { code: 'agent.failing', level: 'critical', text: '9 of 9 attempts of mine failed.', since: null, subject: 'mine' };
 const FINE = { name: 'Attention', state: 'ok', detail: 'Nothing needs attention.' };
 const CHECKS = [
   { name: 'Redis version', state: 'ok', detail: '8.2' },
@@ -24,12 +25,13 @@ const fleet = (...items: object[]): Handlers => ({
 const found = async (handlers: Handlers): Promise<unknown> => JSON.parse((await muster(handlers, ['doctor', '--json'])).stdout);
 
 it('is given the checks of a fleet elsewhere, and what needs attention there', async () => {
-  expect(await found(fleet(critical, warning))).toEqual({
+  expect(await found(fleet(critical, warning, failing))).toEqual({
     json: true,
     found: [
       ...CHECKS,
       { name: 'Attention', state: 'fail', detail: 'Tasks wait in the queue "chat". (for 0 ms)' },
-      { name: 'Attention', state: 'warn', detail: 'The schedule "daily" is paused.' },
+      { name: 'Attention', state: 'warn', detail: 'The schedule "daily" is paused.', of: 'schedule' },
+      { name: 'Attention', state: 'fail', detail: '9 of 9 attempts of mine failed.', of: 'agent mine' },
     ],
   });
   expect(await found(fleet())).toMatchObject({ found: [...CHECKS, FINE] });
