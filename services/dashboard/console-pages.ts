@@ -32,7 +32,7 @@ const LIST = [
   { name: 'sessions', path: '/sessions', text: 'Sessions', group: 'work', needs: 'read' },
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
   { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false, list: '/sessions' },
-  { name: 'schedules', path: '/schedules', text: 'Workflows', group: 'work', needs: 'read' },
+  { name: 'schedules', path: '/schedules', text: 'Schedules', group: 'work', needs: 'read' },
   { name: 'failures', path: '/failures', text: 'Failures', group: 'work', needs: 'read' },
   { name: 'agents', path: '/agents', text: 'Agents', group: 'fleet', needs: 'read' },
   { name: 'agent', path: '/agents/:id', text: 'Agent', group: 'fleet', needs: 'read', inNavigation: false, list: '/agents' },
@@ -61,6 +61,9 @@ const LIST = [
 export type ConsolePageName = (typeof LIST)[number]['name'];
 
 export type ListedPage = ConsolePage & { readonly name: ConsolePageName };
+
+/** Addresses that pages had before. */
+export const FORMER_PATHS: Readonly<Record<string, string>> = { '/workflows': '/schedules' };
 
 /** All pages of the console, in the order of the navigation. */
 export const CONSOLE_PAGES: readonly ListedPage[] = LIST;

@@ -4,7 +4,7 @@ import express, { Router, type RequestHandler } from 'express';
 import { readsOnly, SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { boardRoutes, sendBoardError } from './board/board-routes.ts';
-import { CONSOLE_PAGES } from './console-pages.ts';
+import { CONSOLE_PAGES, FORMER_PATHS } from './console-pages.ts';
 import { compressedFiles, sendConsole } from './console-files.ts';
 import { pageHeaders } from './pages/page-headers.ts';
 import { sendPageError, unknownPage } from './pages/page.ts';
@@ -46,5 +46,8 @@ function consoleRoutes(signedIn: readonly RequestHandler[], { built, provider }:
   // The console reads from the address which page to show.
   const show = [...pageHeaders('console'), ...signedIn, sendConsole(built)];
   for (const { path } of CONSOLE_PAGES) router.get(path, show);
+  for (const [former, path] of Object.entries(FORMER_PATHS)) {
+    router.get(former, (request, response) => response.redirect(301, `${path}${new URL(request.url, 'http://page').search}`));
+  }
   return router;
 }

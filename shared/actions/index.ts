@@ -2,6 +2,7 @@
  * Work upon many tasks at once: permanently failed tasks in groups of one error, and actions, which apply a retry, a cancellation or a
  * removal to all tasks of a filter, step by step, on any worker.
  */
+export { rankTasks, TASK_RANKS } from './rank-tasks.ts';
 export { type Action, ACTION_NAMES, ACTION_STATUSES, type ActionFilter } from './action.ts';
 export { ActionStore } from './action-store.ts';
 export { cancelAction } from './cancel-action.ts';

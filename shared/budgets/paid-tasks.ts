@@ -1,6 +1,6 @@
-import { scanTasks } from '../actions/index.ts';
-import { type Ledger, readHeads } from '../ledger/index.ts';
-import { knownCost, TASK_STATUSES, type TaskState } from '../tasks/index.ts';
+import type { Ledger, TaskHead } from '../ledger/index.ts';
+import { knownCost, type TaskState } from '../tasks/index.ts';
+import { readUsedTasks } from '../usage/index.ts';
 import type { SpendSubject } from './budget.ts';
 
 /** A task that ran and whose cost is known, in part at least. */
@@ -10,27 +10,15 @@ export interface PaidTask {
   readonly subject: SpendSubject;
 }
 
-/** Tasks that cost something and were accepted since then, the newest `limits.maxPreviewed`; `since` is later where there are more. */
-export async function readPaidTasks(ledger: Ledger, tenant: string, since: number): Promise<{ tasks: PaidTask[]; since: number }> {
-  const { maxPreviewed } = ledger.settings.limits;
-  const tasks: PaidTask[] = [];
-  let read = 0;
-  for await (const batch of scanTasks(ledger, tenant, { statuses: RAN, since })) {
-    const paid = batch.tasks.filter(({ state }) => state.startedAt !== undefined && state.usage !== undefined);
-    const heads = await readHeads(
-      ledger,
-      tenant,
-      paid.map(({ id }) => id),
-    );
-    for (const { id, state } of paid) {
-      const head = heads.get(id);
-      if (head && knownCost(state.usage) > 0) tasks.push({ id, state, subject: { ...head, tenant, rootTaskId: head.rootTaskId ?? id } });
-    }
-    read += batch.read;
-    if (read >= maxPreviewed && batch.next !== null) return { tasks, since: batch.tasks.at(-1)?.state.createdAt ?? since };
-  }
-  return { tasks, since };
+function subjectOf(tenant: string, head: TaskHead): SpendSubject {
+  return { ...head, tenant, rootTaskId: head.rootTaskId ?? head.id };
 }
 
-/** A skipped task never ran. */
-const RAN = TASK_STATUSES.filter((status) => status !== 'skipped');
+/** Tasks that cost something and were accepted since then; see `readUsedTasks`. */
+export async function readPaidTasks(ledger: Ledger, tenant: string, since: number): Promise<{ tasks: PaidTask[]; since: number }> {
+  const used = await readUsedTasks(ledger, tenant, since);
+  const tasks = used.tasks
+    .filter(({ state }) => knownCost(state.usage) > 0)
+    .map(({ id, state, head }) => ({ id, state, subject: subjectOf(tenant, head) }));
+  return { tasks, since: used.since };
+}

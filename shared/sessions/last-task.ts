@@ -12,13 +12,16 @@ export interface LastTask {
   text: string;
   /** Who wrote it, by the surface's own id; null when unknown. */
   user: string | null;
+  /** The name that they have there; null when unknown. */
+  userName: string | null;
   createdAt: number;
 }
 
 const TEXT_CHARACTERS = 200;
 
 export function lastTaskOf({ body, state }: Task): LastTask {
-  const { id, agent, source, user, visitor, input } = body;
+  const { id, agent, source, user, visitor, input, context } = body;
+  const name = source === 'chat' ? context?.['userName'] : null;
   return {
     id,
     agent,
@@ -26,6 +29,7 @@ export function lastTaskOf({ body, state }: Task): LastTask {
     status: state.status,
     text: input.slice(0, TEXT_CHARACTERS),
     user: user ?? visitor,
+    userName: typeof name === 'string' && name !== '' ? name : null,
     createdAt: state.createdAt,
   };
 }

@@ -65,6 +65,7 @@ export {
   noFigures,
   parseUsageRow,
   sumUsage,
+  figuresOf,
   usageDay,
   knownCost,
   usageRows,

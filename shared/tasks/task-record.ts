@@ -1,7 +1,7 @@
 import { HOLD_GATES } from '../errors/index.ts';
 import type { Attachment } from '../files/index.ts';
 import { truncate } from '../text/index.ts';
-import { TASK_STATUSES, type TaskStatus } from './transitions.ts';
+import { isTerminal, TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
 import { traceIdOf } from './ids.ts';
 import type { Task, TaskError, TaskOutcome, ResolvedExecution } from './task.ts';
@@ -22,6 +22,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     visitor: body.visitor,
     untrusted: body.untrusted,
     status: state.status,
+    gate: gateOf(state),
     priority: state.priority,
     queue: state.queue,
     input: body.input,
@@ -66,6 +67,11 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
 
 function attachmentRecord({ name, mediaType, bytes, file, url }: Attachment): Record<string, unknown> {
   return { name, mediaType, bytes, uploadId: file, url };
+}
+
+/** What a task that has not ended and does not run waits for; null for others. */
+function gateOf({ status, gate }: TaskState): Gate | 'queue' | null {
+  return isTerminal(status) || status === 'running' || status === 'scheduled' ? null : (gate ?? 'queue');
 }
 
 /** Whether a task's sla passed before its end; null without an sla. Of an open task that is noted within seconds. */

@@ -151,7 +151,7 @@ export function usageRows({ agent, source, usage, calls = {}, attempts = 0 }: Co
   });
 }
 
-function figuresOf(used: ModelUsage): UsageFigures {
+export function figuresOf(used: ModelUsage): UsageFigures {
   const { isEstimated = false, costMicroUsd, knownCostMicroUsd: _known, ...tokens } = used;
   const money = { costMicroUsd: knownPart(used), unknown: costMicroUsd === null ? 1 : 0 };
   return { ...noFigures(), ...tokens, ...money, estimated: isEstimated ? 1 : 0 };

@@ -1,13 +1,16 @@
 import type { Settings } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
+import { TASK_GROUPS } from './task-groups.ts';
 import { noFigures, parseUsageRow, USAGE_FIGURES, usageDay, type UsageFigures } from '../tasks/index.ts';
 import { publicTenantId } from '../tenants/index.ts';
 
-/** What usage may be grouped by. */
-export const USAGE_GROUPS = ['day', 'agent', 'model', 'tenant', 'source'] as const;
+/** What the rows of days may be grouped by. */
+const ROW_GROUPS = ['day', 'agent', 'model', 'tenant', 'source'] as const;
+/** What usage may be grouped by: rows of days, and tasks that are kept. */
+export const USAGE_GROUPS = [...ROW_GROUPS, ...TASK_GROUPS] as const;
 
-/** What was used by one day, agent, model, tenant or source. */
+/** What was used by one day, agent, model, tenant or source, or by what `TASK_GROUPS` has. */
 export interface UsageGroup extends UsageFigures {
   /** A day (`2026-05-01`, UTC), or a name; `other` for what came when a day had its last row, null for an unknown model. */
   group: string | null;
@@ -17,6 +20,8 @@ export interface UsageGroup extends UsageFigures {
 export interface UsageGroups {
   items: UsageGroup[];
   total: UsageFigures;
+  /** Whether older tasks were left out. */
+  isLowerBound?: boolean;
 }
 
 interface UsagePorts {
@@ -27,7 +32,7 @@ interface UsagePorts {
 
 interface UsageQuery {
   tenants: readonly string[];
-  groupBy: (typeof USAGE_GROUPS)[number];
+  groupBy: (typeof ROW_GROUPS)[number];
   /** The first day and the last one: ms since the epoch, any time of them. */
   since: number;
   until: number;
@@ -102,7 +107,7 @@ function groupOf(
   }
 }
 
-function inOrder(groups: UsageGroup[], groupBy: UsageQuery['groupBy']): UsageGroup[] {
+export function inOrder(groups: UsageGroup[], groupBy: (typeof USAGE_GROUPS)[number]): UsageGroup[] {
   if (groupBy === 'day') return groups.toSorted((one, other) => (`${one.group}` < `${other.group}` ? -1 : 1));
   return groups.toSorted((one, other) => other.costMicroUsd - one.costMicroUsd || tokensOf(other) - tokensOf(one));
 }

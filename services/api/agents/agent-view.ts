@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
-import { type AgentDefinition, directivesOf } from '#shared/config/index.ts';
+import { type AgentDefinition, directivesOf, type Settings } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
@@ -30,6 +30,14 @@ export const agentViewSchema = z
     maxAttempts: z.int().nullable().meta({ description: 'Attempts of a task; null takes those of the configuration.' }),
     retryDelayMs: z.int().nullable().meta({ description: 'Before the first retry; null takes that of the configuration.' }),
     retryBackoff: z.enum(['exponential', 'linear']).nullable().meta({ description: 'How that delay grows; null takes the default.' }),
+    effective: z
+      .strictObject({
+        timeoutMs: z.int().meta({ description: 'How long one attempt may run.' }),
+        maxAttempts: z.int().meta({ description: 'Attempts of a task.' }),
+        retryDelayMs: z.int().meta({ description: 'Before the first retry.' }),
+        retryBackoff: z.enum(['exponential', 'linear']).meta({ description: 'How that delay grows.' }),
+      })
+      .meta({ description: 'What holds for a task of the API that says nothing itself, defaults included.' }),
     retries: z
       .record(z.string(), z.enum(FAILURE_ROUTES))
       .optional()
@@ -61,6 +69,7 @@ export const agentViewSchema = z
         maxAttempts: null,
         retryDelayMs: null,
         retryBackoff: null,
+        effective: { timeoutMs: 60_000, maxAttempts: 3, retryDelayMs: 60_000, retryBackoff: 'exponential' },
         directives: 'trusted',
         hold: null,
         url: 'https://writer.example.com/run',
@@ -85,12 +94,23 @@ export function agentNotFound(id: string): MusterError {
 }
 
 /** The agent without keys, secrets, headers, environment, commands and files. */
-export function viewAgent({ id, origin, definition }: CatalogEntry, hold: AgentView['hold']): AgentView {
+export function viewAgent({ id, origin, definition }: CatalogEntry, hold: AgentView['hold'], settings: Settings): AgentView {
   const { kind, description = null, timeoutMs = null, maxRunning = null } = definition;
   const { maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
   const directives = directivesOf(definition);
+  const effective = effectiveOf(definition, settings);
   const common = { id, origin, kind, description, timeoutMs, maxRunning, maxAttempts, retryDelayMs, retryBackoff, directives, hold };
-  return { ...common, ...fieldsOfKind(definition) };
+  return { ...common, effective, ...fieldsOfKind(definition) };
+}
+
+/** What holds for tasks of the API that say nothing themselves; other sources have retries of their own. */
+function effectiveOf(definition: AgentDefinition, { tasks, retries: { api } }: Settings): AgentView['effective'] {
+  return {
+    timeoutMs: definition.timeoutMs ?? tasks.timeoutMs,
+    maxAttempts: definition.maxAttempts ?? api.maxAttempts,
+    retryDelayMs: definition.retryDelayMs ?? api.retryDelayMs,
+    retryBackoff: definition.retryBackoff ?? api.retryBackoff,
+  };
 }
 
 function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {

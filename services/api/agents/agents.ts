@@ -33,7 +33,7 @@ function getAgents({ catalog, ledger }: AgentPorts): Route {
     handle: async (_input, { tenant }) => {
       const [{ items, unreadable }, holdOf] = await Promise.all([catalog.list(tenant), readHolds(ledger, tenant)]);
       return answerList(
-        items.map((entry) => viewAgent(entry, holdOf(entry.id))),
+        items.map((entry) => viewAgent(entry, holdOf(entry.id), ledger.settings)),
         { unreadable },
       );
     },
@@ -53,7 +53,7 @@ function getAgent({ catalog, ledger }: AgentPorts): Route {
     handle: async ({ params: { id } }, { tenant }) => {
       const [entry, holdOf] = await Promise.all([catalog.find(tenant, id), readHolds(ledger, tenant)]);
       if (!entry) throw agentNotFound(id);
-      return { status: 200, body: viewAgent(entry, holdOf(id)) };
+      return { status: 200, body: viewAgent(entry, holdOf(id), ledger.settings) };
     },
   });
 }

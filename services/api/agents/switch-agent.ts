@@ -35,7 +35,7 @@ export function switchAgent({ catalog, ledger }: AgentPorts, action: 'pause' | '
       else await pauseAgent(ledger, of, { at: Date.now(), by: key?.name ?? 'a key', reason: body?.reason ?? null });
       log.info({ event: `agent.${action}d`, agent: id, by: key?.id }, `The agent ${id} was ${action}d`);
       const holdOf = await readHolds(ledger, tenant);
-      return { status: 200, body: viewAgent(entry, holdOf(id)) };
+      return { status: 200, body: viewAgent(entry, holdOf(id), ledger.settings) };
     },
   });
 }

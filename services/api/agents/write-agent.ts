@@ -69,5 +69,5 @@ interface WrittenAgent {
 async function answerWritten({ ledger }: AgentPorts, { tenant, log }: Call, { id, definition, status }: WrittenAgent): Promise<Answer> {
   applyInBackground(ledger, tenant, log);
   const holdOf = await readHolds(ledger, tenant);
-  return { status, body: viewAgent({ id, origin: 'api', definition }, holdOf(id)) };
+  return { status, body: viewAgent({ id, origin: 'api', definition }, holdOf(id), ledger.settings) };
 }

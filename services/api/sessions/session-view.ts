@@ -25,6 +25,7 @@ const lastTaskSchema = z
     status: taskStatusSchema,
     text: z.string().meta({ description: 'The beginning of its input.' }),
     user: z.string().nullable().meta({ description: "Who wrote it, by the surface's own id." }),
+    userName: z.string().nullable().meta({ description: 'The name that they have there; null when unknown.' }),
     createdAt: z.iso.datetime(),
   })
   .nullable()

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { rankTasks, TASK_RANKS } from '#shared/actions/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
-import { countFacets, type FacetName, FACETS, type Ledger, listTasks, type TaskSearch } from '#shared/ledger/index.ts';
+import { countFacets, type FacetName, FACETS, type Ledger, listTasks, type TaskFilter, type TaskSearch } from '#shared/ledger/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
 import { acceptedAt, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import { cursorSchema, nextCursorSchema } from '../lists.ts';
+import { answerCsv, formatSchema } from '../money/csv.ts';
+import { answerList, cursorSchema, nextCursorSchema } from '../lists.ts';
 import { filterOf, taskFilterQuery } from './task-filter.ts';
 import { taskViewSchema } from './task-view.ts';
 
@@ -25,6 +27,11 @@ const taskListSchema = z
   })
   .meta({ id: 'TaskList' });
 
+const sortSchema = z
+  .enum(TASK_RANKS)
+  .optional()
+  .meta({ description: 'The largest first, among the newest `limits.maxPreviewed` tasks, on one page; by default the newest first.' });
+
 /** `GET /v1/tasks`, newest first. A page may be short, even empty, while `nextCursor` says that there is more. */
 export function getTasks({ ledger }: { readonly ledger: Ledger }): Route {
   return route({
@@ -36,15 +43,66 @@ export function getTasks({ ledger }: { readonly ledger: Ledger }): Route {
       'A page may be short while `nextCursor` says that there is more: texts, metadata and workers are searched for in up to `search.maxScanned` tasks per page and up to `search.maxMs`, and long tasks take several pages.',
     scope: 'read',
     // Strict, because a filter with a typing error would otherwise find everything.
-    request: { query: z.strictObject({ ...taskFilterQuery, limit: pageLimitSchema, cursor: cursorSchema(TASK_ID) }) },
+    request: {
+      query: z.strictObject({
+        ...taskFilterQuery,
+        sort: sortSchema,
+        format: formatSchema,
+        limit: pageLimitSchema,
+        cursor: cursorSchema(TASK_ID),
+      }),
+    },
     responses: { 200: taskListSchema },
-    handle: async ({ query: { limit, cursor, ...filter } }, { tenant }) => {
+    handle: async ({ query: { limit, cursor, sort, format, ...filter } }, { tenant }) => {
+      if (sort !== undefined) {
+        const ranked = await rankTasks(ledger, tenant, { selection: rankedOf(filterOf(filter)), by: sort, limit, now: Date.now() });
+        const records = ranked.map((task) => taskRecord(task));
+        return format === 'csv' ? answerCsv('tasks', records.map(rowOf)) : answerList(records);
+      }
       const { items, next, unreadable, search } = await listTasks(ledger, tenant, filterOf(filter), { limit, before: cursor });
       const found = { items: items.map((task) => taskRecord(task)), nextCursor: next, ...unreadableOf(unreadable) };
+      if (format === 'csv') return answerCsv('tasks', found.items.map(rowOf));
       return { status: 200, body: { ...found, ...(search === null ? {} : { search: viewSearch(search) }) } };
     },
   });
 }
+
+/** The filter of a list as a selection of its tasks. */
+function rankedOf({ status, skipped: _skipped, ...rest }: TaskFilter): Parameters<typeof rankTasks>[2]['selection'] {
+  if (status === undefined) return rest;
+  return { ...rest, statuses: typeof status === 'string' ? [status] : status };
+}
+
+/** The columns of an export. */
+const COLUMNS = [
+  'id',
+  'agent',
+  'source',
+  'session',
+  'scheduleId',
+  'keyId',
+  'status',
+  'priority',
+  'attempt',
+  'createdAt',
+  'startedAt',
+  'completedAt',
+] as const;
+
+function rowOf(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const usage = usageSchema.parse(record['usage']);
+  const error = errorSchema.parse(record['error']);
+  return {
+    ...Object.fromEntries(COLUMNS.map((column) => [column, record[column]])),
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    costMicroUsd: usage?.costMicroUsd,
+    errorCode: error?.code,
+  };
+}
+
+const usageSchema = z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number().nullable() }).nullable();
+const errorSchema = z.object({ code: z.string() }).nullable();
 
 function viewSearch({ scanned, last }: TaskSearch): z.infer<typeof searchSchema> {
   return { scanned, back: last === null ? null : toIso(acceptedAt(last)) };

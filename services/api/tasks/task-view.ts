@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
-import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
+import { executionSchema, GATES, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
 
 const TASK_ID_EXAMPLE = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
@@ -60,6 +60,10 @@ export const taskViewSchema = z
       .boolean()
       .meta({ description: 'Whether its words give no orders: they came by a webhook, from a visitor, or of such a task.' }),
     status: taskStatusSchema,
+    gate: z
+      .enum(['queue', ...GATES])
+      .nullable()
+      .meta({ description: 'What it waits for, as `why` names it; `queue` for a free slot, null for a task that runs or has ended.' }),
     priority: z.int().min(1).max(10).meta({ description: '10 is the most urgent.' }),
     queue: z.enum(TASK_QUEUES).meta({ description: 'The queue of its tickets.' }),
     input: z.string().meta({ description: 'What the agent is given.' }),

@@ -32,6 +32,7 @@ const definitionSchema = agentSchema.extend({
   capabilities: z.array(z.string()).nullish(),
   hasSecret: z.boolean().nullish(),
   system: z.string().nullish(),
+  effective: z.object({ timeoutMs: z.number(), maxAttempts: z.number(), retryDelayMs: z.number(), retryBackoff: z.string() }).nullish(),
 });
 
 interface PauseOptions extends JsonOptions {
@@ -91,7 +92,6 @@ function pathOf(id: string): string {
   return `/v1/agents/${encodeURIComponent(id)}`;
 }
 
-const DEFAULT = 'that of the configuration';
 type Definition = z.infer<typeof definitionSchema>;
 
 const ROWS: readonly (readonly [name: string, value: (agent: Definition) => string | null | undefined])[] = [
@@ -105,10 +105,10 @@ const ROWS: readonly (readonly [name: string, value: (agent: Definition) => stri
   ['secret', ({ hasSecret }) => (hasSecret === true ? 'set' : null)],
   ['needs', ({ capabilities }) => capabilities?.join(', ')],
   ['at once', ({ maxRunning }) => numberOr(maxRunning, 'no bound')],
-  ['timeout', ({ timeoutMs }) => (timeoutMs ? duration(timeoutMs) : DEFAULT)],
-  ['attempts', ({ maxAttempts }) => numberOr(maxAttempts, DEFAULT)],
-  ['retry delay', ({ retryDelayMs }) => (retryDelayMs ? duration(retryDelayMs) : DEFAULT)],
-  ['retry backoff', ({ retryBackoff }) => retryBackoff],
+  ['timeout', ({ timeoutMs, effective }) => ownOr(timeoutMs, effective?.timeoutMs, duration)],
+  ['attempts', ({ maxAttempts, effective }) => ownOr(maxAttempts, effective?.maxAttempts, String)],
+  ['retry delay', ({ retryDelayMs, effective }) => ownOr(retryDelayMs, effective?.retryDelayMs, duration)],
+  ['retry backoff', ({ retryBackoff, effective }) => ownOr(retryBackoff, effective?.retryBackoff, String)],
   [
     'retries',
     ({ retries }) =>
@@ -138,6 +138,12 @@ function showDefinition(agent: Definition, { terminal }: CommandContext): void {
 function directivesText(directives: Definition['directives']): string | null | undefined {
   if (typeof directives !== 'boolean') return directives;
   return directives ? 'applied' : 'left as they are';
+}
+
+/** A value of the definition, or the default that holds instead. */
+function ownOr<Value>(own: Value | null | undefined, usual: Value | undefined, show: (value: Value) => string): string | null {
+  if (own !== null && own !== undefined) return show(own);
+  return usual === undefined ? null : `${show(usual)} (default)`;
 }
 
 const MAX_VALUE = 400;

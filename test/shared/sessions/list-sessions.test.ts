@@ -62,7 +62,16 @@ describe('the list of sessions', () => {
         modeSource: 'surface',
         surface: 'webchat',
         origin: 'api',
-        lastTask: { id: last, agent: 'echo', source: 'api', status: 'pending', text: 'hello', user: null, createdAt: expect.any(Number) },
+        lastTask: {
+          id: last,
+          agent: 'echo',
+          source: 'api',
+          status: 'pending',
+          text: 'hello',
+          user: null,
+          userName: null,
+          createdAt: expect.any(Number),
+        },
         holder: { taskId: holder, startedAt: null, worker: null },
         waiting: [
           { taskId: next, text: 'hello', position: 1, reason: `behind task ${holder}` },

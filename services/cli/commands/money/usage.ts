@@ -19,7 +19,7 @@ type Figures = z.infer<typeof figuresSchema>;
 
 const usageSchema = z.object({ items: z.array(figuresSchema.extend({ group: z.string().nullable() })), total: figuresSchema });
 
-const GROUPS = ['day', 'agent', 'model', 'tenant', 'source'];
+const GROUPS = ['day', 'agent', 'model', 'tenant', 'source', 'task', 'session', 'person', 'key', 'schedule'];
 
 interface UsageOptions {
   by: string;

@@ -10,6 +10,8 @@ const agentSchema = z.object({
   timeoutMs: z.number().nullable(),
   maxRunning: z.number().nullable(),
   maxAttempts: z.number().nullable(),
+  /** What holds where the definition says nothing. */
+  effective: z.object({ timeoutMs: z.number(), maxAttempts: z.number() }).nullish(),
   baseUrl: z.string().optional(),
   model: z.string().optional(),
   system: z.string().optional(),
@@ -42,6 +44,7 @@ const metricsSchema = z.object({
       completed: z.number(),
       failed: z.number(),
       failureRate: z.number().nullable(),
+      runP50Ms: z.number().nullable().default(null),
       runP95Ms: z.number().nullable(),
       costMicroUsd: z.number(),
       lastAt: z.string(),
@@ -81,7 +84,8 @@ export const changeAgent = (id: string, patch: object): Promise<Agent> =>
   callApi(agentSchema, pathOf(id), { method: 'PATCH', body: patch });
 
 /** Starts no more tasks of it. */
-export const pauseAgent = (id: string): Promise<Agent> => callApi(agentSchema, `${pathOf(id)}/pause`, { method: 'POST' });
+export const pauseAgent = (id: string, reason: string): Promise<Agent> =>
+  callApi(agentSchema, `${pathOf(id)}/pause`, { method: 'POST', body: reason === '' ? {} : { reason } });
 
 export const resumeAgent = (id: string): Promise<Agent> => callApi(agentSchema, `${pathOf(id)}/resume`, { method: 'POST' });
 

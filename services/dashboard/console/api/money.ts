@@ -3,7 +3,7 @@ import { callApi, ONLY_NEW } from './call-api.ts';
 import { budgetSchema, type Budget, type BudgetRule } from './administration-records.ts';
 import { listOf } from './records.ts';
 
-export const USAGE_GROUPS = ['agent', 'model', 'source', 'tenant', 'day'] as const;
+export const USAGE_GROUPS = ['agent', 'model', 'source', 'task', 'session', 'person', 'key', 'schedule', 'tenant', 'day'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 const figures = {

@@ -24,6 +24,7 @@ export const sessionSummarySchema = z.object({
       status: taskStatusSchema,
       text: z.string(),
       user: z.string().nullish(),
+      userName: z.string().nullish(),
       createdAt: z.string(),
     })
     .nullish(),

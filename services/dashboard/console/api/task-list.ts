@@ -12,6 +12,8 @@ export const listedTaskSchema = z.object({
   source: z.string(),
   session: text,
   status: taskStatusSchema,
+  /** What it waits for. */
+  gate: text,
   priority: z.number(),
   queue: z.string(),
   input: z.string(),

@@ -25,6 +25,8 @@ export const taskRecordSchema = z.object({
   channel: text,
   session: text,
   status: taskStatusSchema,
+  /** What it waits for. */
+  gate: text,
   priority: z.number(),
   queue: z.string(),
   input: z.string(),

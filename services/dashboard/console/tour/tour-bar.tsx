@@ -27,7 +27,7 @@ export function TourBar(): ReactElement | null {
         {next === undefined ? (
           <>
             You have seen a task, a schedule and a hook. The example schedule runs every hour until it is deleted at{' '}
-            <PageLink href="/schedules">Workflows</PageLink>.
+            <PageLink href="/schedules">Schedules</PageLink>.
           </>
         ) : (
           (last?.seen ?? next.text)

@@ -18,13 +18,13 @@ const TODAY = new Date().toISOString().slice(0, 10);
 /** A tenant of its own for each test. */
 async function useTenant(
   name: string,
-): Promise<{ use: (agent: string, model: string) => Promise<string>; get: (path: string) => Promise<Reply> }> {
+): Promise<{ use: (agent: string, model: string, more?: object) => Promise<string>; get: (path: string) => Promise<Reply> }> {
   const key = await api.keyOf(name, ['submit']);
   const drive = driveTasks(api.parts, name);
   return {
     get: (path) => api.call('GET', path, { key }),
-    use: async (agent, model) => {
-      const { body } = await api.call('POST', '/v1/tasks', { key, body: { agent, input: 'x' } });
+    use: async (agent, model, more = {}) => {
+      const { body } = await api.call('POST', '/v1/tasks', { key, body: { agent, input: 'x', ...more } });
       const usage = pricedUsage(models, { inputTokens: 10, outputTokens: 1, cachedInputTokens: 2, model });
       await settleAttempt(api.parts.ledger, await drive.start(body.id), { kind: 'completed', output: '', result: null, usage });
       return body.id;
@@ -61,10 +61,66 @@ describe('GET /v1/usage', () => {
     expect((await get('/v1/usage')).body.items).toMatchObject([{ group: TODAY, ...all }]);
   });
 
+  it('sums tokens and cost of tasks by what they belong to, the dearest first', async () => {
+    const { use, get } = await useTenant('belongs');
+    const ids = [
+      await use('echo', 'large', { session: 'a' }),
+      await use('echo', 'large', { session: 'a' }),
+      await use('echo', 'large', { session: '=b' }),
+    ];
+    const groups = async (path: string): Promise<unknown> =>
+      (await get(`/v1/usage?groupBy=${path}`)).body.items.map(({ group, costMicroUsd }: Record<string, unknown>) => [group, costMicroUsd]);
+    expect(await groups('session')).toEqual([
+      ['a', 48],
+      ['=b', 24],
+    ]);
+    expect(await groups('session&sort=name')).toEqual([
+      ['=b', 24],
+      ['a', 48],
+    ]);
+    expect(new Set((await get('/v1/usage?groupBy=task')).body.items.map(({ group }: { group: string }) => group))).toEqual(new Set(ids));
+    expect(await groups('person')).toEqual([[null, 72]]);
+    expect(await groups('schedule')).toEqual([[null, 72]]);
+    expect(await groups('key')).toEqual([[expect.any(String), 72]]);
+    expect((await get('/v1/usage?groupBy=session')).body).toMatchObject({ total: { costMicroUsd: 72, attempts: 3 }, isLowerBound: false });
+    expect(await groups('session&since=2020-01-01&until=2020-01-02')).toEqual([]);
+  });
+
+  it('exports groups and tasks as CSV, without formulas', async () => {
+    const { use, get } = await useTenant('exported');
+    const id = await use('echo', 'large', { session: '=a "b", c' });
+    const { body: text, headers } = await get('/v1/usage?groupBy=session&format=csv');
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(text).toMatch(/^group,inputTokens,outputTokens,.*\r\n"'=a ""b"", c",10,1,/);
+    const tasks = (await get('/v1/tasks?format=csv')).body;
+    expect(tasks).toMatch(new RegExp(`^id,agent,.*,costMicroUsd,errorCode\\r\\n${id},echo,api,"'=a ""b"", c",.*,10,1,24,\\r\\n$`));
+  });
+
+  it('orders tasks by cost and by duration', async () => {
+    const { use, get } = await useTenant('ordered');
+    const [free, dear] = [await use('echo', 'tiny'), await use('other', 'large')];
+    const ids = async (query: string): Promise<string[]> =>
+      (await get(`/v1/tasks?${query}`)).body.items.map(({ id }: { id: string }) => id);
+    expect(await ids('sort=cost')).toEqual([dear, free]);
+    expect(await ids('sort=cost&limit=1')).toEqual([dear]);
+    expect(await ids('sort=cost&agent=echo')).toEqual([free]);
+    expect(await ids('sort=cost&status=completed')).toEqual([dear, free]);
+    expect((await ids('sort=duration')).toSorted()).toEqual([free, dear].toSorted());
+    expect((await get('/v1/tasks?sort=color')).status).toBe(422);
+  });
+
   it('shows a task and its attempts what they used', async () => {
     const { use, get } = await useTenant('shown');
     const id = await use('echo', 'large');
-    const used = { inputTokens: 10, outputTokens: 1, cachedInputTokens: 2, reasoningTokens: 0, costMicroUsd: 24, isEstimated: false };
+    const used = {
+      inputTokens: 10,
+      outputTokens: 1,
+      cachedInputTokens: 2,
+      reasoningTokens: 0,
+      costMicroUsd: 24,
+      knownCostMicroUsd: 24,
+      isEstimated: false,
+    };
     const usage = { ...used, byModel: [{ model: 'large', ...used }] };
     expect((await get(`/v1/tasks/${id}`)).body.usage).toEqual(usage);
     expect((await get(`/v1/tasks/${id}/attempts`)).body.items).toMatchObject([{ number: 1, usage }]);

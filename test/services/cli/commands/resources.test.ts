@@ -225,6 +225,7 @@ describe('muster agents show', () => {
     timeoutMs: 90_000,
     maxRunning: null,
     maxAttempts: 5,
+    effective: { timeoutMs: 90_000, maxAttempts: 5, retryDelayMs: 2000, retryBackoff: 'exponential' },
     retries: { PROVIDER_QUOTA: 'stop' },
     hasSecret: true,
     system: 'Be short.\nBe kind.',
@@ -237,6 +238,7 @@ describe('muster agents show', () => {
     expect(stdout).toMatch(/^ +reason +a new release broke it$/m);
     expect(stdout).toMatch(/^ +model +small$/m);
     expect(stdout).toMatch(/^ +attempts +5$/m);
+    expect(stdout).toMatch(/^ +retry delay +2\.0 s \(default\)$/m);
     expect(stdout).toMatch(/^ +at once +no bound$/m);
     expect(stdout).toMatch(/^ +retries +PROVIDER_QUOTA: stop$/m);
     expect(stdout).toContain('\nInstructions\n  Be short.\n  Be kind.\n');

@@ -306,7 +306,7 @@ test.skipIf(!hasBrowser)(
     await page.getByRole('button', { name: 'Table' }).click();
     await page.getByRole('row').filter({ hasText: 'Night watch' }).getByRole('link').click();
     await page.getByRole('table', { name: 'Runs of Night watch' }).getByText('skipped by request').waitFor();
-    await expectAccessible('one workflow', ['dark']);
+    await expectAccessible('one schedule', ['dark']);
     await card.getByRole('button', { name: /^Delete/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await card.waitFor({ state: 'detached' });
@@ -347,7 +347,7 @@ test.skipIf(!hasBrowser)('every schedule of many can be reached', async () => {
   await dashboard.call('PATCH', `/v1/schedules/${ids[0] ?? ''}`, { headers, json: { status: 'paused' } });
   await page.getByRole('button', { name: 'Table' }).click();
   await page.getByLabel('Status').selectOption('active');
-  const rows = page.getByRole('table', { name: 'Workflows' }).getByRole('row').filter({ hasText: 'Watch' });
+  const rows = page.getByRole('table', { name: 'Schedules' }).getByRole('row').filter({ hasText: 'Watch' });
   await rows.filter({ hasText: 'Watch 29' }).hover();
   await page.getByLabel('Status').selectOption('paused');
   await rows.filter({ hasText: 'paused' }).waitFor();

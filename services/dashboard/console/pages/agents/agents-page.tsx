@@ -47,8 +47,29 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   { id: 'kind', title: 'Kind', width: 84, onNarrow: 'line', cell: ({ agent }) => agent.kind, sortValue: ({ agent }) => agent.kind },
   { id: 'model', title: 'Model', width: 140, cell: ({ agent }) => agent.model ?? '', sortValue: ({ agent }) => agent.model ?? '' },
   { id: 'description', title: 'Description', width: 280, isOptional: true, cell: ({ agent }) => agent.description ?? '' },
-  { id: 'running', title: 'At once', width: 76, align: 'end', cell: ({ agent }) => <Count value={agent.maxRunning} /> },
-  { id: 'timeout', title: 'Timeout', width: 76, align: 'end', cell: ({ agent }) => <Duration ms={agent.timeoutMs} /> },
+  {
+    id: 'running',
+    title: 'At once',
+    width: 76,
+    align: 'end',
+    cell: ({ agent }) => (agent.maxRunning === null ? 'any' : <Count value={agent.maxRunning} />),
+  },
+  {
+    id: 'timeout',
+    title: 'Timeout',
+    width: 76,
+    align: 'end',
+    cell: ({ agent }) => <Effective own={agent.timeoutMs} usual={agent.effective?.timeoutMs} show={(ms) => <Duration ms={ms} />} />,
+  },
+  {
+    id: 'attempts',
+    title: 'Attempts',
+    width: 76,
+    align: 'end',
+    cell: ({ agent }) => (
+      <Effective own={agent.maxAttempts} usual={agent.effective?.maxAttempts} show={(count) => <Count value={count} />} />
+    ),
+  },
   {
     id: 'last',
     title: 'Last active',
@@ -99,6 +120,24 @@ const COLUMNS: readonly Column<AgentRow>[] = [
     ),
   },
 ];
+
+/** A value of the definition, or the default that holds instead, which is fainter. */
+function Effective({
+  own,
+  usual,
+  show,
+}: {
+  own: number | null;
+  usual: number | undefined;
+  show: (value: number) => ReactElement;
+}): ReactElement {
+  if (own !== null || usual === undefined) return own === null ? <>–</> : show(own);
+  return (
+    <span className="faint" title="the default of the configuration">
+      {show(usual)}
+    </span>
+  );
+}
 
 function FailureRate({ figures }: { figures: AgentFigures | undefined }): ReactElement {
   if (figures === undefined || figures.failureRate === null) return <>–</>;

@@ -32,7 +32,7 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
   });
   const known = new Map(data?.map((session) => [session.id, session]));
   const others = (data ?? []).filter(({ id }) => !recent.some((chat) => chat.id === id));
-  const shown = [...recent, ...others.map(({ id }) => ({ id, title: id }))];
+  const shown = [...recent, ...others.map((session) => ({ id: session.id, title: titleOfSession(session) }))];
   return (
     <nav className={classes['sessions']} aria-label="Conversations">
       <Button variant="light" fullWidth leftSection={<Icon name="plus" size={16} />} onClick={onNew}>
@@ -45,6 +45,7 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
             <PageLink href={sessionPath(id)} aria-current={id === current ? 'page' : undefined} onClick={onPick} title={id}>
               <span className={classes['name']}>{title}</span>
               <span className="faint">{stateText(known.get(id))}</span>
+              <LastMessage text={known.get(id)?.lastTask?.text} />
             </PageLink>
           </li>
         ))}
@@ -55,6 +56,16 @@ export function SessionList({ current, recent, onNew, onPick }: SessionListProps
       {data !== undefined && shown.length === 0 ? <p className="faint">Conversations appear here once a person wrote in them.</p> : null}
     </nav>
   );
+}
+
+/** Who wrote last, else its id. */
+function titleOfSession({ id, lastTask }: SessionSummary): string {
+  return lastTask?.userName ?? lastTask?.user ?? id;
+}
+
+function LastMessage({ text = '' }: { text: string | undefined }): ReactElement | null {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line === '' ? null : <span className={`faint ${classes['last']}`}>{line}</span>;
 }
 
 function stateText(session: SessionSummary | undefined): string {

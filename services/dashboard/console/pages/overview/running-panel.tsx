@@ -4,6 +4,7 @@ import { cancelTask } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { durationText, useNow } from '../../parts/time.tsx';
+import { isUnusual } from '../../parts/text/unusual.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
@@ -51,20 +52,16 @@ const RunningRow = memo(function RunningRow({ task }: { task: RunningTask }): Re
   );
 });
 
-/** How many times longer than the mean of its agent is unusual. */
-const UNUSUAL = 2;
-const MIN_UNUSUAL_MS = 10_000;
-
 /** The time since its start, in amber with the usual time when it takes much longer. */
 function ElapsedTime({ task: { startedAt, usualMs } }: { task: RunningTask }): ReactElement {
   const now = useNow();
   if (!startedAt) return <span className={classes['time']}>starts</span>;
   const ms = Math.max(0, now - Date.parse(startedAt));
-  const isUnusual = typeof usualMs === 'number' && ms > Math.max(usualMs * UNUSUAL, MIN_UNUSUAL_MS);
+  const isLong = isUnusual(ms, usualMs);
   return (
-    <span className={classes['time']} data-tone={isUnusual ? 'warn' : undefined} title={`running since ${startedAt}`}>
+    <span className={classes['time']} data-tone={isLong ? 'warn' : undefined} title={`running since ${startedAt}`}>
       {durationText(ms)}
-      {isUnusual ? <span className={classes['usual']}>usually {durationText(usualMs)}</span> : null}
+      {isLong ? <span className={classes['usual']}>usually {durationText(usualMs)}</span> : null}
     </span>
   );
 }

@@ -36,13 +36,16 @@ export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: rea
 }
 
 /** Rendered again only when its task changes, not with each reading. */
-const WaitingRow = memo(function WaitingRow({ task: { id, agent, input, createdAt } }: { task: TaskRecord }): ReactElement {
+const WaitingRow = memo(function WaitingRow({ task: { id, agent, input, gate, createdAt } }: { task: TaskRecord }): ReactElement {
   return (
     <li className={classes['row']}>
       <span className={classes['name']}>
         <PageLink href={taskPath({ id, tenant: null })}>{agent}</PageLink>
       </span>
-      <span className={`${classes['text']} ${classes['excerpt']}`}>{input}</span>
+      <span className={classes['text']}>
+        <span className={classes['excerpt']}>{input}</span>
+        {gate ? <span className={`faint ${classes['excerpt']}`}>waits for {gateText(gate)}</span> : null}
+      </span>
       <span className={classes['time']}>
         <Age at={createdAt} of="accepted" />
       </span>

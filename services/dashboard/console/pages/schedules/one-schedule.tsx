@@ -19,7 +19,7 @@ export function OneSchedule({ id }: { id: string }): ReactElement {
     refetchInterval: POLL_MS,
   });
   return (
-    <PageFrame title="Workflow" actions={<PageLink href="/schedules">All workflows</PageLink>}>
+    <PageFrame title="Schedule" actions={<PageLink href="/schedules">All schedules</PageLink>}>
       <QueryView query={query} title="The schedule could not be read">
         {(schedule) => (
           <>

@@ -9,7 +9,7 @@ import { RunStrip, SCHEDULE_TONES } from './schedule-card.tsx';
 const COLUMNS: readonly Column<Schedule>[] = [
   {
     id: 'name',
-    title: 'Workflow',
+    title: 'Schedule',
     cell: ({ number, name, sentence }) => `#${number} ${name ?? sentence}`,
     onNarrow: 'first',
     sortValue: ({ number }) => number,
@@ -57,7 +57,7 @@ export function ScheduleTable({ schedules, isPart, of, whenEmpty }: ScheduleTabl
   return (
     <DataTable
       name="schedules"
-      label="Workflows"
+      label="Schedules"
       of={of}
       rows={schedules}
       isPart={isPart}

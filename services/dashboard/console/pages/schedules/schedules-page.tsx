@@ -32,7 +32,7 @@ const VIEWS = [
   { view: 'week', text: 'Week' },
 ] as const;
 
-/** The schedules of the tenant, which people know as workflows, or the schedule whose id is in the address. */
+/** The schedules of the tenant, or the schedule whose id is in the address. */
 export function Page(): ReactElement {
   const open = useSearchParameter('open');
   return open === null ? <ScheduleList /> : <OneSchedule key={open} id={open} />;
@@ -57,7 +57,7 @@ function ScheduleList(): ReactElement {
     { name: 'agent', kind: 'pick', label: 'Agent', choices: agents.map((value) => ({ value, label: value })) },
   ] as const;
   return (
-    <PageFrame title="Workflows" actions={<NewSchedule onCreated={clear} />}>
+    <PageFrame title="Schedules" actions={<NewSchedule onCreated={clear} />}>
       <div className={classes['tools']}>
         <FilterBar
           // Another filter begins with its newest.
@@ -85,7 +85,7 @@ function ScheduleList(): ReactElement {
             <Shown schedules={items} isPart={nextCursor !== null} of={of} view={view} whenEmpty={emptyText(filters.count, cursor)} />
             {search && nextCursor !== null ? (
               <p className="faint">
-                Searched {countText(search.searched)} of {countText(search.total)} workflows, the newest first.
+                Searched {countText(search.searched)} of {countText(search.total)} schedules, the newest first.
               </p>
             ) : null}
             <PageButtons cursor={cursor} next={nextCursor} onTurn={(to) => address.change({ cursor: to })} />
@@ -98,7 +98,7 @@ function ScheduleList(): ReactElement {
 
 function emptyText(filters: number, cursor: string | null): string {
   if (cursor !== null) return 'There are no older ones.';
-  return filters === 0 ? 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.' : 'No workflow fits.';
+  return filters === 0 ? 'Nothing is scheduled. A schedule asks an agent at fixed times or in an interval.' : 'No schedule fits.';
 }
 
 interface ShownProps {

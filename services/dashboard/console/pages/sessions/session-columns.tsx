@@ -1,3 +1,4 @@
+import type { ReactElement } from 'react';
 import type { SessionSummary } from '../../api/records.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
@@ -6,10 +7,16 @@ import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import { originText } from './origin-text.ts';
 
+/** The name, with the surface's own id as a hint. */
+function Who({ task }: { task: SessionSummary['lastTask'] }): ReactElement | null {
+  if (!task?.user) return null;
+  return <span title={task.user}>{task.userName ?? task.user}</span>;
+}
+
 export const SESSION_COLUMNS: readonly Column<SessionSummary>[] = [
   { id: 'id', title: 'Session', width: 220, cell: ({ id }) => id, onNarrow: 'first' },
   { id: 'origin', title: 'From', width: 90, cell: (session) => originText(session), onNarrow: 'line' },
-  { id: 'who', title: 'Who', width: 110, onNarrow: 'line', cell: ({ lastTask }) => lastTask?.user ?? '' },
+  { id: 'who', title: 'Who', width: 110, onNarrow: 'line', cell: ({ lastTask }) => <Who task={lastTask} /> },
   { id: 'last', title: 'Last message', cell: ({ lastTask }) => lastTask?.text ?? '', onNarrow: 'line' },
   { id: 'agent', title: 'Agent', width: 120, cell: ({ lastTask }) => lastTask?.agent ?? '' },
   {

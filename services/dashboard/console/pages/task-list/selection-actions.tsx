@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { isTerminal, TASK_STATUSES } from '#shared/tasks/transitions.ts';
+import { isTerminal, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { useMay } from '../../api/person.ts';
 import type { TaskAction } from '../../api/records.ts';
 import { TASK_CALLS, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
@@ -43,25 +43,46 @@ export function SelectionActions({ selection, filters, total }: SelectionActions
   }
   // Without a filter a slip would cancel the work of everybody.
   if (filters.count === 0) return null;
-  const label = total === undefined || total.total === 0 ? 'all' : `all ${countText(total.total)}${total.isLowerBound ? '+' : ''}`;
+  const target = { filter: actionFilter(filters.values) };
   return (
-    <BulkTaskActions
-      size="compact-xs"
-      actions={actionsOf(filters.values.status)}
-      target={{ filter: actionFilter(filters.values) }}
-      label={label}
-    />
+    <>
+      {actionsOf(filters.values.status).map((action) => (
+        <BulkTaskActions
+          key={action}
+          size="compact-xs"
+          actions={[action]}
+          target={target}
+          label={labelOf(action, filters.values.status, total)}
+        />
+      ))}
+    </>
   );
 }
 
-/** What can apply to tasks of these statuses. */
+/** `all 3`: those of the filter to which the action applies. */
+function labelOf(action: TaskAction, statuses: readonly string[], total: TaskFacets | undefined): string {
+  const count = countOf(action, statuses, total);
+  return total === undefined || count === 0 ? 'all' : `all ${countText(count)}${total.isLowerBound ? '+' : ''}`;
+}
+
+/** How many tasks of these statuses an action applies to; of all statuses where none is chosen. */
+function countOf(action: TaskAction, statuses: readonly string[], total: TaskFacets | undefined): number {
+  const fitting = (total?.status ?? []).filter(
+    ({ value }) =>
+      (statuses.length === 0 || statuses.includes(value)) && TASK_STATUSES.some((status) => status === value && applies(action, status)),
+  );
+  return fitting.reduce((sum, { count }) => sum + count, 0);
+}
+
+function applies(action: TaskAction, status: TaskStatus): boolean {
+  if (action === 'retry') return status === 'permanently_failed' || status === 'failed' || status === 'timeout';
+  return isTerminal(status) === (action === 'discard');
+}
+
+/** What can apply to tasks of these statuses. Counts are up to half a minute old, so they hide no button. */
 function actionsOf(statuses: readonly string[]): readonly TaskAction[] {
-  if (statuses.length === 0) return ACTIONS;
-  const known = TASK_STATUSES.filter((status) => statuses.includes(status));
-  const hasEnded = known.some(isTerminal);
-  const isOpen = known.some((status) => !isTerminal(status));
-  const canRetry = known.some((status) => status === 'permanently_failed' || status === 'failed' || status === 'timeout');
-  return ACTIONS.filter((action) => (action === 'retry' ? canRetry : action === 'cancel' ? isOpen : hasEnded));
+  const known = TASK_STATUSES.filter((status) => statuses.length === 0 || statuses.includes(status));
+  return ACTIONS.filter((action) => known.some((status) => applies(action, status)));
 }
 
 const REFRESH = [['tasks']];
@@ -72,8 +93,7 @@ export function useRowKeys(): readonly RowKey<ListedTask>[] {
   const act = useAction();
   if (!may) return [];
   const retry = async ({ id, status }: ListedTask): Promise<void> => {
-    if (status !== 'permanently_failed' && status !== 'failed' && status !== 'timeout')
-      return notify({ text: 'Only a failed task can be retried' });
+    if (!applies('retry', status)) return notify({ text: 'Only a failed task can be retried' });
     await act({ run: () => TASK_CALLS.retry(id), done: 'Task retried', refresh: REFRESH });
     return undefined;
   };

@@ -1,11 +1,24 @@
-import type { ReactElement } from 'react';
+import { createContext, useContext, type ReactElement } from 'react';
 import type { ListedTask } from '../../api/task-list.ts';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
-import { Age, ClockTime, Elapsed } from '../../parts/time.tsx';
+import { gateText } from '../../parts/text/gate-texts.ts';
+import { Age, ClockTime, durationText, Elapsed, useNow } from '../../parts/time.tsx';
+import { isUnusual } from '../../parts/text/unusual.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import { sessionPath } from '../../routing/paths.ts';
+import classes from './task-list.module.css';
+
+/** How long agents usually run, by their names; null where nobody knows. */
+export type UsualMs = ReadonlyMap<string, number | null>;
+/** For the cells: rows stay the same objects when this changes. */
+export const UsualTimes = createContext<UsualMs>(new Map());
+
+/** Whether a task runs for much longer than its agent usually does. */
+export function runsLong({ status, startedAt, agent }: ListedTask, usual: UsualMs, now: number): boolean {
+  return status === 'running' && Boolean(startedAt) && isUnusual(now - Date.parse(startedAt ?? ''), usual.get(agent));
+}
 
 const EXCERPT_CHARACTERS = 200;
 
@@ -29,7 +42,7 @@ export const TASK_COLUMNS: readonly Column<ListedTask>[] = [
     cell: ranFor,
   },
   { id: 'attempts', title: 'Attempts', width: 76, align: 'end', cell: attemptsOf },
-  { id: 'error', title: 'Error', width: 148, cell: ({ error }) => (error ? <span title={error.message}>{error.code}</span> : null) },
+  { id: 'error', title: 'Why', width: 148, onNarrow: 'line', cell: (task) => <Why task={task} /> },
   { id: 'tokens', title: 'Tokens', width: 70, align: 'end', cell: ({ usage }) => <Tokens usage={usage} /> },
   { id: 'cost', title: 'Cost', width: 76, align: 'end', cell: ({ usage }) => (usage ? <Money {...costOf(usage)} /> : <>–</>) },
   { id: 'source', title: 'Source', width: 90, isOptional: true, cell: ({ source }) => source },
@@ -56,6 +69,19 @@ export const TASK_COLUMNS: readonly Column<ListedTask>[] = [
 
 function excerpt(input: string): string {
   return input.slice(0, EXCERPT_CHARACTERS).replaceAll(/\s+/g, ' ').trim() || '(no text)';
+}
+
+/** Why it has not started, still runs, or failed. */
+function Why({ task }: { task: ListedTask }): ReactElement | null {
+  const { agent, error, gate } = task;
+  const usual = useContext(UsualTimes);
+  const now = useNow();
+  if (runsLong(task, usual, now)) return <span className={classes['long']}>usually {durationText(usual.get(agent) ?? 0)}</span>;
+  if (gate) {
+    const text = `for ${gateText(gate)}`;
+    return <span title={error ? `${text}; ${error.message}` : text}>{text}</span>;
+  }
+  return error ? <span title={error.message}>{error.code}</span> : null;
 }
 
 function SessionLink({ session }: { session: string | null | undefined }): ReactElement | null {

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useMemo, useState, type ReactElement } from 'react';
+import { AGENTS_KEY, readAgentMetrics, WINDOWS } from '../../api/agents.ts';
 import { useAgentNames } from '../../api/call-api.ts';
 import { useMay } from '../../api/person.ts';
 import { readTaskFacets, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
@@ -16,7 +17,7 @@ import { useFilters, type Filters } from '../../routing/use-filters.ts';
 import { NewTaskButton } from '../../parts/new-task/new-task.tsx';
 import { SavedViews } from './saved-views.tsx';
 import { SelectionActions, useRowKeys } from './selection-actions.tsx';
-import { TASK_COLUMNS } from './task-columns.tsx';
+import { runsLong, TASK_COLUMNS, type UsualMs, UsualTimes } from './task-columns.tsx';
 import { TASK_FILTERS, taskFields } from './task-filters.ts';
 import { rowsOf, searchedText, useTaskPages, type TaskPages } from './use-task-pages.ts';
 
@@ -75,6 +76,17 @@ function useFacets(search: string): TaskFacets | undefined {
   }).data;
 }
 
+/** How long half of the attempts of each agent did not exceed in the last 24 hours. */
+function useUsualTimes(): UsualMs {
+  const { data } = useLiveQuery({
+    queryKey: [...AGENTS_KEY, 'metrics', WINDOWS[0]],
+    queryFn: ({ signal }) => readAgentMetrics(WINDOWS[0], signal),
+    kinds: [],
+    everyMs: FACETS_MS,
+  });
+  return useMemo(() => new Map(data?.items.map(({ agent, runP50Ms }) => [agent, runP50Ms])), [data]);
+}
+
 interface TaskTableProps {
   filters: Filters<typeof TASK_FILTERS>;
   list: TaskPages;
@@ -109,27 +121,36 @@ function TaskRows({ filters, list, total, searched, ...table }: TaskRowsProps): 
   const selection = useSelection(list.of);
   const keys = useRowKeys();
   const may = useMay('submit');
+  const usual = useUsualTimes();
   return (
-    <DataTable<ListedTask>
-      {...table}
-      whenEmpty={emptyText(list, searched)}
-      name="tasks"
-      label="Tasks"
-      of={list.of}
-      rowId={({ id }) => id}
-      columns={TASK_COLUMNS}
-      href={({ id }) => taskPath({ id, tenant: null })}
-      tone={({ status }) => (status === 'permanently_failed' ? 'bad' : status === 'failed' || status === 'timeout' ? 'warn' : null)}
-      keys={keys}
-      {...(may ? { selection } : {})}
-      toolbar={
-        <>
-          <SelectionActions selection={selection} filters={filters} total={total} />
-          {searched === null || table.rows.length === 0 ? null : <span className="faint">{searched}</span>}
-        </>
-      }
-    />
+    <UsualTimes value={usual}>
+      <DataTable<ListedTask>
+        {...table}
+        whenEmpty={emptyText(list, searched)}
+        name="tasks"
+        label="Tasks"
+        of={list.of}
+        rowId={({ id }) => id}
+        columns={TASK_COLUMNS}
+        href={({ id }) => taskPath({ id, tenant: null })}
+        tone={(task) => toneOf(task, usual)}
+        keys={keys}
+        {...(may ? { selection } : {})}
+        toolbar={
+          <>
+            <SelectionActions selection={selection} filters={filters} total={total} />
+            {searched === null || table.rows.length === 0 ? null : <span className="faint">{searched}</span>}
+          </>
+        }
+      />
+    </UsualTimes>
   );
+}
+
+function toneOf(task: ListedTask, usual: UsualMs): 'bad' | 'warn' | null {
+  const { status } = task;
+  if (status === 'permanently_failed') return 'bad';
+  return status === 'failed' || status === 'timeout' || runsLong(task, usual, Date.now()) ? 'warn' : null;
 }
 
 /** What a table without rows says: that none fits, that the search goes on, or that it ended at its bound. */

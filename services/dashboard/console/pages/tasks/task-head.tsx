@@ -4,6 +4,7 @@ import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { cancelTask, changePriority, retryTask, type TaskRecord, type Why } from '../../api/tasks.ts';
+import { usePausedAgent } from '../../parts/actions/use-paused-agent.ts';
 import { CopyId, CopyMenu } from '../../parts/copy.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -101,6 +102,7 @@ function retryTextOf({ status }: TaskRecord, gate: string | undefined): string |
 
 function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactElement | null {
   const retry = useMutation({ mutationFn: () => retryTask(taskRef), onSettled: onChanged });
+  const paused = usePausedAgent(taskRef.tenant === null ? task.agent : null);
   const title = retryTextOf(task, why.reasons[0]?.gate);
   if (title === null) return null;
   return (
@@ -114,6 +116,7 @@ function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactEleme
       >
         {title}
       </Button>
+      {paused === null ? null : <span className="faint">{paused}</span>}
       {retry.error === null ? null : <ProblemNote title="It was not tried again" error={retry.error} />}
     </>
   );

@@ -6,6 +6,7 @@ import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
 import classes from './tasks.module.css';
+import { timesInARow } from '../../parts/text/times-in-a-row.ts';
 
 const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
   running: 'busy',
@@ -26,10 +27,11 @@ export function AttemptList({ attempts, isLastExplained }: AttemptListProps): Re
     <section className="card">
       <h2>Attempts</h2>
       <ol className={classes['attempts']}>
-        {attempts.map((attempt) => (
+        {attempts.map((attempt, at) => (
           <AttemptItem
             key={`${attempt.number}/${attempt.startedAt}`}
             attempt={attempt}
+            times={timesInARow(attempts, at)}
             isExplained={isLastExplained && attempt === attempts.at(-1)}
           />
         ))}
@@ -38,7 +40,15 @@ export function AttemptList({ attempts, isLastExplained }: AttemptListProps): Re
   );
 }
 
-function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: boolean }): ReactElement {
+interface AttemptItemProps {
+  attempt: Attempt;
+  /** Of its failure in a row; 0 where a later attempt shows it. */
+  times: number;
+  /** Whether the page shows its error already. */
+  isExplained: boolean;
+}
+
+function AttemptItem({ attempt, times, isExplained }: AttemptItemProps): ReactElement {
   const { number, status, startedAt, endedAt, worker, daemon, error, usage, model, notes } = attempt;
   const now = useNow();
   const tookMs = (endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt);
@@ -64,15 +74,20 @@ function AttemptItem({ attempt, isExplained }: { attempt: Attempt; isExplained: 
           {note}
         </p>
       ))}
-      {error ? (
-        <>
-          <p className={classes['words']}>
-            <strong>{error.code}</strong> <Sentence text={error.message} />
-          </p>
-          {isExplained ? null : <Diagnostics details={error.details} />}
-        </>
-      ) : null}
+      {error && times > 0 ? <AttemptError error={error} times={times} isExplained={isExplained} /> : null}
     </li>
+  );
+}
+
+function AttemptError({ error, times, isExplained }: { error: TaskError; times: number; isExplained: boolean }): ReactElement {
+  return (
+    <>
+      <p className={classes['words']}>
+        {times > 1 ? `The same failure ${times} times: ` : null}
+        <strong>{error.code}</strong> {isExplained ? null : <Sentence text={error.message} />}
+      </p>
+      {isExplained ? null : <Diagnostics details={error.details} />}
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { WarningNote } from '../../parts/notes/warning-note.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { Money, moneyText } from '../../parts/numbers.tsx';
@@ -31,15 +32,18 @@ export function BudgetPanel(): ReactElement {
     <Panel title="Budgets" actions={may ? create : null}>
       <QueryView query={query} title="The budgets could not be read">
         {(budgets) => (
-          <DataTable
-            name="budgets"
-            label="Budgets"
-            rows={budgets}
-            rowId={({ id }) => id}
-            columns={COLUMNS}
-            tone={toneOf}
-            whenEmpty="No budget: nothing bounds what agents spend."
-          />
+          <>
+            <Warnings budgets={budgets} />
+            <DataTable
+              name="budgets"
+              label="Budgets"
+              rows={budgets}
+              rowId={({ id }) => id}
+              columns={COLUMNS}
+              tone={toneOf}
+              whenEmpty="No budget: nothing bounds what agents spend."
+            />
+          </>
         )}
       </QueryView>
       <Modal opened={isCreating} onClose={close} size="lg" title="New budget" closeButtonProps={{ 'aria-label': 'Close' }}>
@@ -49,10 +53,23 @@ export function BudgetPanel(): ReactElement {
   );
 }
 
+/** Budgets that are too small for a call of their agents. */
+function Warnings({ budgets }: { budgets: readonly Budget[] }): ReactElement | null {
+  const small = budgets.flatMap(({ id, warnings }) => warnings.map((warning) => `${id}: ${warning}.`));
+  if (small.length === 0) return null;
+  return (
+    <WarningNote title="Calls do not fit into a budget">
+      {small.map((text) => (
+        <div key={text}>{text}</div>
+      ))}
+    </WarningNote>
+  );
+}
+
 const WINDOW_TEXTS: Readonly<Record<Budget['per'], string>> = { hour: 'an hour', day: 'a day', month: 'a month', total: 'in all' };
 
 const COLUMNS: readonly Column<Budget>[] = [
-  { id: 'id', title: 'Budget', onNarrow: 'first', cell: (budget) => <Name budget={budget} />, sortValue: ({ id }) => id },
+  { id: 'id', title: 'Budget', onNarrow: 'first', cell: ({ id }) => <strong>{id}</strong>, sortValue: ({ id }) => id },
   { id: 'of', title: 'Of', width: 190, onNarrow: 'line', cell: (budget) => subjectOf(budget), sortValue: ({ scope }) => scope },
   {
     id: 'spent',
@@ -120,19 +137,6 @@ function subjectOf({ scope, of, per }: Budget): string {
 }
 
 /** The amount of the window, of the hard line, else of the soft line. */
-function Name({ budget: { id, warnings } }: { budget: Budget }): ReactElement {
-  return (
-    <>
-      <strong>{id}</strong>
-      {warnings.map((warning) => (
-        <div key={warning} className="faint">
-          {warning}.
-        </div>
-      ))}
-    </>
-  );
-}
-
 function Spent({ budget }: { budget: Budget }): ReactElement {
   const { id, spentMicroUsd, reservedMicroUsd, hardMicroUsd, softMicroUsd } = budget;
   const line = hardMicroUsd ?? softMicroUsd;

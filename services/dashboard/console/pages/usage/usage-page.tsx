@@ -1,4 +1,4 @@
-import { SegmentedControl } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { readUsage, USAGE_GROUPS, type Usage, type UsageGroup } from '../../api/money.ts';
@@ -23,6 +23,11 @@ const GROUP_TEXTS: Readonly<Record<UsageGroup, string>> = {
   agent: 'Agent',
   model: 'Model',
   source: 'Source',
+  task: 'Task',
+  session: 'Session',
+  person: 'Person',
+  key: 'Key',
+  schedule: 'Schedule',
   tenant: 'Tenant',
   day: 'Day',
 };
@@ -82,18 +87,21 @@ function UsageSection({ isInstallation }: { isInstallation: boolean }): ReactEle
         title={`By ${GROUP_TEXTS[group].toLowerCase()}`}
         actions={
           <div className={classes['groups']}>
-            <SegmentedControl
+            <a href={`/v1/usage?format=csv&groupBy=${group}${days === '' ? '' : `&${days}`}`} download="usage.csv">
+              CSV
+            </a>
+            <NativeSelect
               size="xs"
               aria-label="Group by"
               data={groups.map((value) => ({ value, label: GROUP_TEXTS[value] }))}
               value={group}
-              onChange={(groupBy) => filters.change({ groupBy }, { replace: true })}
+              onChange={({ currentTarget }) => filters.change({ groupBy: currentTarget.value }, { replace: true })}
             />
           </div>
         }
       >
         <QueryView query={byGroup} title="The usage could not be read">
-          {({ items }) => <UsageTable group={group} title={GROUP_TEXTS[group]} items={items} of={of} />}
+          {({ items }) => <UsageTable group={group} title={GROUP_TEXTS[group]} items={items} of={of} days={{ since, until }} />}
         </QueryView>
       </Panel>
     </>

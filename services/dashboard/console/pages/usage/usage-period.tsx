@@ -1,16 +1,11 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
+import type { Period } from './usage-path.ts';
 
 const DAY_MS = 86_400_000;
 const TO_DAYS = 10;
 /** Of the answer without a first day. */
 const USUAL = '30 days';
-
-/** Whole days in UTC, both included; null for the API's default. */
-export interface Period {
-  since: string | null;
-  until: string | null;
-}
 
 function periods(now: number): ReadonlyMap<string, Period> {
   const day = (ago: number): string => new Date(now - ago * DAY_MS).toISOString().slice(0, TO_DAYS);

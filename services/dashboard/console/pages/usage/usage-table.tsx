@@ -2,6 +2,7 @@ import { useMemo, type ReactElement } from 'react';
 import type { UsageGroup, UsageItem } from '../../api/money.ts';
 import { Count, Money, percentText } from '../../parts/numbers.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
+import { pathOf, type Period } from './usage-path.ts';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 
@@ -11,15 +12,16 @@ interface UsageTableProps {
   items: readonly UsageItem[];
   /** The group and the days of these items. */
   of: string;
+  /** The chosen days, which hold where a row leads to. */
+  days: Period;
 }
 
-/** Usage by one group; agents and sources lead to their tasks. */
-export function UsageTable({ group, title, items, of }: UsageTableProps): ReactElement {
+/** Usage by one group; most lead to their tasks of the same days, a day to its own usage. */
+export function UsageTable({ group, title, items, of, days }: UsageTableProps): ReactElement {
   const total = Math.max(
     1,
     items.reduce((sum, { costMicroUsd }) => sum + (costMicroUsd ?? 0), 0),
   );
-  const hasTasks = group === 'agent' || group === 'source';
   const columns = useMemo(() => columnsOf(title, total), [title, total]);
   return (
     <DataTable
@@ -29,7 +31,7 @@ export function UsageTable({ group, title, items, of }: UsageTableProps): ReactE
       of={of}
       rowId={(item) => item.group ?? ''}
       columns={columns}
-      href={(item) => (hasTasks ? `/tasks?${group}=${encodeURIComponent(item.group ?? '')}` : null)}
+      href={(item) => (item.group === null ? null : pathOf(group, item.group, days))}
       whenEmpty="Nothing was used in this time."
     />
   );

@@ -9,6 +9,7 @@ import { useConfirm } from './confirm.tsx';
 import { showJob } from './jobs.tsx';
 import { notify } from './notices.tsx';
 import { useBusy } from './use-busy.ts';
+import { usePausedAgent } from './use-paused-agent.ts';
 
 const ACTION_TEXTS: Readonly<Record<TaskAction, { text: string; needs: Scope; warning: string }>> = {
   retry: { text: 'Retry', needs: 'submit', warning: 'Each gets a new first attempt.' },
@@ -42,6 +43,12 @@ interface BulkButtonProps extends Omit<BulkTaskActionsProps, 'actions'> {
   action: TaskAction;
 }
 
+/** The agent whose tasks these are, where the filter names one. */
+function agentOf(target: TaskActionTarget): string | null {
+  const agent = 'filter' in target ? target.filter?.['agent'] : undefined;
+  return typeof agent === 'string' ? agent : null;
+}
+
 const EVERYTHING = {};
 
 function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHING, onStarted }: BulkButtonProps): ReactElement | null {
@@ -50,6 +57,7 @@ function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHI
   const confirm = useConfirm();
   // Not busy while the dialog asks: the person is the one who is waited for.
   const { button, isBusy, whileBusy } = useBusy();
+  const paused = usePausedAgent(action === 'retry' ? agentOf(target) : null);
   if (!may) return null;
   const start = async (): Promise<void> => {
     const { matched, exact } = await whileBusy(() => countAction(action, target));
@@ -57,7 +65,7 @@ function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHI
     const total = `${exact ? '' : 'at least '}${countText(matched)} ${matched === 1 ? 'task' : 'tasks'}`;
     const isConfirmed = await confirm({
       title: `${text} ${total}?`,
-      text: warning,
+      text: paused === null ? warning : `${warning} ${paused}`,
       button: `${text} ${total}`,
       danger: action !== 'retry',
     });

@@ -1,8 +1,13 @@
+import { Button, Modal, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactElement } from 'react';
+import { useState, type FormEvent, type ReactElement } from 'react';
 import { AGENTS_KEY, pauseAgent, readAgents, resumeAgent, type Agent } from '../../api/agents.ts';
+import { useMay } from '../../api/person.ts';
 import { ActionButton } from './action-button.tsx';
+import classes from './actions.module.css';
+import { useAction } from './use-action.ts';
 
+const MAX_REASON = 200;
 const PAUSES = { needs: 'operate', refresh: [['agents']] } as const;
 
 interface PauseAgentButtonProps {
@@ -18,15 +23,47 @@ export function PauseAgentButton({ agent: { id, hold }, size = 'xs', isNamed = f
   if (hold !== null) {
     return <ActionButton {...PAUSES} size={size} text={`Resume${name}`} run={() => resumeAgent(id)} done={`The agent ${id} is resumed`} />;
   }
+  return <PauseButton id={id} size={size} text={`Pause${name}`} />;
+}
+
+/** Asks why before it pauses: `why` of the tasks that wait shows it. */
+function PauseButton({ id, size, text }: { id: string; size: 'xs' | 'compact-xs'; text: string }): ReactElement | null {
+  const [isAsking, setAsking] = useState(false);
+  const [reason, setReason] = useState('');
+  const may = useMay(PAUSES.needs);
+  const act = useAction();
+  if (!may) return null;
+  const close = (): void => setAsking(false);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    close();
+    void act({ refresh: PAUSES.refresh, run: () => pauseAgent(id, reason.trim()), done: `The agent ${id} is paused` });
+  };
   return (
-    <ActionButton
-      {...PAUSES}
-      size={size}
-      text={`Pause${name}`}
-      run={() => pauseAgent(id)}
-      done={`The agent ${id} is paused`}
-      confirm={{ title: `Pause ${id}?`, text: 'Tasks that run go on. Others wait until it is resumed.', button: 'Pause' }}
-    />
+    <>
+      <Button size={size} variant="default" onClick={() => setAsking(true)}>
+        {text}
+      </Button>
+      <Modal opened={isAsking} onClose={close} title={`Pause ${id}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
+        <form onSubmit={submit}>
+          <p>Tasks that run go on. Others wait until it is resumed.</p>
+          <TextInput
+            label="Reason"
+            description="Shown to people who ask why a task waits."
+            maxLength={MAX_REASON}
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+            data-autofocus
+          />
+          <div className={classes['buttons']}>
+            <Button variant="default" onClick={close}>
+              Back
+            </Button>
+            <Button type="submit">Pause</Button>
+          </div>
+        </form>
+      </Modal>
+    </>
   );
 }
 

@@ -62,7 +62,7 @@ export const EXAMPLES: readonly Example[] = [
     title: 'Let one run at fixed times',
     text: 'A schedule makes a task every hour; this one also runs at once.',
     button: 'Make an example schedule',
-    seen: 'Workflows lists the schedules with their last runs and the next one; each run is a task.',
+    seen: 'Schedules lists the schedules with their last runs and the next one; each run is a task.',
     needs: 'submit',
     call: scheduleCall,
     make: async (agent) => {

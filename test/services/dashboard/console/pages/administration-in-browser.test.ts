@@ -124,7 +124,7 @@ test.skipIf(!hasBrowser)('usage is shown by day and by the picked group, which i
   await web.page.getByText('$0.0084').first().waitFor();
   await web.page.getByRole('figure').filter({ hasText: 'Money a day' }).waitFor();
   await web.page.getByRole('table', { name: 'Usage by agent' }).getByText('writer').waitFor();
-  await web.page.getByText('Model', { exact: true }).first().click();
+  await web.page.getByLabel('Group by').selectOption('model');
   await web.page.getByRole('table', { name: 'Usage by model' }).getByText('gpt-5').waitFor();
   expect(new URL(web.page.url()).searchParams.get('groupBy')).toBe('model');
   await web.expectPage('usage');

@@ -105,10 +105,10 @@ test.skipIf(!hasBrowser)('a large window gives its room to all columns, and a sm
   const { page } = console;
   await console.open('/tasks');
   await row('a broken source').waitFor();
-  const usual = await widthOf('Error');
+  const usual = await widthOf('Why');
   await page.setViewportSize({ width: 2560, height: 1440 });
-  await waitFor(async () => (await widthOf('Error')) > usual, { deadlineMs: 60_000, what: 'wider columns' });
-  expect(await widthOf('Input')).toBeGreaterThan(await widthOf('Error'));
+  await waitFor(async () => (await widthOf('Why')) > usual, { deadlineMs: 60_000, what: 'wider columns' });
+  expect(await widthOf('Input')).toBeGreaterThan(await widthOf('Why'));
   await page.setViewportSize({ width: 390, height: 844 });
   const cells = row('a broken source').locator('td:visible');
   await waitFor(async () => (await cells.nth(1).boundingBox())?.y !== (await cells.nth(2).boundingBox())?.y, {
