@@ -6,6 +6,7 @@ import type { ChatAnswer } from '../receive/chat-message.ts';
 import { quoteText, withoutMentions } from '../replies/reply-text.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
+import { isHeard } from './senders.ts';
 
 export interface DiscordSecrets {
   botToken: string;
@@ -61,8 +62,21 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
   };
 }
 
-/** Sends files to the address that is configured, and with what Discord answered in its errors: of a throttled post that says when to try again. */
+/** Ignores senders that are not heard. Sends files to the address that is configured, and with what Discord answered in its errors: of a throttled post that says when to try again. */
 class FileDiscordAdapter extends DiscordAdapter {
+  /** Before the adapter opens a thread for it. */
+  protected override async handleForwardedMessage(...[data, options]: Parameters<DiscordAdapter['handleForwardedMessage']>): Promise<void> {
+    if (isHeard('discord', data)) await super.handleForwardedMessage(data, options);
+  }
+
+  protected override async handleGatewayMessage(
+    ...[message, isMentioned]: Parameters<DiscordAdapter['handleGatewayMessage']>
+  ): Promise<void> {
+    const { type, webhookId, author } = message;
+    const raw = { type, webhook_id: webhookId, author: { bot: author.bot, system: author.system } };
+    if (isHeard('discord', raw)) await super.handleGatewayMessage(message, isMentioned);
+  }
+
   protected override async postMessageWithFiles(
     ...[channelId, threadId, payload, files]: Parameters<DiscordAdapter['postMessageWithFiles']>
   ): ReturnType<DiscordAdapter['postMessageWithFiles']> {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { withoutMentions } from '../replies/reply-text.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
+import { isHeard } from './senders.ts';
 
 export interface SlackSecrets {
   botToken: string;
@@ -66,10 +67,14 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
   };
 }
 
-/** Without the adapter's waiting for a preview of each link, up to 2 s of the 3 s that Slack gives. Nothing here reads previews. */
+/** Ignores senders that are not heard. Without the adapter's waiting for a preview of each link, up to 2 s of the 3 s that Slack gives. Nothing here reads previews. */
 class PromptSlackAdapter extends SlackAdapter {
   protected override extractLinks(): LinkPreview[] {
     return [];
+  }
+
+  protected override handleMessageEvent(...[event, options]: Parameters<SlackAdapter['handleMessageEvent']>): void {
+    if (isHeard('slack', event)) super.handleMessageEvent(event, options);
   }
 
   protected override async fetchSlackFile(...[url, token]: Parameters<SlackAdapter['fetchSlackFile']>): Promise<Buffer> {

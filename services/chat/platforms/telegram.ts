@@ -3,6 +3,7 @@ import { parseMarkdown, type AdapterPostableMessage, type Logger, type RawMessag
 import { z } from 'zod';
 import type { OutgoingFile } from '#shared/deliveries/index.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
+import { isHeard } from './senders.ts';
 
 export interface TelegramSecrets {
   botToken: string;
@@ -111,8 +112,8 @@ class TelegramFailed extends Error {
 
 /**
  * LeanTelegramAdapter is responsible for what Telegram's documents require and the adapter does not do. A text whose marks are refused is
- * written without them. A group that became a supergroup is followed. No copy of every message is kept. Commands for other bots are
- * ignored. Threads exist only where there are topics. A part of an album is answered at once, because Telegram sends the next only then.
+ * written without them. A group that became a supergroup is followed. No copy of every message is kept. Commands for other bots, and
+ * senders that are not heard, are ignored. Threads exist only where there are topics. A part of an album is answered at once, because Telegram sends the next only then.
  */
 class LeanTelegramAdapter extends TelegramAdapter {
   protected override cacheMessage(): void {
@@ -158,10 +159,19 @@ class LeanTelegramAdapter extends TelegramAdapter {
 
   protected override processUpdate(update: TelegramUpdate, options?: WebhookOptions): Promise<void>[] | void {
     const { message } = update;
+    const written = message ?? update.edited_message ?? update.channel_post ?? update.edited_channel_post;
+    if (written !== undefined && !isHeard('telegram', written)) return [];
     if (message === undefined) return super.processUpdate(update, options);
     if (isForAnotherBot(message, this.userName)) return [];
-    return super.processUpdate({ ...update, message: asOnePart(inItsChat(message)) }, options);
+    return super.processUpdate({ ...update, message: asOnePart(inItsChat(asItsChat(message))) }, options);
   }
+}
+
+/** A stand-in for a chat that writes is a bot to the adapter: without it the author is the chat, as `chat:<id>`. */
+function asItsChat(message: TelegramMessage): TelegramMessage {
+  if (message.sender_chat === undefined) return message;
+  const { from: _standIn, ...rest } = message;
+  return rest;
 }
 
 /** A message of its own, with the album's name where the adapter does not read it. An album's caption is no command to the adapter. */

@@ -5,6 +5,7 @@ import { MusterError } from '#shared/errors/index.ts';
 import type { Clock } from '#shared/time/index.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type PlatformDriver } from './platform-driver.ts';
+import { isHeard } from './senders.ts';
 import { whatsappText } from './whatsapp-text.ts';
 
 export interface WhatsAppSecrets {
@@ -59,13 +60,14 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
   };
 }
 
-/** Notices of Meta's own. All else is what a person sent: contacts, and polls and the like as `unsupported`. */
-const NOTICES = new Set(['system', 'request_welcome', 'ephemeral']);
-
-/** Hands over messages that it cannot read too, so that the person gets an answer. */
+/** Hands over messages of people that it cannot read too, so that the person gets an answer. */
 class CandidWhatsAppAdapter extends WhatsAppAdapter {
+  protected override handleInboundMessage(...[inbound, ...rest]: Parameters<WhatsAppAdapter['handleInboundMessage']>): void {
+    if (isHeard('whatsapp', inbound)) super.handleInboundMessage(inbound, ...rest);
+  }
+
   protected override extractTextContent(message: Parameters<WhatsAppAdapter['extractTextContent']>[0]): string | null {
-    return super.extractTextContent(message) ?? (NOTICES.has(message.type) ? null : '');
+    return super.extractTextContent(message) ?? '';
   }
 
   /** Where the operator moved the API, its media may be there too; the adapter would not get them from there. */
