@@ -2,7 +2,9 @@ import { Chat, type Adapter } from 'chat';
 import type { ChatPlatformName } from '#shared/config/index.ts';
 import type { ChatPort } from '#shared/deliveries/index.ts';
 import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
+import type { Keys } from '#shared/redis/index.ts';
 import { LATE, within } from '#shared/time/index.ts';
+import { AccessWatch } from './platforms/access-watch.ts';
 import { keepListening, type PlatformDriver, sdkLog } from './platforms/platform-driver.ts';
 import { ChatState } from './receive/chat-state.ts';
 import { InboundCall, InboundCalls } from './receive/inbound-call.ts';
@@ -12,6 +14,7 @@ import { createChatPort } from './replies/chat-port.ts';
 export interface ChatPlatformParts extends MessageIntakeParts {
   /** Of the adapters' keys. */
   readonly keyPrefix: string;
+  readonly keys: Keys;
 }
 
 const REFUSALS: Readonly<Record<number, ErrorCode>> = { 400: 'request.malformed', 401: 'auth.bad-signature', 403: 'auth.forbidden' };
@@ -21,6 +24,10 @@ function refusalError(status: number, text: string): MusterError {
 }
 
 const ANYTHING = /[\s\S]*/;
+
+const DAY_S = 86_400;
+/** Discord resets the token of a bot that connects 1000 times a day: https://docs.discord.com/developers/events/gateway#session-start-limit-object */
+const MAX_CONNECTIONS = 900;
 
 /**
  * ChatPlatform is responsible for one platform: its requests get 200 only when their messages are in the ledger, and its port
@@ -35,6 +42,7 @@ export class ChatPlatform {
   readonly #calls: InboundCalls;
   readonly #intake: MessageIntake;
   readonly #stopping = new AbortController();
+  readonly #access: AccessWatch;
   #listening: Promise<void> = Promise.resolve();
 
   constructor(driver: PlatformDriver, parts: ChatPlatformParts) {
@@ -61,6 +69,7 @@ export class ChatPlatform {
       sendFileTimeoutMs: settings.sendFileTimeoutMs,
       ready: () => this.#chat.initialize(),
     });
+    this.#access = new AccessWatch({ driver, redis, keys: parts.keys, log });
     this.#intake = new MessageIntake({ driver, port: this.port, state, calls }, parts);
     this.#registerHandlers();
   }
@@ -71,19 +80,33 @@ export class ChatPlatform {
     const { log } = this.#parts;
     ready.catch((error: unknown) => log.warn({ event: 'chat.not-ready', platform: this.name, err: error }, 'a platform is not ready yet'));
     this.#intake.start();
+    this.#access.start();
     if (this.#driver.listen === undefined) return;
     const { signal } = this.#stopping;
     const listen = async (): Promise<void> => {
+      const refusal = await this.#access.check();
+      if (refusal !== null) throw new Error(refusal);
+      await this.#countConnection();
       await this.#chat.initialize();
       await this.#driver.listen?.(signal);
     };
     this.#listening = keepListening({ listen, signal, log: log.child({ platform: this.name }) });
   }
 
+  /** Over all processes and their restarts. */
+  async #countConnection(): Promise<void> {
+    const { redis, keyPrefix } = this.#parts;
+    const key = `${keyPrefix}:connections:${this.name}`;
+    const count = await redis.incr(key);
+    await redis.expire(key, DAY_S, 'NX');
+    if (count > MAX_CONNECTIONS)
+      throw new Error(`${MAX_CONNECTIONS} connections to ${this.name} were made within a day; the next is made later`);
+  }
+
   /** Ends the platform's own connection; requests are the server's to end. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([within(this.#listening, graceMs), this.#intake.stop(graceMs)]);
+    await Promise.all([within(this.#listening, graceMs), this.#intake.stop(graceMs), within(this.#access.stop(), graceMs)]);
   }
 
   /**

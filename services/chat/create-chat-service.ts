@@ -87,6 +87,7 @@ function chatPlatformParts(parts: Parts, sender: CommandSender): ChatPlatformPar
   return {
     redis,
     keyPrefix: keys.fleet.chat,
+    keys,
     albumKeys: () => keys.tenant(chatTenant()),
     settings: chat,
     idempotencyMs: tasks.idempotencyMs,

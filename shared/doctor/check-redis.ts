@@ -6,6 +6,7 @@ import { checkDaemons } from './check-daemons.ts';
 import { checkOutbound, checkRecords, type RecordScope } from './check-data.ts';
 import { checkFiles } from './check-files.ts';
 import { checkProcesses } from './check-processes.ts';
+import { checkPlatforms } from './check-platforms.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckResult, CheckPorts } from './check.ts';
 
@@ -36,6 +37,7 @@ export async function checkRedis(fleet: CheckPorts, clock: Clock, scope: RecordS
     Processes: () => checkProcesses(fleet),
     Daemons: () => checkDaemons(fleet),
     'Results going out': () => checkOutbound(fleet),
+    'Chat platforms': () => checkPlatforms(fleet),
     Files: () => checkFiles(fleet),
     Limits: () => checkLimits(fleet),
     Clock: () => checkClock(redis, clock),

@@ -114,6 +114,8 @@ function runningKeys(prefix: string) {
     permitSignal: `${prefix}permit-signal`,
     /** String: some process serves this chat platform. Kept: ten minutes. Bound: one per platform. */
     servedPlatform: (name: string) => `${prefix}served-platform:${name}`,
+    /** Hash: chat platform -> JSON of why it refuses the bot. Kept: a quarter of an hour. Bound: one per platform. */
+    refusedPlatforms: `${prefix}refused-platforms`,
     /** String: JSON of a worker's report of its own end. Kept: ten minutes. Bound: one per worker that ended so. */
     blame: (worker: string) => `${prefix}blame:${worker}`,
     /** Hash: `<family>|<labels>` -> count since the installation. Kept: for good. Bound: queues, bands, sources, `metrics.maxCodes`, agents and models. */

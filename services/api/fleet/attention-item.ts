@@ -16,6 +16,7 @@ const CODES = [
   'configuration.mixed',
   'zone-data.mixed',
   'zone-data.old',
+  'chat.refused',
   'daemon.missing',
   'agent.failing',
   'agent.held',

@@ -1,3 +1,4 @@
+import { readRefusals } from '#shared/deliveries/index.ts';
 import { mixedConfigurations, mixedZoneData, oldZoneData } from '#shared/doctor/index.ts';
 import { listProcesses, listWorkers, readFleetPressure } from '#shared/queue/index.ts';
 import { toIso } from '#shared/time/index.ts';
@@ -5,7 +6,8 @@ import type { AttentionPorts, Item } from './attention-item.ts';
 
 /** What operators should look at: queues, workers and the load. */
 export function attentionOfFleet(ports: AttentionPorts): Promise<Item[]>[] {
-  return [findUnserved(ports), findPaused(ports), findDead(ports), findDisagreement(ports), findPressure(ports)];
+  const findings = [findUnserved, findPaused, findDead, findDisagreement, findRefusedPlatforms, findPressure];
+  return findings.map((find) => find(ports));
 }
 
 async function findUnserved({ ledger: { redis, keys } }: AttentionPorts): Promise<Item[]> {
@@ -61,6 +63,18 @@ async function findDisagreement({ ledger }: AttentionPorts): Promise<Item[]> {
   return found.flatMap(({ code, text }) =>
     text === null ? [] : [{ code, level: 'warning', text: `${text}.`, count: 1, since: null, link: '/fleet', subject: null } as const],
   );
+}
+
+async function findRefusedPlatforms({ ledger }: AttentionPorts): Promise<Item[]> {
+  return (await readRefusals(ledger)).map(({ platform, reason, since }) => ({
+    code: 'chat.refused',
+    level: 'critical',
+    text: `${reason}. What people write there is not answered.`,
+    count: 1,
+    since: toIso(since),
+    link: '/fleet',
+    subject: platform,
+  }));
 }
 
 async function findPressure({ ledger }: AttentionPorts): Promise<Item[]> {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ellipsize, isSameSecret } from '#shared/text/index.ts';
 import type { ChatAnswer } from '../receive/chat-message.ts';
 import { quoteText, withoutMentions } from '../replies/reply-text.ts';
+import { askPlatform } from './ask-platform.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 import { isHeard } from './senders.ts';
@@ -25,6 +26,9 @@ const MESSAGE_ANSWER = 4;
 const snowflakeSchema = z.string().regex(/^\d{1,20}$/);
 /** Stickers and polls are beside the text. */
 const unsupportedSchema = z.union([z.object({ sticker_items: z.array(z.unknown()).min(1) }), z.object({ poll: z.object({}) })]);
+/** Flags of an application that has the intent, verified or not: https://docs.discord.com/developers/resources/application */
+const MESSAGE_CONTENT = (1 << 18) | (1 << 19);
+const applicationSchema = z.object({ id: snowflakeSchema, flags: z.number().int() });
 const interactionSchema = z.object({ id: snowflakeSchema });
 const postedSchema = z.looseObject({ id: z.string() });
 
@@ -50,6 +54,7 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
     sequenceOf: ({ id }) => snowflakeNumber(id),
+    findRefusal: async () => (hasGateway ? await adapter.findRefusal(botToken) : null),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).channelId,
     isSubThread: (threadId) => adapter.decodeThreadId(threadId).threadId !== undefined,
     commandFacts: ({ raw }): CommandFacts => {
@@ -64,6 +69,23 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
 
 /** Ignores senders that are not heard. Sends files to the address that is configured, and with what Discord answered in its errors: of a throttled post that says when to try again. */
 class FileDiscordAdapter extends DiscordAdapter {
+  /** Called when the Gateway ended the connection for good. */
+  onGatewayEnd: () => void = () => undefined;
+
+  protected override setupLegacyGatewayHandlers(...[client, isEnding]: Parameters<DiscordAdapter['setupLegacyGatewayHandlers']>): void {
+    super.setupLegacyGatewayHandlers(client, isEnding);
+    client.on('shardDisconnect', () => this.onGatewayEnd());
+  }
+
+  /** For what the Gateway would close with 4004 and 4014, asked of the API: each try to connect counts, and these do not. */
+  async findRefusal(token: string): Promise<string | null> {
+    const own = await askPlatform(`${this.apiBaseUrl}/users/@me`, `Bot ${token}`);
+    if (own?.status === 401) return 'Discord refuses DISCORD_BOT_TOKEN (401, 4004): reset the token in the Developer Portal';
+    const application = applicationSchema.safeParse((await askPlatform(`${this.apiBaseUrl}/applications/@me`, `Bot ${token}`))?.body);
+    if (!application.success || (application.data.flags & MESSAGE_CONTENT) !== 0) return null;
+    return 'Discord refuses the Message Content intent (4014): switch it on in the Developer Portal, Bot, Privileged Gateway Intents';
+  }
+
   /** Before the adapter opens a thread for it. */
   protected override async handleForwardedMessage(...[data, options]: Parameters<DiscordAdapter['handleForwardedMessage']>): Promise<void> {
     if (isHeard('discord', data)) await super.handleForwardedMessage(data, options);
@@ -110,8 +132,11 @@ export function snowflakeNumber(id: string): number {
 /** The longest timer; the adapter requires an end. It repairs the connection by itself until then. */
 const LISTEN_MS = 2 ** 31 - 1;
 
-/** Resolves when the adapter gives the connection up, with the reason in the log, or `signal` aborts. */
-async function listen(adapter: DiscordAdapter, signal: AbortSignal): Promise<void> {
+/** Resolves when the adapter or the Gateway gives the connection up, with the reason in the log, or `stopping` aborts. */
+async function listen(adapter: FileDiscordAdapter, stopping: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  adapter.onGatewayEnd = () => ended.abort();
+  const signal = AbortSignal.any([stopping, ended.signal]);
   const tasks: Promise<unknown>[] = [];
   await adapter.startGatewayListener({ waitUntil: (task) => void tasks.push(task) }, LISTEN_MS, signal);
   await Promise.all(tasks);

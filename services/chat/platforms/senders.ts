@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChatPlatformName } from '#shared/config/index.ts';
 
 /** One kind of sender of a platform's messages. */
-export interface Sender {
+interface Sender {
   /** For people, as docs/chat.md has it. */
   readonly who: string;
   /** Whether its messages reach the agent. Those of all others start nothing and stop nothing. */
@@ -64,11 +64,7 @@ export const SENDERS: Readonly<Record<ChatPlatformName, readonly Sender[]>> = {
   ],
 };
 
-/** Whose message it is, by the platform's own form; null for a form that no sender has. */
-export function senderOf(platform: ChatPlatformName, raw: unknown): Sender | null {
-  return SENDERS[platform].find(({ form }) => form.safeParse(raw).success) ?? null;
-}
-
+/** Whether a message reaches the agent, by the first form that it has; one of no form does not. */
 export function isHeard(platform: ChatPlatformName, raw: unknown): boolean {
-  return senderOf(platform, raw)?.isHeard === true;
+  return SENDERS[platform].find(({ form }) => form.safeParse(raw).success)?.isHeard === true;
 }

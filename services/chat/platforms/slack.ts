@@ -2,6 +2,7 @@ import { SlackAdapter, type SlackAdapterConfig } from '@chat-adapter/slack';
 import { stringifyMarkdown, type LinkPreview, type Logger, type Message } from 'chat';
 import { z } from 'zod';
 import { withoutMentions } from '../replies/reply-text.ts';
+import { askPlatform } from './ask-platform.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 import { isHeard } from './senders.ts';
@@ -21,6 +22,19 @@ const API_TIMEOUT_MS = 8000;
 const commandSchema = z.object({ trigger_id: z.string().min(1) });
 /** Slack marks what a person changed; previews of links change a message too. */
 const changedSchema = z.object({ user: z.string(), text: z.string(), edited: z.object({ user: z.string() }) });
+/** Errors that stay until somebody repairs them: https://docs.slack.dev/reference/methods/auth.test#errors */
+const refusedSchema = z.object({
+  ok: z.literal(false),
+  error: z.enum([
+    'invalid_auth',
+    'account_inactive',
+    'token_revoked',
+    'token_expired',
+    'not_authed',
+    'no_permission',
+    'org_login_required',
+  ]),
+});
 /** A message that is nothing but what a person typed. */
 const typedSchema = z.object({
   text: z.string(),
@@ -56,6 +70,7 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
     sequenceOf: ({ id }) => Number(id.replace('.', '')),
     isChangedText: ({ raw }) => changedSchema.safeParse(raw).success,
+    findRefusal: async () => await adapter.findRefusal(botToken),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).channel,
     isSubThread: (threadId) => !adapter.isDM(threadId) && adapter.decodeThreadId(threadId).threadTs !== '',
     commandFacts: ({ raw }): CommandFacts => ({ key: commandSchema.parse(raw).trigger_id, sequence: undefined }),
@@ -80,6 +95,12 @@ class PromptSlackAdapter extends SlackAdapter {
   protected override async fetchSlackFile(...[url, token]: Parameters<SlackAdapter['fetchSlackFile']>): Promise<Buffer> {
     if (!isOwnAddress(url, this.slackApiUrl)) return await super.fetchSlackFile(url, token);
     return await downloadOwn(url, typeof token === 'function' ? await token() : token);
+  }
+
+  async findRefusal(token: string): Promise<string | null> {
+    const reply = await askPlatform(`${(this.slackApiUrl ?? 'https://slack.com/api').replace(/\/+$/, '')}/auth.test`, `Bearer ${token}`);
+    const answer = refusedSchema.safeParse(reply?.body);
+    return answer.success ? `Slack refuses SLACK_BOT_TOKEN (${answer.data.error}): install the app in the workspace again` : null;
   }
 
   /** A person's text. Shared messages and drawings are in the adapter's markdown only. */

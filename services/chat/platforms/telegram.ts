@@ -2,6 +2,7 @@ import { TelegramAdapter, type TelegramMessage, type TelegramUpdate } from '@cha
 import { parseMarkdown, type AdapterPostableMessage, type Logger, type RawMessage, type WebhookOptions } from 'chat';
 import { z } from 'zod';
 import type { OutgoingFile } from '#shared/deliveries/index.ts';
+import { askPlatform } from './ask-platform.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 import { isHeard } from './senders.ts';
 
@@ -52,6 +53,11 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
       return part.success ? { name: part.data.album_name, isGuess: false } : null;
     },
     sequenceOf: ({ id }) => Number(id.slice(id.lastIndexOf(':') + 1)),
+    findRefusal: async () => {
+      const reply = await askPlatform(`${apiUrl ?? 'https://api.telegram.org'}/bot${botToken}/getMe`);
+      if (reply?.status !== 401 && reply?.status !== 404) return null;
+      return `Telegram knows no bot with this TELEGRAM_BOT_TOKEN (${reply.status}): take it from @BotFather anew`;
+    },
     channelOf: (threadId) => adapter.decodeThreadId(threadId).chatId,
     // The thread of a group is the group: after one mention the bot would answer every message in it.
     isSubThread: () => false,

@@ -3,6 +3,7 @@ import type { Logger, Message } from 'chat';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Clock } from '#shared/time/index.ts';
+import { askPlatform } from './ask-platform.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type PlatformDriver } from './platform-driver.ts';
 import { isHeard } from './senders.ts';
@@ -26,6 +27,8 @@ const mediaSchema = z.object({
   message: z.union([z.object({ image: captioned }), z.object({ video: captioned }), z.object({ document: captioned })]),
 });
 const mediaAddressSchema = z.object({ url: z.string() });
+/** The token is wrong, over, or of nobody: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
+const refusedSchema = z.object({ error: z.object({ code: z.literal([0, 102, 190]) }) });
 /** Where the API is by itself. */
 const META_URL = 'https://graph.facebook.com';
 const voiceSchema = z.object({ message: z.object({ type: z.enum(['audio', 'voice', 'sticker']) }) });
@@ -52,6 +55,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
     albumOf: ({ raw }) => (mediaSchema.safeParse(raw).success ? { name: 'media', isGuess: true } : null),
     keyOf: ({ id }) => id,
     sequenceOf: (message) => arrivalWithinSecond(message, clock),
+    findRefusal: async () => await adapter.findRefusal(secrets.phoneNumberId),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).phoneNumberId,
     isSubThread: () => false,
     commandFacts: () => {
@@ -68,6 +72,12 @@ class CandidWhatsAppAdapter extends WhatsAppAdapter {
 
   protected override extractTextContent(message: Parameters<WhatsAppAdapter['extractTextContent']>[0]): string | null {
     return super.extractTextContent(message) ?? '';
+  }
+
+  async findRefusal(phoneNumberId: string): Promise<string | null> {
+    const reply = await askPlatform(`${this.graphApiUrl}/${encodeURIComponent(phoneNumberId)}?fields=id`, `Bearer ${this.accessToken}`);
+    const answer = refusedSchema.safeParse(reply?.body);
+    return answer.success ? `Meta refuses WHATSAPP_ACCESS_TOKEN (${answer.data.error.code}): make a new one in the Meta app` : null;
   }
 
   /** Where the operator moved the API, its media may be there too; the adapter would not get them from there. */

@@ -33,6 +33,7 @@ async function openPorts(all: Parts): Promise<Record<PlatformName, ChatPort>> {
     return new ChatPlatform(driver, {
       redis: client,
       keyPrefix: keys.fleet.chat,
+      keys,
       albumKeys: () => keys.tenant('default'),
       settings: chat,
       idempotencyMs: tasks.idempotencyMs,
