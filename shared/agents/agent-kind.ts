@@ -109,6 +109,8 @@ export interface AgentRunnersOptions extends AgentEnvironment {
   readonly showsCode?: boolean;
   /** `commands` of the configuration. Defaults to what that defaults to. */
   readonly commands?: CommandSettings;
+  /** Called with a tenant whose commands were held by `COMMANDS_TURN`, once they may run. */
+  readonly onTurn?: (tenant: string) => void;
   /** Defaults to the system's. */
   readonly clock?: Clock;
 }

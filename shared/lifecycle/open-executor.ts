@@ -1,5 +1,14 @@
-import { agentSecrets, createAgentRunners, createFleetModels, createGuardedFetch, createRedactor, runAgent } from '../agents/index.ts';
+import {
+  agentSecrets,
+  COMMANDS_TURN,
+  createAgentRunners,
+  createFleetModels,
+  createGuardedFetch,
+  createRedactor,
+  runAgent,
+} from '../agents/index.ts';
 import { secretVariables } from '../config/index.ts';
+import { releaseHeld } from '../ledger/index.ts';
 import { ModelCalls } from '../models/index.ts';
 import type { Parts } from './open-parts.ts';
 import { openScheduleParts } from '../schedules/index.ts';
@@ -65,7 +74,7 @@ function openRedactor({ config }: Parts): (text: string) => string {
   return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
 }
 
-function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels'> {
+function openRunners({ config, fleetId, ledger, log }: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels'> {
   const options = {
     fleetId: (signal: AbortSignal) => fleetId.read(signal),
     directory: config.directory,
@@ -79,6 +88,10 @@ function openRunners({ config, fleetId }: Parts): Pick<ExecuteTicketParts, 'runA
     maxModelBytes: config.settings.files.maxModelBytes,
     showsCode: config.env.MUSTER_DEV,
     commands: config.settings.commands,
+    onTurn: (tenant: string) =>
+      void releaseHeld(ledger, tenant, COMMANDS_TURN, Infinity).catch((error: unknown) =>
+        log.debug({ err: error }, 'commands whose turn has come start at their own time'),
+      ),
     providers: config.settings.providers,
     models: config.settings.models,
   };

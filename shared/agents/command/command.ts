@@ -16,7 +16,7 @@ import { commandUsers, isUserShared } from './users/command-user.ts';
 import { TenantTurn } from './users/tenant-turn.ts';
 
 type CommandEnvironment = Pick<AgentEnvironment, 'directory' | 'readSecret' | 'sandbox'>;
-type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'fleetId' | 'commands'>;
+type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'fleetId' | 'commands' | 'onTurn'>;
 
 /** Agents that are programs: the prompt on their stdin, their stdout is the output. */
 export const command: KindOfAgent<DefinitionOf<'command'>> = {
@@ -34,10 +34,11 @@ export function openCommandRunner({
   readSecret,
   fleetId,
   commands: settings = commandSettingsSchema.parse({}),
+  onTurn,
 }: CommandRunnerOptions): (run: CommandRun) => Promise<AgentResult> {
   const cgroups = openCgroups(settings.cgroup);
   const users = commandUsers(settings);
-  const turn = isUserShared(users) && !settings.sharedUser ? new TenantTurn(settings.folder) : null;
+  const turn = isUserShared(users) && !settings.sharedUser ? new TenantTurn(settings.folder, onTurn) : null;
   const running = trackCommands(settings.pollMs);
   const options = { directory, settings, fleetId, cgroups, running, users: openUserSource(users), turn };
   return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });

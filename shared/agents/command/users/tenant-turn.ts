@@ -2,12 +2,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeldFailure } from '../../../errors/index.ts';
 import { processNamespace } from '../processes/process-table.ts';
-import { HoldFiles } from './hold-files.ts';
+import { type Hold, HoldFiles } from './hold-files.ts';
 
-/** A task that was refused asks again after this, and somewhat longer. */
-const AGAIN_MS = 3000;
+/** A task that was refused asks again after this, and somewhat longer, unless it is released sooner. */
+const AGAIN_MS = 10_000;
 /** A tenant that did not ask again for so long waits no more. */
 const ASKED_MS = 4 * AGAIN_MS;
+
+/** What holds the tasks of a tenant whose turn it is not. */
+export const TURN = { gate: 'commands', what: 'tenant' } as const;
 
 interface Asked {
   readonly since: number;
@@ -20,10 +23,13 @@ interface Asked {
  */
 export class TenantTurn {
   readonly #holds: HoldFiles;
+  readonly #onFree: (tenant: string) => void;
   /** Tenants whose attempts were refused. */
   readonly #asked = new Map<string, Asked>();
 
-  constructor(parent = tmpdir()) {
+  /** `onFree` is called with the tenant that waited longest once nobody's commands run. */
+  constructor(parent = tmpdir(), onFree: (tenant: string) => void = () => undefined) {
+    this.#onFree = onFree;
     // Those of another container concern nobody here: their programs cannot see each other.
     this.#holds = new HoldFiles(join(parent, `muster-tenants-${process.getuid?.() ?? 'own'}-${processNamespace() ?? ''}`));
   }
@@ -37,15 +43,21 @@ export class TenantTurn {
     const other = running.find((hold) => hold.key !== tenant)?.key ?? this.#waitsLonger(tenant);
     if (other === undefined) {
       this.#asked.delete(tenant);
-      return () => this.#holds.remove(own);
+      return () => this.#end(own);
     }
     await this.#holds.remove(own);
     const now = performance.now();
     this.#asked.set(tenant, { since: this.#asked.get(tenant)?.since ?? now, last: now });
     throw new HeldFailure('THROTTLED', 'Commands run as one user here, so those of one tenant at a time, and now those of another tenant', {
-      hold: { gate: 'commands', what: 'tenant' },
+      hold: TURN,
       retryAfterMs: Math.round(AGAIN_MS * (1 + Math.random() / 3)),
     });
+  }
+
+  async #end(own: Hold): Promise<void> {
+    await this.#holds.remove(own);
+    const [next] = [...this.#asked].toSorted(([, a], [, b]) => a.since - b.since);
+    if (next !== undefined && (await this.#holds.list()).every(({ isLeft }) => isLeft)) this.#onFree(next[0]);
   }
 
   /** Another tenant that waits for longer than this one, if any. */

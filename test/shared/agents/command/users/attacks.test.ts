@@ -24,9 +24,15 @@ const isRoot = process.getuid?.() === 0;
 
 type Given = z.input<typeof commandSettingsSchema>;
 
-function open(given: Given = {}): ReturnType<typeof openCommandRunner> {
+function open(given: Given = {}, onTurn: (tenant: string) => void = () => undefined): ReturnType<typeof openCommandRunner> {
   const commands: CommandSettings = commandSettingsSchema.parse({ killGraceMs: 100, pollMs: 50, folder, ...given });
-  return openCommandRunner({ directory, readSecret: (name) => childEnvironment()[name], fleetId: () => Promise.resolve('f'), commands });
+  return openCommandRunner({
+    directory,
+    readSecret: (name) => childEnvironment()[name],
+    fleetId: () => Promise.resolve('f'),
+    commands,
+    onTurn,
+  });
 }
 
 const run = open();
@@ -275,7 +281,8 @@ describe('where commands share a user', () => {
   const shared: Given = { uid: 'own' };
 
   it('those of one tenant run at a time, and the other is held without an attempt until they have ended', async () => {
-    const by = open(shared);
+    const turns: string[] = [];
+    const by = open(shared, (tenant) => turns.push(tenant));
     const gate = join(directory, 'turn');
     const first = start(`echo begun; while [ ! -e ${gate} ]; do sleep 0.02; done`, { tenant: 'a' }, by);
     await first.firstWrite;
@@ -287,6 +294,7 @@ describe('where commands share a user', () => {
     await expect(start('true', { tenant: 'a' }, by).ended).rejects.toMatchObject({ hold });
     await writeFile(gate, '');
     await first.ended;
+    expect(turns).toEqual(['b']);
     await start('true', { tenant: 'b' }, by).ended;
     await start('true', { tenant: 'a' }, by).ended;
   });
