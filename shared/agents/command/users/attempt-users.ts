@@ -61,7 +61,7 @@ class AttemptUsers {
 
   /** `parent` is where the attempt has its folder. Errors: a `HeldFailure` while all are taken. */
   async claim(mark: string, parent: string): Promise<AttemptUser> {
-    const holds = await openHolds();
+    const holds = await HoldFiles.open(FOLDERS);
     for (let tries = 0; tries < this.#range.count; tries += 1) {
       const uid = this.#range.first + this.#next;
       this.#next = (this.#next + 1) % this.#range.count;
@@ -77,7 +77,7 @@ class AttemptUsers {
 
   /** Ends what attempts with such marks left. Resolves with how many processes it ended. */
   async endOrphaned(isOrphaned: (mark: string) => boolean, mark: string): Promise<number> {
-    const holds = await openHolds();
+    const holds = await HoldFiles.open(FOLDERS);
     let ended = 0;
     for (const { key } of (await holds.list()).filter((hold) => isOrphaned(hold.mark))) {
       const user = this.#userOf(Number(key));
@@ -103,20 +103,6 @@ class AttemptUsers {
       },
     };
   }
-}
-
-async function openHolds(): Promise<HoldFiles> {
-  const problems: string[] = [];
-  for (const folder of FOLDERS) {
-    const holds = new HoldFiles(folder);
-    try {
-      await holds.open();
-      return holds;
-    } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error));
-    }
-  }
-  throw new Error(`the users of attempts cannot be kept apart: ${problems.join('; ')}`);
 }
 
 /** Whether nothing else has it now. What a killed process left of it is gone by then. */

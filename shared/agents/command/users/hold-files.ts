@@ -21,12 +21,27 @@ export interface Hold {
 export class HoldFiles {
   readonly folder: string;
 
-  constructor(folder: string) {
+  private constructor(folder: string) {
     this.folder = folder;
   }
 
+  /** In the first of these folders that can be had. Throws when none can, with the reasons. */
+  static async open(folders: readonly string[]): Promise<HoldFiles> {
+    const problems: string[] = [];
+    for (const folder of folders) {
+      const holds = new HoldFiles(folder);
+      try {
+        await holds.#makeFolder();
+        return holds;
+      } catch (error) {
+        problems.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    throw new Error(`what attempts hold cannot be kept: ${problems.join('; ')}`);
+  }
+
   /** Errors: the system's, and one where the folder is somebody else's or open to others. */
-  async open(): Promise<void> {
+  async #makeFolder(): Promise<void> {
     await mkdir(this.folder, { mode: 0o700 }).catch((error: unknown) => {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     });

@@ -22,7 +22,7 @@ interface Asked {
  * tenant at a time, in whichever worker of this user on the machine. A tenant that waits stops the others' next attempts, so that its turn comes.
  */
 export class TenantTurn {
-  readonly #holds: HoldFiles;
+  readonly #folders: readonly string[];
   readonly #onFree: (tenant: string) => void;
   /** Tenants whose attempts were refused. */
   readonly #asked = new Map<string, Asked>();
@@ -31,21 +31,22 @@ export class TenantTurn {
   constructor(parent = tmpdir(), onFree: (tenant: string) => void = () => undefined) {
     this.#onFree = onFree;
     // Those of another container concern nobody here: their programs cannot see each other.
-    this.#holds = new HoldFiles(join(parent, `muster-tenants-${process.getuid?.() ?? 'own'}-${processNamespace() ?? ''}`));
+    const name = `muster-tenants-${process.getuid?.() ?? 'own'}-${processNamespace() ?? ''}`;
+    this.#folders = [tmpdir(), parent].map((each) => join(each, name));
   }
 
   /** Resolves with what ends the turn of this attempt. Errors: a `HeldFailure` while it is another tenant's turn. */
   async take(tenant: string, mark: string): Promise<() => Promise<void>> {
-    await this.#holds.open();
+    const holds = await HoldFiles.open(this.#folders);
     const own = { key: tenant, mark };
-    await this.#holds.add(own);
-    const running = (await this.#holds.list()).filter((hold) => hold.mark !== mark && !hold.isLeft);
+    await holds.add(own);
+    const running = (await holds.list()).filter((hold) => hold.mark !== mark && !hold.isLeft);
     const other = running.find((hold) => hold.key !== tenant)?.key ?? this.#waitsLonger(tenant);
     if (other === undefined) {
       this.#asked.delete(tenant);
-      return () => this.#end(own);
+      return () => this.#end(holds, own);
     }
-    await this.#holds.remove(own);
+    await holds.remove(own);
     const now = performance.now();
     this.#asked.set(tenant, { since: this.#asked.get(tenant)?.since ?? now, last: now });
     throw new HeldFailure('THROTTLED', 'Commands run as one user here, so those of one tenant at a time, and now those of another tenant', {
@@ -54,10 +55,10 @@ export class TenantTurn {
     });
   }
 
-  async #end(own: Hold): Promise<void> {
-    await this.#holds.remove(own);
+  async #end(holds: HoldFiles, own: Hold): Promise<void> {
+    await holds.remove(own);
     const [next] = [...this.#asked].toSorted(([, a], [, b]) => a.since - b.since);
-    if (next !== undefined && (await this.#holds.list()).every(({ isLeft }) => isLeft)) this.#onFree(next[0]);
+    if (next !== undefined && (await holds.list()).every(({ isLeft }) => isLeft)) this.#onFree(next[0]);
   }
 
   /** Another tenant that waits for longer than this one, if any. */
