@@ -1,9 +1,12 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
+import { z } from 'zod';
 import type { AgentModel } from '../config/index.ts';
-import type { AttemptModels, ModelSource } from '../models/index.ts';
-import { accountOf } from '../providers/index.ts';
+import type { AttemptModels, ModelSource, ModelUsage } from '../models/index.ts';
+import { accountOf, readTokens } from '../providers/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
 import type { AgentRunnersOptions } from './agent-kind.ts';
+import { adaptAnswer } from './endpoint/adapt-answer.ts';
+import { addressBelow, isOpenai, keyHeaders } from './endpoint/model-address.ts';
 import {
   createModelFetch,
   failureFromModel,
@@ -13,6 +16,8 @@ import {
 } from './kinds/openai-endpoint.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
 import { createSecretRedactor } from './redactor.ts';
+
+type ChatConfig = ConstructorParameters<typeof OpenAICompatibleChatLanguageModel>[1];
 
 export interface EndpointModel extends OpenaiEndpoint, Pick<ModelSource, 'name' | 'account' | 'ownCostOf' | 'elsewhere'> {
   readonly fetch: GuardedFetch;
@@ -27,26 +32,55 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
   const fetchModel: GuardedFetch = async (url, init) => {
     const response = await fetch(url, init);
     contentType = response.headers.get('content-type');
-    return response;
+    return await adaptAnswer(response, isStreamed(init));
   };
-  const endpoint = createOpenAICompatible({
-    name: 'openai',
-    baseURL: baseUrl,
+  const config: ChatConfig = {
+    provider: 'openai.chat',
+    url: ({ path }) => addressBelow(baseUrl, path),
     includeUsage: true,
-    headers: { traceparent },
+    headers: { ...keyHeaders(baseUrl, apiKey), traceparent },
+    errorStructure: ERROR_STRUCTURE,
+    convertUsage,
     transformRequestBody: (body) => (isOpenai(baseUrl) ? withCompletionBound(body) : body),
     // The types of `fetch` in undici and in Node describe the same function by different classes.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     fetch: fetchModel as unknown as typeof globalThis.fetch,
-    ...(apiKey === undefined ? {} : { apiKey }),
-  });
+  };
   return {
     name,
     account,
-    modelFor: (called) => endpoint.chatModel(called),
+    modelFor: (called) => new OpenAICompatibleChatLanguageModel(called, config),
     failureOf: (error) => failureFromModel(error, { nowMs: clock.now(), redact, contentType }),
     ownCostOf,
     ...(elsewhere === undefined ? {} : { elsewhere }),
+  };
+}
+
+/** An error in a stream, with all that its provider says. */
+const ERROR_STRUCTURE: NonNullable<ChatConfig['errorStructure']> = {
+  errorSchema: z.looseObject({ error: z.looseObject({ message: z.string() }) }),
+  // The text is read where the failure is made.
+  errorToMessage: () => 'The endpoint answered with an error',
+};
+
+function isStreamed({ body }: Parameters<GuardedFetch>[1]): boolean {
+  return typeof body === 'string' && /"stream":\s*true/.test(body);
+}
+
+function convertUsage(usage: unknown): ModelUsage {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = readTokens(usage) ?? {};
+  return {
+    inputTokens: {
+      total: inputTokens,
+      noCache: inputTokens === undefined ? undefined : Math.max(0, inputTokens - cachedInputTokens),
+      cacheRead: cachedInputTokens,
+      cacheWrite: undefined,
+    },
+    outputTokens: {
+      total: outputTokens,
+      text: outputTokens === undefined ? undefined : Math.max(0, outputTokens - reasoningTokens),
+      reasoning: reasoningTokens,
+    },
   };
 }
 
@@ -64,12 +98,6 @@ export function openElsewhere(
     const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
     return openModelSource({ ...endpoint, account, name, traceparent, fetch: fetchFor(endpoint.baseUrl), ownCostOf: () => undefined });
   };
-}
-
-const OPENAI_HOSTS = /(?:^|\.)(?:api\.openai\.com|openai\.azure\.com)$/;
-
-function isOpenai(baseUrl: string): boolean {
-  return OPENAI_HOSTS.test(new URL(baseUrl).hostname);
 }
 
 /** OpenAI's newer models refuse the old name of the bound, and its older ones know the new. */

@@ -4,6 +4,7 @@ import { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { AttemptCalls, type AttemptCallsOptions, type FailedCall, type Run } from './attempt-calls.ts';
 import { HeldByProvider } from './call-gate.ts';
 import type { CallOptions, ModelSource } from './language-model.ts';
+import { wellFormed } from '../text/index.ts';
 import { boundOutput, candidatesFor, sourceOf } from './plan-call.ts';
 import { type Substituted, Substitution, type SubstitutionOptions } from './substitution.ts';
 
@@ -57,7 +58,8 @@ export class AttemptModels {
 
   /** Calls the model, or the next of its fallbacks while one takes no calls or fails before it answers. */
   async #call<T>(source: ModelSource, given: CallOptions, run: Run<T>): Promise<T> {
-    const params = { ...given, abortSignal: this.#signalOf(given) };
+    // The one place that all goes through: instructions, messages, history, tools and what they answered, names of files.
+    const params = { ...wellFormed(given), abortSignal: this.#signalOf(given) };
     const candidates = candidatesFor(this.#options, source);
     const failures: FailedCall[] = [];
     const beyond: string[] = [];

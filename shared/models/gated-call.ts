@@ -1,12 +1,13 @@
 import type { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { CallMeter, type CallUsage } from './call-meter.ts';
-import { type CallAnswer, failedAnswer, goodAnswer } from './call-answer.ts';
+import type { ProviderAnswer } from '../providers/index.ts';
+import { answerIn, goodAnswer } from './call-answer.ts';
 import type { CallOptions, StreamPart } from './language-model.ts';
 
 /** How a call ended. */
 export interface CallEnd {
   readonly usage: CallUsage;
-  readonly answer: CallAnswer;
+  readonly answer: ProviderAnswer;
   /** Why it failed; null for one that was answered, or stopped by its caller. */
   readonly failure: TaskFailure | null;
   readonly isAborted: boolean;
@@ -76,7 +77,7 @@ export class GatedCall {
   /** It was refused, broke off or was left by its caller. Resolves with what holds its task when it was refused. */
   fail(error: unknown, failure: TaskFailure | null): Promise<HeldFailure | null> {
     const isAborted = failure === null;
-    const answer = isAborted && this.#headers ? goodAnswer(this.#headers) : failedAnswer(error);
+    const answer = isAborted && this.#headers ? goodAnswer(this.#headers) : (answerIn(error) ?? {});
     return this.#settle({ usage: this.meter.usageAtFailure(isAborted), answer, failure, isAborted });
   }
 

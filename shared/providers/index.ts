@@ -3,6 +3,24 @@
  * knows is in Redis, so every process reads the same.
  */
 export { type ProviderAccount, accountOf } from './account.ts';
+export {
+  type AnswerHeaders,
+  type FinishReason,
+  FINISH_REASONS,
+  isTruncated,
+  meaningOf,
+  NO_ERROR,
+  parseJson,
+  type ProviderAnswer,
+  type ProviderError,
+  readFinishReason,
+  readProviderError,
+  readRequestedWait,
+  readTokens,
+  readWait,
+  statusOf,
+  usageOf,
+} from './answers/index.ts';
 export { explainProvider } from './explain-provider.ts';
 export type { Admission, CallHold, CallPermit } from './model-call.ts';
 export { modelLabels } from './model-labels.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PriorityBand } from '../tasks/index.ts';
-import type { ProviderAnswer } from './read-answer.ts';
+import type { ProviderAnswer } from './answers/index.ts';
 import type { Because, CallFlow, ThrottleBand, ThrottledModel } from './throttle-scripts.ts';
 
 /** A call of a model to admit. */

@@ -14,7 +14,7 @@ import {
   type WaitingPlace,
 } from './model-call.ts';
 import { modelLabels } from './model-labels.ts';
-import { readLimits, readRefusal } from './read-answer.ts';
+import { readLimits, readRefusal } from './answers/index.ts';
 import { admitCall, keysOf, type ReportInput, reportCall, settleRelease, type ThrottlePorts } from './throttle-scripts.ts';
 
 export interface ProviderThrottleOptions extends ThrottlePorts {

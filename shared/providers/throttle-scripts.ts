@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Settings } from '../config/index.ts';
 import { type Keys, loadScripts, type RedisClient, runGathered, runScript, type Script, scriptJson } from '../redis/index.ts';
 import { type ProviderAccount, throttleId } from './account.ts';
-import type { Refusal, StatedLimit } from './read-answer.ts';
+import type { Refusal, StatedLimit } from './answers/index.ts';
 
 export interface ThrottlePorts {
   readonly redis: RedisClient;

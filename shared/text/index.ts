@@ -6,4 +6,5 @@ export { endOfString, findInexact, parseExactJson } from './exact-json.ts';
 export { foldablePart } from './foldable-part.ts';
 export { isSameSecret } from './is-same-secret.ts';
 export { PLAIN_LINE, plainLine, withoutDirections } from './plain-line.ts';
+export { wellFormed } from './well-formed.ts';
 export { ellipsize, truncate, truncateBytes } from './truncate.ts';

@@ -3,6 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { Headers, type Response } from 'undici';
 import type { AgentContext, AgentResult, AgentTask } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
+import { NO_ERROR, parseJson, readProviderError } from '../../providers/index.ts';
+import { wellFormed } from '../../text/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { createGuardedFetch, type GuardedFetch } from '../guarded-fetch.ts';
@@ -90,7 +92,7 @@ async function post(
   );
   const artifactsUrl = files?.uploadUrl === undefined ? {} : { artifactsUrl: await files.uploadUrl() };
   const history = await context.history();
-  const body = JSON.stringify({ ...describeTask(task), history, attachments, ...artifactsUrl, traceparent });
+  const body = JSON.stringify(wellFormed({ ...describeTask(task), history, attachments, ...artifactsUrl, traceparent }));
   const headers = readHeaders(definition.headers ?? {});
   const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', traceparent };
   const id = `${task.id}-${task.attempt}-${token}`;
@@ -131,8 +133,9 @@ async function* observeParts(body: AsyncIterable<Uint8Array>, onPart: () => void
 
 async function describeFailure(response: Response, { clock, redact }: RequestOptions): Promise<TaskFailure> {
   // The status is enough when the text does not arrive or is too long.
-  const message = await response.text().then(redact, () => undefined);
-  return failureFromStatus({ status: response.status, header: (name) => response.headers.get(name), message, nowMs: clock.now() });
+  const message = await response.text().then(redact, () => '');
+  const error = message === '' ? NO_ERROR : { ...(readProviderError(parseJson(message) ?? message, true) ?? NO_ERROR), message };
+  return failureFromStatus({ status: response.status, headers: Object.fromEntries(response.headers), error, nowMs: clock.now() });
 }
 
 interface MessageToSign {

@@ -1,18 +1,11 @@
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentEnvironment, AgentRunnersOptions, DefinitionOf } from '../agent-kind.ts';
 import { createGuardedFetch, type GuardedFetch } from '../guarded-fetch.ts';
-import {
-  APICallError,
-  EmptyResponseBodyError,
-  InvalidPromptError,
-  InvalidResponseDataError,
-  JSONParseError,
-  StreamProviderError,
-  TypeValidationError,
-} from 'ai';
+import { EmptyResponseBodyError, InvalidPromptError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
+import { answerIn } from '../../models/index.ts';
 import { truncate } from '../../text/index.ts';
 import type { Redactor } from '../redactor.ts';
-import { failureFromNetwork, failureFromStatus, type HeaderReader, listCauses } from '../network-failures.ts';
+import { failureFromModelAnswer, failureFromNetwork, listCauses, redactFailure } from '../network-failures.ts';
 
 export type OpenaiDefaults = Pick<AgentEnvironment, 'openaiBaseUrl' | 'openaiApiKey' | 'readSecret'>;
 
@@ -97,22 +90,6 @@ interface ModelFailureOptions {
   readonly contentType: string | null;
 }
 
-const NO_HEADERS: HeaderReader = () => null;
-
-/** An error in a stream has no status; providers name what it would have been by its code or type. */
-const STATUS_BY_NAME: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  context_length_exceeded: 400,
-  authentication_error: 401,
-  invalid_api_key: 401,
-  permission_error: 403,
-  not_found_error: 404,
-  model_not_found: 404,
-  rate_limit_exceeded: 429,
-  rate_limit_error: 429,
-};
-const UNNAMED_STATUS = 500;
-
 const STREAM = 'text/event-stream';
 /** Of an unreadable answer: enough to recognize it. */
 const EXCERPT_LENGTH = 200;
@@ -123,30 +100,17 @@ const EXCERPT_LENGTH = 200;
  * stream. The SDK's error itself is not passed on: it contains the request, prompt included.
  */
 export function failureFromModel(error: unknown, options: ModelFailureOptions): TaskFailure {
-  if (error instanceof TaskFailure) return failureFromNetwork(error, options.redact);
+  const { nowMs, redact } = options;
+  if (error instanceof TaskFailure) return failureFromNetwork(error, redact);
   if (InvalidPromptError.isInstance(error)) return new TaskFailure('INVALID_INPUT', error.message);
-  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 300) return fromAnswer(error, options);
-  if (StreamProviderError.isInstance(error)) return fromStream(error, options);
+  const answer = answerIn(error);
+  if (answer !== null) return redactFailure(failureFromModelAnswer(answer, nowMs), redact);
   // Else the answer broke off, or is none of this protocol.
   return (
     listCauses(error)
       .map((cause) => fromUnreadable(cause, options))
-      .find((failure) => failure !== undefined) ?? failureFromNetwork(error, options.redact)
+      .find((failure) => failure !== undefined) ?? failureFromNetwork(error, redact)
   );
-}
-
-function fromAnswer(
-  { statusCode = UNNAMED_STATUS, responseHeaders, message }: APICallError,
-  { nowMs, redact }: ModelFailureOptions,
-): TaskFailure {
-  const headers = new Map(Object.entries(responseHeaders ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  return failureFromStatus({ status: statusCode, header: (name) => headers.get(name) ?? null, message: redact(message), nowMs });
-}
-
-function fromStream({ statusCode, code, type, message }: StreamProviderError, { nowMs, redact }: ModelFailureOptions): TaskFailure {
-  const named = STATUS_BY_NAME[`${code}`] ?? STATUS_BY_NAME[`${type}`];
-  const status = statusCode ?? named ?? UNNAMED_STATUS;
-  return failureFromStatus({ status, header: NO_HEADERS, message: redact(message), nowMs, isInStream: true });
 }
 
 function fromUnreadable(error: Error, { redact, contentType }: ModelFailureOptions): TaskFailure | undefined {

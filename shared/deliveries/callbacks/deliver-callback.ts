@@ -99,7 +99,7 @@ async function sendCallback({ fetch, url, headers, body, timeoutMs, now }: Callb
     const failure = { code: `http-${response.status}`, message: `The endpoint answered with ${response.status}` };
     if (response.status === GONE) return { kind: 'refused', ...failure };
     const asked = LATER.has(response.status) && response.headers.has('retry-after');
-    return { kind: 'failed', ...failure, retryAfterMs: asked ? readRetryAfter((name) => response.headers.get(name), now) : 0 };
+    return { kind: 'failed', ...failure, retryAfterMs: asked ? readRetryAfter(Object.fromEntries(response.headers), now) : 0 };
   } catch (error) {
     if (signal.aborted)
       return { kind: 'failed', code: 'timeout', message: `The endpoint did not answer within ${timeoutMs} ms`, retryAfterMs: 0 };

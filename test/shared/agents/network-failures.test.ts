@@ -4,7 +4,7 @@ import { readRetryAfter } from '#shared/agents/network-failures.ts';
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
 function read(headers: Record<string, string>): number {
-  return readRetryAfter((name) => headers[name] ?? null, NOW);
+  return readRetryAfter(headers, NOW);
 }
 
 describe('the delay that a 429 requests', () => {

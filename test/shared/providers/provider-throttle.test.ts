@@ -1,3 +1,4 @@
+import { readProviderError } from '#shared/providers/answers/provider-error.ts';
 import { describe, expect, it } from 'vitest';
 import { explainProvider } from '#shared/providers/explain-provider.ts';
 import { throttleId } from '#shared/providers/account.ts';
@@ -293,14 +294,14 @@ describe('an answer', () => {
 
   it('of an overloaded endpoint cools all its accounts down', async () => {
     const { admit, permitOf, throttle, target } = openTrial(parts, {}, NO_WAIT);
-    await throttle.reportCall(await permitOf(), { status: 529, error: { type: 'overloaded_error' } });
+    await throttle.reportCall(await permitOf(), { status: 529, error: readProviderError({ type: 'overloaded_error' }, true) ?? undefined });
     const account = { ...target.account, name: 'another' };
     expect(await admit({ account })).toMatchObject({ kind: 'wait', because: 'cooldown', scope: 'endpoint' });
   });
 });
 
 describe('a wall', () => {
-  const refusal = { status: 429, error: { code: 'insufficient_quota' } };
+  const refusal = { status: 429, error: readProviderError({ code: 'insufficient_quota' }, true) ?? undefined };
 
   it('holds all models of the account until one call has tried', async () => {
     const { admit, permitOf, throttle } = openTrial(parts, {}, { ...NO_WAIT, probeMs: 100 });
