@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AgentContext, type AgentResult, type AgentUsage, modelNameSchema } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
 import { parseExactJson } from '../text/index.ts';
+import { readFinishReason } from '../providers/index.ts';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 /** Tokens and millionths of a dollar are integers; a fraction is rounded. No sum of a day comes near what a number can hold. */
@@ -23,24 +24,27 @@ const answerSchema = z.strictObject({
   output: z.string().optional(),
   result: z.unknown().optional(),
   usage: usageSchema.optional(),
+  /** In the words of any provider. */
+  finishReason: z.string().max(100).transform(readFinishReason).optional(),
 });
 
 /**
- * Checks the answer of foreign code: `{ output?, result?, usage? }`. Throws AGENT_ERROR, with the problems in `details`, for anything else.
+ * Checks the answer of foreign code: `{ output?, result?, usage?, finishReason? }`. Throws AGENT_ERROR, with the problems in `details`, for anything else.
  */
 export function readAgentAnswer(answer: unknown): AgentResult {
   const read = answerSchema.safeParse(answer);
   if (!read.success) {
     const problems = problemsOf(read.error);
-    throw new TaskFailure('AGENT_ERROR', `The answer is not { output?, result?, usage? }: ${problems.join('; ')}`, {
+    throw new TaskFailure('AGENT_ERROR', `The answer is not { output?, result?, usage?, finishReason? }: ${problems.join('; ')}`, {
       details: { problems },
     });
   }
-  const { output, result, usage } = read.data;
+  const { output, result, usage, finishReason } = read.data;
   return {
     ...(output === undefined ? {} : { output }),
     ...(result === undefined ? {} : { result }),
     ...(usage === undefined ? {} : { usage: agentUsage(usage) }),
+    ...(finishReason === undefined ? {} : { finishReason }),
   };
 }
 
@@ -92,7 +96,7 @@ const DONE = '[DONE]';
  * - `output`, or no name: the data is text, appended to the output
  * - `progress`: the data is a note
  * - `usage`: the data is JSON of what was used since the last such event
- * - `result`: the data is JSON, `{ output?, result?, usage? }`; the last one counts
+ * - `result`: the data is JSON, `{ output?, result?, usage?, finishReason? }`; the last one counts
  * - `error`: the data is JSON, `{ code?, message?, retryAfterMs? }`; it fails the attempt with that code
  *
  * Events of other names are skipped, so that an endpoint can send more to other clients.

@@ -127,6 +127,18 @@ export interface AgentUsage {
   isEstimated?: boolean;
 }
 
+/**
+ * How the answer of a model ended: by itself, cut at a bound of tokens (`length`), cut by a filter of its provider, with calls of tools, by an
+ * error, or with a word that Muster does not know.
+ */
+export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls', 'error', 'unknown'] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+/** Whether an answer that ended so is less than the model would have said. */
+export function isTruncated(reason: FinishReason): boolean {
+  return reason === 'length' || reason === 'content_filter';
+}
+
 /** What an attempt answers; what was written counts as the output when `output` is absent. */
 export interface AgentResult {
   /** The final text. */
@@ -135,6 +147,8 @@ export interface AgentResult {
   result?: unknown;
   /** All that the attempt used. */
   usage?: AgentUsage;
+  /** How its model's answer ended: `length` and `content_filter` mark the output as truncated. */
+  finishReason?: FinishReason;
 }
 
 /**

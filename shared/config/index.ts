@@ -21,6 +21,7 @@ export {
   type ChatSettings,
   chatPlatforms,
 } from './chat.ts';
+export { FINISH_REASONS, type FinishReason, isTruncated } from './define-config.ts';
 export type {
   AgentAttachment,
   AgentContext,

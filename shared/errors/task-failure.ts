@@ -47,6 +47,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   AGENT_NOT_FOUND: { class: 'permanent', title: 'The agent was removed' },
   DAEMON_NOT_FOUND: { class: 'permanent', title: 'The named daemon does not exist' },
   BUDGET_EXCEEDED: { class: 'permanent', title: 'A budget is used up', isRefusal: true },
+  NO_ANSWER: { class: 'permanent', title: 'The model was cut before it answered' },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
   PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider', isRefusal: true },
   RUNAWAY: { class: 'permanent', title: 'The task belongs to a runaway that was cut' },

@@ -16,8 +16,9 @@ type FailedContext = FailureContext & Pick<ClassifyContext, 'routes'>;
 export function classifyAnswer(answer: AgentAnswer, context: ClassifyContext): AttemptEnd {
   switch (answer.kind) {
     case 'answered': {
-      const { output, result } = answer.result;
-      return { kind: 'completed', output: output ?? answer.written, result: result ?? null };
+      const { output, result, finishReason } = answer.result;
+      const ended = finishReason === undefined ? {} : { finishReason };
+      return { kind: 'completed', output: output ?? answer.written, result: result ?? null, ...ended };
     }
     case 'stopped':
       return classifyStop(answer.stop, { ...context, diagnostics: answer.diagnostics ?? {} });

@@ -2,7 +2,7 @@ import type { AgentModel, AgentUsage } from '../config/index.ts';
 import type { HeldFailure, TaskFailure } from '../errors/index.ts';
 import { priceUsage } from '../usage/index.ts';
 import { failureOfProbe } from './call-circuit.ts';
-import { mayFallBack } from './call-failure.ts';
+import { brokenOff, mayFallBack } from './call-failure.ts';
 import { type AdmittedCall, admitCall, type Caller, type Downgrade, type GatePorts, reportEnd } from './call-gate.ts';
 import type { CallUsage } from './call-meter.ts';
 import type { CallUsages, CountedCall } from './call-usages.ts';
@@ -117,6 +117,8 @@ export class AttemptCalls {
     const result = await model.doGenerate(call.params);
     call.begin(result.response?.headers);
     call.meter.readAll(result);
+    const broken = brokenOff(result.finishReason.raw);
+    if (broken !== null) throw broken;
     this.#end(call);
     return result;
   }

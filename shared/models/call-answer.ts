@@ -29,7 +29,7 @@ function fromCall({ statusCode: status, responseHeaders = {}, responseBody = '' 
 /** Errors of the SDKs have these fields; a status alone is not enough, because errors of other services have one too. */
 function fromSdk(error: Error): ProviderAnswer | null {
   const [status, headers, body] = ['status', 'headers', 'error'].map((name): unknown => Reflect.get(error, name));
-  const isSdk = typeof status === 'number' && (isHeaders(headers) || error.name === 'ApiError');
+  const isSdk = typeof status === 'number' && ((isHeaders(headers) && 'error' in error) || error.name === 'ApiError');
   if (!isSdk) return null;
   const read = readProviderError(body ?? textOf(error.message), true);
   return { status, headers: isHeaders(headers) ? lowerCase(entriesOf(headers)) : {}, error: read ?? undefined };

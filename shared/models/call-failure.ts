@@ -1,6 +1,8 @@
 import { StreamProviderError } from 'ai';
 import { z } from 'zod';
-import type { TaskFailure } from '../errors/index.ts';
+import { TaskFailure } from '../errors/index.ts';
+import { readFinishReason } from '../providers/index.ts';
+import { truncate } from '../text/index.ts';
 
 /** Codes of calls that failed by their endpoint: the same call may have been answered by another. */
 const ENDPOINT_CODES: ReadonlySet<string> = new Set(['PROVIDER_ERROR', 'NETWORK_ERROR']);
@@ -32,6 +34,14 @@ export function isEndpointAway({ code, details }: TaskFailure): boolean {
   return code === 'NETWORK_ERROR' || (code === 'PROVIDER_ERROR' && AWAY.has(details?.['status']));
 }
 
+/** The error of an answer that its provider broke off and says so in its ending; null for any other ending. */
+export function brokenOff(raw: string | undefined): TaskFailure | null {
+  if (raw === undefined || readFinishReason(raw) !== 'error') return null;
+  const message = `The endpoint broke its answer off: it ended by "${truncate(raw, MAX_WORD)}"`;
+  return new TaskFailure('PROVIDER_ERROR', message, { details: { finishReason: truncate(raw, MAX_WORD) } });
+}
+
+const MAX_WORD = 100;
 const named = z.union([z.string(), z.number()]).optional().catch(undefined);
 /** The error that a provider writes into its stream. */
 const streamErrorSchema = z.object({ message: z.string(), type: z.string().optional().catch(undefined), code: named, status: named });

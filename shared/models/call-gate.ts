@@ -10,7 +10,14 @@ import {
 import type { Settings } from '../config/index.ts';
 import { HeldFailure, type TaskFailure } from '../errors/index.ts';
 import { type AttemptRef, leaseMember } from '../ledger/index.ts';
-import type { Admission, CallHold, CallPermit, ProviderAccount, ProviderThrottle } from '../providers/index.ts';
+import {
+  accountLabel,
+  type Admission,
+  type CallHold,
+  type CallPermit,
+  type ProviderAccount,
+  type ProviderThrottle,
+} from '../providers/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import type { PriorityBand } from '../tasks/index.ts';
 import { type CallCircuitPorts, circuitCall, heldByCircuit, releaseProbe, reportEndToCircuit } from './call-circuit.ts';
@@ -164,7 +171,8 @@ function heldByProvider(
   refusal?: TaskFailure,
 ): HeldFailure {
   const isWalled = because === 'wall';
-  const text = isWalled ? `${account.name} takes no calls of ${model}` : `${account.name} has no room for a call of ${model}`;
+  const name = accountLabel(account);
+  const text = isWalled ? `${name} takes no calls of ${model}` : `${name} has no room for a call of ${model}`;
   const message = `${text} until ${timeText(untilMs)} (${refusal?.message ?? because})`;
   return new HeldByProvider(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, { hold, place, retryAfterMs: holdMs, cause: refusal });
 }

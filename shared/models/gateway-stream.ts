@@ -1,5 +1,5 @@
 import type { UnderlyingSource } from 'node:stream/web';
-import { streamError } from './call-failure.ts';
+import { brokenOff, streamError } from './call-failure.ts';
 import type { StreamPart, StreamResult } from './language-model.ts';
 
 /** What the gateway does while a stream passes through it. */
@@ -65,7 +65,10 @@ class PassingSource implements UnderlyingSource<StreamPart> {
   async #pass(part: StreamPart): Promise<StreamPart> {
     if (part.type === 'error') return { type: 'error', error: await this.#watch.onFailure(streamError(part.error)) };
     this.#watch.onPart(part);
-    if (part.type === 'finish') this.#watch.onEnd();
+    if (part.type !== 'finish') return part;
+    const broken = brokenOff(part.finishReason.raw);
+    if (broken !== null) return { type: 'error', error: await this.#watch.onFailure(broken) };
+    this.#watch.onEnd();
     return part;
   }
 

@@ -11,7 +11,7 @@ export interface ProviderLimits {
 
 /** Who pays a provider, and where. */
 export interface ProviderAccount {
-  /** A provider's name in the configuration, else a digest of address and key. */
+  /** A provider's name in the configuration, else a digest of address and key, which people never see: see `accountLabel`. */
   readonly name: string;
   /** The origin of its address. */
   readonly endpoint: string;
@@ -25,6 +25,8 @@ interface CalledEndpoint {
   readonly isOperators: boolean;
 }
 
+/** How the names of accounts begin that the configuration does not name. */
+const LEARNED = 'learned-';
 const DIGEST_LENGTH = 16;
 /** Names of the models that were called last: each call needs some. */
 const MAX_IDS = 1000;
@@ -35,7 +37,12 @@ export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = 
   const endpoint = new URL(baseUrl).origin;
   const configured = isOperators ? Object.entries(providers).find(([, provider]) => isSameUrl(provider.baseUrl, baseUrl)) : undefined;
   if (configured) return { name: configured[0], endpoint, limits: configured[1] };
-  return { name: `learned-${digestOf(`${endpoint}\n${apiKey}`)}`, endpoint, limits: {} };
+  return { name: `${LEARNED}${digestOf(`${endpoint}\n${apiKey}`)}`, endpoint, limits: {} };
+}
+
+/** What people call an account: the provider's name in the configuration, else the host that it calls. */
+export function accountLabel({ name, endpoint }: Pick<ProviderAccount, 'name' | 'endpoint'>): string {
+  return name.startsWith(LEARNED) ? new URL(endpoint).host : name;
 }
 
 /** The name of an account's model in keys and among what holds tasks. */

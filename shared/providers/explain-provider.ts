@@ -1,6 +1,7 @@
 import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
 import type { ThrottlePorts } from './throttle-scripts.ts';
 import { timeText } from '../time/index.ts';
+import { accountLabel } from './account.ts';
 
 /** What holds a task that waits for a provider, for `why`. */
 export interface ProviderHold {
@@ -21,7 +22,7 @@ export async function explainProvider(
   if (view === null) return null;
   const { account, model, block, requestsPerMinute, tokensPerMinute, concurrent, requests, tokens, running } = view;
   const used = { requestsPerMinute, requests, tokensPerMinute, tokens, concurrent, running };
-  const facts = { account: account.name, model, ...used };
+  const facts = { account: accountLabel(account), model, ...used };
   if (block === null) return { detail: rateDetail(view), facts, until: turnOf(view, ahead) };
   const { kind, scope, reason, untilMs } = block;
   const refusal = { blocked: kind, scope, reason, probe: probeFor(tenant, block) };
@@ -42,9 +43,11 @@ function probeFor(tenant: string, { probe }: StandingBlock): string | null {
 }
 
 function blockDetail({ account, model }: ThrottleView, { kind, scope, reason, untilMs, probe }: StandingBlock): string {
-  const whose = { model: `the model ${model} of ${account.name}`, account: `the account ${account.name}`, endpoint: account.endpoint }[
-    scope
-  ];
+  const whose = {
+    model: `the model ${model} of ${accountLabel(account)}`,
+    account: `the account ${accountLabel(account)}`,
+    endpoint: account.endpoint,
+  }[scope];
   const until = timeText(untilMs);
   if (kind === 'cooldown') return `${whose} takes no calls until ${until} (${reason})`;
   const next = probe === null ? `one call tries again for all at ${until}` : 'one call tries again for all now';
@@ -59,5 +62,5 @@ function rateDetail({ account, model, requestsPerMinute, tokensPerMinute, concur
   const rate = parts.length === 0 ? null : `${parts.join(' and ')} of the last minute are used`;
   const busy = concurrent === null ? null : `${running} of ${concurrent} calls run`;
   const figures = [rate, busy].filter((part) => part !== null).join('; ') || 'its turn comes soon';
-  return `calls of ${model} at ${account.name} take turns: ${figures}`;
+  return `calls of ${model} at ${accountLabel(account)} take turns: ${figures}`;
 }

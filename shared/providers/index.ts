@@ -2,12 +2,9 @@
  * One throttle per provider account and model for the whole fleet: when a call may go, who is next, and what an answer teaches. What it
  * knows is in Redis, so every process reads the same.
  */
-export { type ProviderAccount, accountOf } from './account.ts';
+export { type ProviderAccount, accountLabel, accountOf } from './account.ts';
 export {
   type AnswerHeaders,
-  type FinishReason,
-  FINISH_REASONS,
-  isTruncated,
   meaningOf,
   NO_ERROR,
   parseJson,

@@ -2,7 +2,7 @@ import type { Settings } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import type { LocalCounts } from '../metrics/index.ts';
 import { type Clock, Ticker, wait } from '../time/index.ts';
-import { throttleId } from './account.ts';
+import { accountLabel, throttleId } from './account.ts';
 import {
   type Admission,
   type CallHold,
@@ -148,10 +148,10 @@ export class ProviderThrottle {
         flow,
         ...report,
       });
-      const fields = { account: account.name, model, scope: block?.scope, reason: block?.reason };
+      const fields = { account: accountLabel(account), model, scope: block?.scope, reason: block?.reason };
       if (othersWait) this.#onWaiting?.();
       if (rose) log.warn({ event: 'provider.walled', ...fields }, 'a provider takes no more calls; one call tries again for all');
-      if (fell) log.info({ event: 'provider.reopened', account: account.name, model }, 'a provider takes calls again');
+      if (fell) log.info({ event: 'provider.reopened', account: accountLabel(account), model }, 'a provider takes calls again');
       return block ? this.#holdFor(permit, { because: block.kind, untilMs, scope: block.scope }) : null;
     } catch (error) {
       log.debug({ err: error }, 'the end of a model call was not counted; its lease expires');

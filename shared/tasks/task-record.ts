@@ -1,3 +1,4 @@
+import { isTruncated } from '../config/index.ts';
 import { HOLD_GATES } from '../errors/index.ts';
 import type { Attachment } from '../files/index.ts';
 import { truncate } from '../text/index.ts';
@@ -48,6 +49,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     attachments: (body.attachments ?? []).map(attachmentRecord),
     output,
     result: result ?? null,
+    ...endingRecord(state),
     error: taskError(state.error),
     attempt: state.attempt,
     outcome: state.outcome ? outcomeRecord(state.outcome) : null,
@@ -63,6 +65,11 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
   };
+}
+
+/** How the answer of its model ended. */
+function endingRecord({ finishReason }: TaskState): Record<string, unknown> {
+  return { finishReason: finishReason ?? null, isTruncated: finishReason !== undefined && isTruncated(finishReason) };
 }
 
 function attachmentRecord({ name, mediaType, bytes, file, url }: Attachment): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { QueueMode, Source, TaskQueue } from '../config/index.ts';
+import type { FinishReason, QueueMode, Source, TaskQueue } from '../config/index.ts';
 import { HOLD_GATES, type TaskHold } from '../errors/index.ts';
 import type { OutcomeKind } from './task.ts';
 import type { TaskStatus } from './transitions.ts';
@@ -148,6 +148,8 @@ export interface TaskState {
   /** Lets the next of its lane go first while it waits for a retry. */
   yields?: boolean;
   error?: StoredError;
+  /** How the answer of its model ended, once it has completed; absent where no model says it. */
+  finishReason?: FinishReason;
   /** Of all its attempts. */
   usage?: TaskUsage;
   /** Of its last attempt, unless that was its first. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import type { Route } from '#shared/http/index.ts';
-import { listThrottles, type ThrottleView } from '#shared/providers/index.ts';
+import { accountLabel, listThrottles, type ThrottleView } from '#shared/providers/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { answerList, onePageOf } from '../lists.ts';
 import { fleetRoute } from './fleet-owner.ts';
@@ -14,7 +14,8 @@ const perMinute = (what: string): z.ZodNullable<z.ZodInt> =>
 
 const providerSchema = z
   .strictObject({
-    account: z.string().meta({ description: 'The name of the provider in the configuration, else a digest of address and key.' }),
+    id: z.string().meta({ description: 'Its id: accounts with other keys at the same host have others.' }),
+    account: z.string().meta({ description: 'The name of the provider in the configuration, else the host that is called.' }),
     model: z.string().meta({ description: 'The model.' }),
     endpoint: z.string().meta({ description: 'The origin of its address.' }),
     requestsPerMinute: perMinute('Calls per minute that are allowed'),
@@ -43,6 +44,7 @@ const providerSchema = z
     description: 'What a model of a provider account may be called, and is.',
     examples: [
       {
+        id: 'w5yZ2a0Vx1k9QbTn',
         account: 'openai',
         model: 'gpt-5',
         endpoint: 'https://api.openai.com',
@@ -88,7 +90,8 @@ export function getProviders({ redis, keys, config: { settings } }: ProviderPort
 function viewProvider(view: ThrottleView): z.infer<typeof providerSchema> {
   const { account, model, requestsPerMinute, tokensPerMinute, concurrent, requests, tokens, running, waitingTenants, block } = view;
   return {
-    account: account.name,
+    id: view.id,
+    account: accountLabel(account),
     model,
     endpoint: account.endpoint,
     requestsPerMinute,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
+import { FINISH_REASONS, SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
 import { executionSchema, GATES, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
 
@@ -89,6 +89,13 @@ export const taskViewSchema = z
     attachments: z.array(attachmentViewSchema).meta({ description: 'Files that it was given.' }),
     output: z.string().nullable().meta({ description: 'The final text.' }),
     result: z.unknown().meta({ description: 'The final value, when its agent gives one.' }),
+    finishReason: z
+      .enum(FINISH_REASONS)
+      .nullable()
+      .meta({ description: 'How the answer of its model ended; null before, and for an agent that does not say it.' }),
+    isTruncated: z
+      .boolean()
+      .meta({ description: 'Whether the output is less than the model would have said: cut by `length` or `content_filter`.' }),
     error: errorSchema.nullable().meta({ description: 'Why its last attempt failed.' }),
     attempt: z.int().meta({ description: 'Number of the current or last attempt; 0 before the first.' }),
     outcome: outcomeSchema.nullable().meta({ description: 'What became of it, when that says more than its status.' }),

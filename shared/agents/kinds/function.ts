@@ -12,16 +12,17 @@ import {
 } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
-import type { AttemptModels } from '../../models/index.ts';
-import { listCauses } from '../network-failures.ts';
+import { answerIn, type AttemptModels } from '../../models/index.ts';
+import { type Clock, systemClock } from '../../time/index.ts';
+import { failureFromModelAnswer, listCauses } from '../network-failures.ts';
 import { readAgentAnswer } from '../read-agent-answer.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Agents that are functions of the operator's own, in a file or in the configuration itself. */
 export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
-  openRunner: ({ directory, showsCode = false }) => {
+  openRunner: ({ directory, showsCode = false, clock = systemClock }) => {
     const load = createFunctionLoader(directory);
-    return (run) => runFunction(run, load, showsCode);
+    return (run) => runFunction(run, load, { showsCode, clock });
   },
   check: async ({ file, run }, { directory }) => {
     if (run === undefined) await loadFile(file, createFunctionLoader(directory));
@@ -30,14 +31,14 @@ export const functionKind: KindOfAgent<DefinitionOf<'function'>> = {
 };
 
 /**
- * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure`; a file that is
+ * Runs a function of the operator's own. What it throws becomes AGENT_ERROR (transient) unless it is a `TaskFailure` or a provider's refusal in an error of an SDK; a file that is
  * missing or exports no `run` is RESOURCE_NOT_FOUND. An error that it leaves unhandled while it runs is AGENT_ERROR too; a later one is
  * logged. An abort ends the wait for the answer: a function that ignores its signal cannot keep the slot.
  */
 export async function runFunction(
   { task, definition, context, models, untilStopped, diagnose }: AgentRun<DefinitionOf<'function'>>,
   load: FunctionLoader,
-  showsCode = false,
+  { showsCode = false, clock = systemClock }: { showsCode?: boolean; clock?: Clock } = {},
 ): Promise<AgentResult> {
   const run = definition.run ?? (await untilStopped(loadFile(definition.file, load)));
   try {
@@ -47,15 +48,20 @@ export async function runFunction(
     const stack = stackOf(error);
     const sourceCode = showsCode ? excerptOf(stack) : null;
     diagnose({ stack, ...(sourceCode !== null && { sourceCode }) });
-    throw failureOf(error, models);
+    throw failureOf(error, models, clock.now());
   }
 }
 
 /** The SDK hides why a model failed behind errors of its own. */
-function failureOf(error: unknown, { failure }: AttemptModels): TaskFailure {
+function failureOf(error: unknown, { failure }: AttemptModels, nowMs: number): TaskFailure {
   const named = listCauses(error).find((cause) => cause instanceof TaskFailure);
   if (named !== undefined) return named;
   if (failure !== undefined && AISDKError.isInstance(error)) return failure;
+  // A model that it called by an SDK of its own refused.
+  const answer = listCauses(error)
+    .map(answerIn)
+    .find((each) => each !== null);
+  if (answer) return failureFromModelAnswer(answer, nowMs);
   return new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
 }
 

@@ -1,8 +1,16 @@
 import { streamText, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import type { AgentContext, AgentModel, AgentResult, AgentTurn, Settings } from '../../config/index.ts';
-import type { TaskFailure } from '../../errors/index.ts';
+import {
+  type AgentContext,
+  type AgentModel,
+  type AgentResult,
+  type AgentTurn,
+  type FinishReason,
+  isTruncated,
+  type Settings,
+} from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
 import type { CallUsage } from '../../models/index.ts';
-import { accountOf } from '../../providers/index.ts';
+import { accountOf, readFinishReason } from '../../providers/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
@@ -50,7 +58,7 @@ interface RunModel {
 /**
  * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
  * before the prompt. When messages arrived while the model answered, it is called again with its answer and them. The next answer follows
- * after a blank line; What each call used is counted as it ends. Fails with THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
+ * after a blank line. What each call used is counted as it ends. Fails with NO_ANSWER (cut before any text), THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
  * INVALID_INPUT (400, 422), RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or
  * cut).
  */
@@ -61,8 +69,7 @@ async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Pro
   const request = new AbortController();
   const model = openModel(run, options, AbortSignal.any([signal, request.signal]));
   try {
-    await callModel(run, model, options.maxModelBytes ?? Infinity);
-    return {};
+    return { finishReason: await callModel(run, model, options.maxModelBytes ?? Infinity) };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw model.failureOf(error);
@@ -91,17 +98,20 @@ function ownCost(price: Definition['priceMicroUsdPerMillion'], { inputTokens, ou
   return price === undefined ? undefined : Math.round((inputTokens * price.input + outputTokens * price.output) / 1_000_000);
 }
 
-/** `maxBytes`: of the attachments of one message. */
-async function callModel(run: AgentRun<Definition>, model: RunModel, maxBytes: number): Promise<void> {
+/** `maxBytes`: of the attachments of one message. Returns how the answers ended: the first that was cut, else the last. */
+async function callModel(run: AgentRun<Definition>, model: RunModel, maxBytes: number): Promise<FinishReason> {
   const { task, definition, context } = run;
   const { maxSteps = MAX_STEPS } = definition;
   const prompt = await contentOf(task.input, context.attachments, maxBytes);
   const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: prompt }];
+  const endings: FinishReason[] = [];
   for (let step = 1; ; step += 1) {
-    const answer = await readStream(openStream(run, model, messages), run, model);
+    const { text: answer, ...ending } = await readStream(openStream(run, model, messages), run, model);
+    if (step === 1) assertAnswered(answer, ending);
+    endings.push(ending.finishReason);
     // The last step takes no messages, because none would be answered.
     const inputs = step < maxSteps ? await context.input() : [];
-    if (inputs.length === 0) return;
+    if (inputs.length === 0) return endings.find(isTruncated) ?? ending.finishReason;
     if (answer !== '') {
       context.write(STEP_BREAK);
       messages.push({ role: 'assistant', content: answer });
@@ -137,26 +147,53 @@ function openStream(run: AgentRun<Definition>, { model, signal }: RunModel, mess
   }).stream;
 }
 
+/** How one call ended. */
+interface Ending {
+  finishReason: FinishReason;
+  /** Whether any of it was reasoning. */
+  hasReasoned: boolean;
+}
+
 /**
  * Reads the answer of one call. Errors and aborts are parts of the stream here: reading only the text would take a failed answer for a
  * short one.
  */
-async function readStream(stream: AsyncIterable<Part>, { context }: AgentRun<Definition>, { failureOf }: RunModel): Promise<string> {
+async function readStream(
+  stream: AsyncIterable<Part>,
+  { context }: AgentRun<Definition>,
+  { failureOf }: RunModel,
+): Promise<Ending & { text: string }> {
   let text = '';
+  const ending: Ending = { finishReason: 'unknown', hasReasoned: false };
   for await (const part of stream) {
     // Output that arrives after an abort is dropped.
     context.signal.throwIfAborted();
     if (part.type === 'text-delta') {
       text += part.text;
       context.write(part.text);
-    } else if (part.type === 'reasoning-start') context.progress('thinking');
-    else if (part.type === 'error') throw failureOf(part.error);
-    else if (part.type === 'finish') warnOfEarlyEnd(part, context);
+    } else if (part.type === 'reasoning-start') {
+      ending.hasReasoned = true;
+      context.progress('thinking');
+    } else if (part.type === 'error') throw failureOf(part.error);
+    else if (part.type === 'finish') ending.finishReason = readEnding(part, context);
   }
   context.signal.throwIfAborted();
-  return text;
+  return { text, ...ending };
 }
 
-function warnOfEarlyEnd({ finishReason }: Extract<Part, { type: 'finish' }>, { log }: AgentContext): void {
-  if (finishReason !== 'stop') log.warn({ finishReason }, 'The model stopped early');
+function readEnding({ rawFinishReason, finishReason: unified }: Extract<Part, { type: 'finish' }>, { log }: AgentContext): FinishReason {
+  // A refusal ends by `stop`, and the SDK knows better.
+  const finishReason = unified === 'content-filter' ? 'content_filter' : readFinishReason(rawFinishReason);
+  if (finishReason !== 'stop') log.warn({ finishReason: rawFinishReason ?? finishReason }, 'The model stopped early');
+  return finishReason;
+}
+
+/** Fails an attempt whose model ended without any text, although it was cut or thought: nobody would see that from an empty output. */
+function assertAnswered(text: string, { finishReason, hasReasoned }: Ending): void {
+  if (text.trim() !== '') return;
+  const details = { details: { finishReason } };
+  if (finishReason === 'length')
+    throw new TaskFailure('NO_ANSWER', 'The model used its bound of tokens up before it answered: raise "maxOutputTokens"', details);
+  if (finishReason === 'content_filter') throw new TaskFailure('NO_ANSWER', 'A filter of the provider kept the answer back', details);
+  if (hasReasoned) throw new TaskFailure('PROVIDER_ERROR', 'The model thought, and ended without an answer', details);
 }

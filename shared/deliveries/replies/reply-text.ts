@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../config/index.ts';
 import type { OutcomeKind, Task } from '../../tasks/index.ts';
 import type { DeliveryStorage } from '../delivery-store.ts';
 
@@ -60,7 +61,7 @@ const NOT_RUN: Readonly<Partial<Record<OutcomeKind, string>>> = {
  * nothing.
  */
 export function endingText({ state, output }: Pick<Task, 'state' | 'output'>, shown: string | null): string | null {
-  if (state.status === 'completed') return orNoAnswer(output);
+  if (state.status === 'completed') return withEnding(orNoAnswer(output), state.finishReason);
   if (state.status === 'permanently_failed') return failureText(state.error?.code ?? 'unknown error', shown);
   return outcomeText(state.outcome?.kind ?? 'cancelled', state.outcome?.reason ?? '', shown);
 }
@@ -69,6 +70,17 @@ export function endingText({ state, output }: Pick<Task, 'state' | 'output'>, sh
 function failureText(code: string, shown: string | null): string {
   if (shown === null || shown.trim() === '') return `Sorry, this did not work (${code}).`;
   return `${shown.trimEnd()}\n\n(Sorry, the answer broke off here: ${code}.)`;
+}
+
+/** Under an answer that is less than the model would have said. */
+const TRUNCATED: Readonly<Partial<Record<FinishReason, string>>> = {
+  length: 'The answer was cut here: it reached its limit of length.',
+  content_filter: 'The answer was cut here by a content filter.',
+};
+
+function withEnding(text: string, finishReason: FinishReason | undefined): string {
+  const words = finishReason === undefined ? undefined : TRUNCATED[finishReason];
+  return words === undefined ? text : `${text.trimEnd()}\n\n(${words})`;
 }
 
 function orNoAnswer(output: string | null): string {

@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../config/index.ts';
 import { type FirstState, type TaskState, TRANSITIONS, type TaskUsage, timelineNote } from '../../tasks/index.ts';
 
 /** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it. */
@@ -23,7 +24,13 @@ interface ShortState {
   /** When it was granted; absent while it waits for its lane. */
   queuedAt?: number;
   run?: { startedAt: number; worker: string };
-  end?: { completedAt: number; usage: TaskUsage | null };
+  end?: { completedAt: number } & Completion;
+}
+
+/** What is kept of the end of an attempt that completed. */
+interface Completion {
+  usage?: TaskUsage | null | undefined;
+  finishReason?: FinishReason | undefined;
 }
 
 /** Whether a state, as the ledger keeps it, is short. Else it is JSON. */
@@ -45,8 +52,7 @@ export function parseShort(text: string): ShortState {
   const run = { startedAt: timeOf(started), worker };
   if (letter === 'r') return { ...queued, run };
   if (letter !== 'c' || usage === undefined) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
-  const end = { completedAt: timeOf(completed), usage: usage === '-' ? null : (JSON.parse(usage) as TaskUsage) };
-  return { ...queued, run, end };
+  return { ...queued, run, end: { completedAt: timeOf(completed), ...readCompletion(usage) } };
 }
 
 function timeOf(text: string | undefined): number {
@@ -56,12 +62,18 @@ function timeOf(text: string | undefined): number {
 }
 
 /** The short state that follows that of a running task when its attempt completed. */
-export function completedShort(running: string, completedAt: number, usage: TaskUsage | null): string {
-  return `c${running.slice(1)} ${completedAt} ${usage === null ? '-' : wordOf(usage)}`;
+export function completedShort(running: string, completedAt: number, { usage, finishReason }: Completion): string {
+  return `c${running.slice(1)} ${completedAt} ${usage ? wordOf({ ...usage, ...(finishReason && { finishReason }) }) : '-'}`;
+}
+
+function readCompletion(word: string): Completion {
+  if (word === '-') return { usage: null };
+  const { finishReason, ...usage } = JSON.parse(word) as TaskUsage & Completion;
+  return { usage, finishReason };
 }
 
 /** JSON without spaces, which separate the parts of a short state; a model's name may have some. */
-function wordOf(usage: TaskUsage): string {
+function wordOf(usage: TaskUsage & Completion): string {
   return JSON.stringify(usage).replaceAll(' ', String.raw`\u0020`);
 }
 
@@ -78,8 +90,8 @@ function expandState(short: ShortState, first: FirstState): TaskState {
   const { startedAt, worker } = run;
   const ran = { ...granted, token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt };
   if (!end) return { ...began, createdAt, log, ...ran, status: 'running', granted: true };
-  const { completedAt, usage } = end;
-  const ended = { completedAt, outcome: { kind: 'ran' } as const, ...(usage === null ? {} : { usage }) };
+  const { completedAt, usage, finishReason } = end;
+  const ended = { completedAt, outcome: { kind: 'ran' } as const, ...(usage && { usage }), ...(finishReason && { finishReason }) };
   return { ...began, createdAt, log, ...ran, status: 'completed', ...ended };
 }
 

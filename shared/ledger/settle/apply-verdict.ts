@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../config/index.ts';
 import { sumUsage, type TaskState } from '../../tasks/index.ts';
 import { type AttemptEnd, errorOf, type Failure, recordOfAttempt, usedAndSubstituted } from './attempt-end.ts';
 import { interruptTask } from './interrupt-task.ts';
@@ -14,7 +15,10 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
   const attempt = recordOfAttempt(running, verdict, now);
   switch (verdict.kind) {
     case 'completed':
-      return endTask({ ...state, ...(running.cancel ? { stopped: true } : {}) }, 'completed', { now, outcome: { kind: 'ran' } });
+      return endTask({ ...state, ...finishOf(verdict), ...(running.cancel ? { stopped: true } : {}) }, 'completed', {
+        now,
+        outcome: { kind: 'ran' },
+      });
     case 'cancelled':
       return stopTask(state, running.cancel?.by, verdict.reason, now);
     case 'interrupted':
@@ -23,6 +27,10 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
     case 'timeout':
       return failTask(state, verdict, now, attempt);
   }
+}
+
+function finishOf({ finishReason }: { finishReason?: FinishReason }): { finishReason?: FinishReason } {
+  return finishReason === undefined ? {} : { finishReason };
 }
 
 function overruled(running: TaskState, verdict: AttemptEnd): AttemptEnd {

@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import type { StoredError, TaskState, TaskUsage } from '../../tasks/index.ts';
 
@@ -17,8 +18,9 @@ interface Substituted {
 /** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
 export type AttemptEnd = Used &
   Substituted &
+  /** `finishReason`: how its model's answer ended; absent where no model says it. */
   (
-    | { kind: 'completed'; output: string; result: unknown }
+    | { kind: 'completed'; output: string; result: unknown; finishReason?: FinishReason }
     | { kind: 'cancelled'; reason: string; error?: StoredError }
     | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined }
     /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */

@@ -76,7 +76,9 @@ export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen:
 
 /** Whether the state of a task is short when its attempt has ended so. */
 function staysShort({ token }: AttemptRef, verdict: AttemptEnd, { stored }: SeenTask): verdict is Completed {
-  return verdict.kind === 'completed' && token === FIRST_TOKEN && isShortRun(stored) && !verdict.notes;
+  if (verdict.kind !== 'completed' || token !== FIRST_TOKEN || !isShortRun(stored)) return false;
+  // A short state has its ending beside its usage.
+  return !verdict.notes && (verdict.finishReason === undefined || Boolean(verdict.usage));
 }
 
 /** The next ticket, or the due time, of a task that continues. */
@@ -91,7 +93,7 @@ function completeShort(attempt: AttemptRef, verdict: Completed, { stored, first,
   return {
     ...decisionOf(attempt, first, completedAt),
     seen: stored,
-    next: completedShort(stored, completedAt, verdict.usage ?? null),
+    next: completedShort(stored, completedAt, verdict),
     events: 'task.completed',
     usage: usageOf(first, verdict),
     endLookup: endLookup('completed', first),

@@ -1,6 +1,4 @@
-/** How an answer ended, as a task's record says it. */
-export type FinishReason = (typeof FINISH_REASONS)[number];
-export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls', 'error', 'unknown'] as const;
+import { FINISH_REASONS, type FinishReason } from '../../config/index.ts';
 
 /**
  * How providers say that an answer has ended. What becomes of the task:
@@ -100,9 +98,4 @@ export function readFinishReason(word: string | null | undefined): FinishReason 
     .toLowerCase()
     .replaceAll(/[^a-z]/g, '');
   return REASON_OF.get(letters) ?? 'unknown';
-}
-
-/** Whether an answer that ended so is less than the model would have said. */
-export function isTruncated(reason: FinishReason): boolean {
-  return reason === 'length' || reason === 'content_filter';
 }

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { accountOf } from '#shared/providers/account.ts';
+import { accountLabel, accountOf } from '#shared/providers/account.ts';
+import { modelLabels } from '#shared/providers/model-labels.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 
 const providers = { local: { baseUrl: 'http://models.test/v1/', requestsPerMinute: 60 } };
 const baseUrl = 'http://models.test/v1';
@@ -19,4 +21,26 @@ it('the account of the configuration is that of its own agents, and no tenant wi
 it('each key has an account of its own at the same address', () => {
   expect(nameOf('one')).toBe(nameOf('one'));
   expect(nameOf('one')).not.toBe(nameOf('other'));
+});
+
+const labelOf = (url: string, isOperators = true): string =>
+  accountLabel(accountOf(providers, { baseUrl: url, apiKey: 'sk', isOperators }));
+
+it('people see the name of the configuration, else the host, and never the digest of a key', () => {
+  expect(labelOf(baseUrl)).toBe('local');
+  expect(labelOf(baseUrl, false)).toBe('models.test');
+  expect(labelOf('https://api.openai.com/v1')).toBe('api.openai.com');
+  expect(labelOf('http://127.0.0.1:8080/v1')).toBe('127.0.0.1:8080');
+});
+
+it.each([
+  ['http://models.test/v1', true, 'local'],
+  ['https://gateway.test/v1', true, 'gateway.test'],
+  ['https://api.openai.com/v1', false, 'api.openai.com'],
+  ['https://tenant-17.test/v1', false, 'other'],
+])('metrics call the account of %s, where %s, by %s', (url, isOperators, account) => {
+  const settings = settingsSchema.parse({ providers });
+  const agents = { writer: { kind: 'openai', model: 'm', baseUrl: 'https://gateway.test/v1' } } as const;
+  const called = accountOf(providers, { baseUrl: url, apiKey: 'sk', isOperators });
+  expect(modelLabels({ ...settings, agents }, { account: called, model: 'm' })).toEqual({ account, model: 'm' });
 });

@@ -66,6 +66,7 @@ function showRecord(task: TaskView, terminal: Terminal): void {
     ['completed', timeOrNull(task.completedAt)],
     ['progress', progress ? progressText(progress) : null],
     ['tokens', usage ? usageText(usage) : null],
+    ['answer', task.isTruncated === true ? `cut (${task.finishReason})` : null],
     ['outcome', outcome ? [outcome.kind, outcome.taskId, outcome.reason].filter(Boolean).join(', ') : null],
     ['error', error ? `${error.message} [${error.code}]` : null],
   ];

@@ -26,6 +26,8 @@ export const taskViewSchema = z.object({
   error: errorSchema.nullish(),
   outcome: z.object({ kind: z.string(), taskId: text, reason: text }).nullish(),
   progress: z.object({ note: text, percent: z.number().nullish() }).nullish(),
+  finishReason: z.string().nullish(),
+  isTruncated: z.boolean().nullish(),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costMicroUsd: z.number().nullish() }).nullish(),
   createdAt: z.string(),
   startedAt: text,

@@ -65,6 +65,7 @@ export async function previewBudget(rule: BudgetRule): Promise<BudgetPreview> {
 }
 
 const providerSchema = z.object({
+  id: z.string(),
   account: z.string(),
   model: z.string(),
   endpoint: z.string(),

@@ -50,6 +50,8 @@ export const taskRecordSchema = z.object({
     .array(z.object({ name: z.string(), mediaType: z.string(), bytes: z.number().nullable(), uploadId: text, url: text }))
     .default([]),
   output: text,
+  finishReason: text,
+  isTruncated: z.boolean().default(false),
   result: z.unknown().optional(),
   error: taskErrorSchema.nullish(),
   attempt: z.number(),

@@ -4,7 +4,7 @@
 --   w <created> <class>: it waits for its lane, and nothing but its turn matters
 --   q <created> <granted>: it waits for a worker
 --   r <created> <granted> <started> <worker>: its first attempt runs
---   c <created> <granted> <started> <worker> <completed> <usage, JSON, or ->: that attempt completed it
+--   c <created> <granted> <started> <worker> <completed> <usage with finishReason, JSON, or ->: that attempt completed it
 -- The name of a worker in a short state has no spaces. A short state has no order, no steer and no collect; that of a waiting task has no
 -- shared lanes, and any other has the lanes that the task began with. Its deadline and its sla are in the shard's keys too.
 local JSON_BEGINS = string.byte('{')

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { APICallError, RetryError } from 'ai';
 import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { createFunctionLoader, handleStray, runFunction } from '#shared/agents/kinds/function.ts';
@@ -25,6 +26,18 @@ function attempt(observed: Observed): Promise<AgentResult> {
 
 function given(run: AgentFunction): Observed {
   return observeRun<'function'>({ kind: 'function', run });
+}
+
+const GOOGLE = JSON.stringify({ error: { code: 429, message: 'Full', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '37s' }] } });
+
+/** An error as the SDKs of OpenAI, Anthropic, Groq and Together throw it. */
+function sdkError(status: number, headers: Record<string, string>, error: object): Error {
+  return Object.assign(new Error(`${status} it failed`), { status, headers: new Headers(headers), error, requestID: 'r' });
+}
+
+function callError(): Error {
+  const call = { url: 'http://m.test', requestBodyValues: {}, statusCode: 429, responseHeaders: { 'Retry-After': '7' } };
+  return new APICallError({ message: 'Slow down', ...call, responseBody: '{"error":"slow down"}' });
 }
 
 describe('a function agent', () => {
@@ -62,6 +75,42 @@ describe('a function agent', () => {
   it('fails with AGENT_ERROR and only the message of what it throws', async () => {
     const failure = await failureOf(attempt(given(() => Promise.reject(new Error('no luck')))));
     expect(failure).toEqual({ code: 'AGENT_ERROR', class: 'transient', message: 'no luck', details: undefined, retryAfterMs: undefined });
+  });
+
+  it.each<[string, Error, string, number | undefined]>([
+    [
+      'the SDK of OpenAI',
+      sdkError(429, { 'retry-after-ms': '2500' }, { message: 'Slow down', code: 'rate_limit_exceeded' }),
+      'THROTTLED',
+      2500,
+    ],
+    ['the SDK of OpenAI, of money', sdkError(429, {}, { message: 'No', code: 'insufficient_quota' }), 'PROVIDER_QUOTA', 300_000],
+    ['the SDK of OpenAI, of a wrong call', sdkError(400, {}, { message: 'No', param: 'messages' }), 'INVALID_INPUT', undefined],
+    ['the SDK of OpenAI, of its key', sdkError(401, {}, { message: 'No', code: 'invalid_api_key' }), 'PERMISSION_DENIED', undefined],
+    [
+      'the SDK of Anthropic',
+      sdkError(529, {}, { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }),
+      'PROVIDER_ERROR',
+      undefined,
+    ],
+    ['the SDK of Google', Object.assign(new Error(GOOGLE), { name: 'ApiError', status: 429 }), 'THROTTLED', 37_000],
+    ['the AI SDK', callError(), 'THROTTLED', 7000],
+    [
+      'the AI SDK, after its retries',
+      new RetryError({ message: 'x', reason: 'maxRetriesExceeded', errors: [callError()] }),
+      'THROTTLED',
+      7000,
+    ],
+    ['an error around one of those', new Error('it failed', { cause: callError() }), 'THROTTLED', 7000],
+    [
+      'another library, whose status says nothing of a model',
+      Object.assign(new Error('no page'), { status: 404, headers: {} }),
+      'AGENT_ERROR',
+      undefined,
+    ],
+  ])('fails as a model call of the fleet does when a provider refuses by %s', async (_what, error, code, retryAfterMs) => {
+    const failure = await failureOf(attempt(given(() => Promise.reject(error))));
+    expect([failure.code, failure.retryAfterMs]).toEqual([code, retryAfterMs]);
   });
 
   it('fails with AGENT_ERROR when it throws before it returns a promise', async () => {

@@ -296,7 +296,7 @@ describe('an openai agent and its endpoint', () => {
       response.end(`${chunk({}, 'length')}data: [DONE]\n\n`);
     });
     const { run, written, warnings } = observeRun(agent);
-    expect(await runOpenai(run)).toEqual({});
+    expect(await runOpenai(run)).toEqual({ finishReason: 'length' });
     expect(written).toEqual(['Hi']);
     expect(warnings).toEqual([{ finishReason: 'length' }]);
   });

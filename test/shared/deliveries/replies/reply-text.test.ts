@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endingText } from '#shared/deliveries/replies/reply-text.ts';
+import type { FinishReason } from '#shared/config/define-config.ts';
 import type { OutcomeKind } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
@@ -10,11 +11,13 @@ interface End {
   outcome?: OutcomeKind;
   reason?: string;
   code?: string;
+  finishReason?: FinishReason;
 }
 
-const textOf = ({ status, output, outcome, reason, code }: End, shown: string | null): string | null => {
+const textOf = ({ status, output, outcome, reason, code, finishReason }: End, shown: string | null): string | null => {
   const state = {
     status,
+    finishReason,
     ...(outcome === undefined ? {} : { outcome: { kind: outcome, ...(reason === undefined ? {} : { reason }) } }),
     ...(code === undefined ? {} : { error: { code, message: '', retryable: false } }),
   } as unknown as TaskState;
@@ -24,6 +27,19 @@ const textOf = ({ status, output, outcome, reason, code }: End, shown: string | 
 describe('at the end of a task a chat gets', () => {
   it.each<[string, End, string | null, string | null]>([
     ['the output', { status: 'completed', output: 'Done.', outcome: 'ran' }, 'Do', 'Done.'],
+    ['the output of a model that came to its end', { status: 'completed', output: 'Done.', finishReason: 'stop' }, 'Do', 'Done.'],
+    [
+      'a word about an output that was cut at its limit',
+      { status: 'completed', output: 'Half ', finishReason: 'length' },
+      'Ha',
+      'Half\n\n(The answer was cut here: it reached its limit of length.)',
+    ],
+    [
+      'a word about an output that a filter cut',
+      { status: 'completed', output: 'Half', finishReason: 'content_filter' },
+      null,
+      'Half\n\n(The answer was cut here by a content filter.)',
+    ],
     ['a word about an empty output', { status: 'completed', output: ' \n', outcome: 'ran' }, null, '(no answer)'],
     ['the code of a failure', { status: 'permanently_failed', code: 'TIMEOUT' }, null, 'Sorry, this did not work (TIMEOUT).'],
     [

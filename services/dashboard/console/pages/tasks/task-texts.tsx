@@ -6,6 +6,7 @@ import { randomKey } from '../../api/call-api.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { sendInput, type TaskRecord } from '../../api/tasks.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
+import { WarningNote } from '../../parts/notes/warning-note.tsx';
 import { ScrollBox, useStickToEnd } from '../../parts/scroll-box.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { Markdown } from '../../parts/text/markdown.tsx';
@@ -41,19 +42,28 @@ function JsonCard({ title, value }: { title: string; value: unknown }): ReactEle
 
 /** The output of a task or, until it has one, the text written so far. */
 function TaskOutput({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement | null {
-  if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} />;
+  if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} note={truncationOf(task)} />;
   if (isTerminal(task.status)) return written.text === '' ? null : <TextCard title="What the last attempt wrote" text={written.text} />;
   if (task.status !== 'running' && written.text === '') return null;
   return <GrowingCard title="Output so far" text={written.text} />;
 }
 
-function TextCard({ title, text }: { title: string; text: string }): ReactElement {
+function TextCard({ title, text, note = null }: { title: string; text: string; note?: string | null }): ReactElement {
   return (
     <section className="card">
       <h2>{title}</h2>
       <TextView text={text} label={title} />
+      {note === null ? null : <WarningNote title="The answer is cut">{note}</WarningNote>}
     </section>
   );
+}
+
+/** Why an output is less than the model would have said; null for one that is not. */
+function truncationOf({ isTruncated, finishReason }: TaskRecord): string | null {
+  if (!isTruncated) return null;
+  return finishReason === 'content_filter'
+    ? 'A content filter of the provider cut the answer off.'
+    : 'The model reached its limit of tokens, so the answer breaks off. The agent\u2019s maxOutputTokens raises it.';
 }
 
 /** Stays scrolled to its end, unless the person has scrolled up. */

@@ -23,7 +23,7 @@ export function ProviderPanel(): ReactElement {
             name="providers"
             label="Providers"
             rows={providers}
-            rowId={({ account, model, endpoint }) => `${account} ${model} ${endpoint}`}
+            rowId={({ id }) => id}
             columns={COLUMNS}
             tone={({ block }) => (block === null ? null : block.kind === 'wall' ? 'bad' : 'warn')}
             whenEmpty="No model was called lately."
