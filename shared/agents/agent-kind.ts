@@ -1,5 +1,6 @@
 import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings, Settings } from '../config/index.ts';
 import type { AttemptModels, EndpointRequests } from '../models/index.ts';
+import type { LearnedParameters } from '../providers/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { OutputListing } from './command/folder/attempt-folder.ts';
 
@@ -97,6 +98,8 @@ export interface AgentRunnersOptions extends AgentEnvironment {
    * same machine is; of any other agent it may not. Defaults to none.
    */
   readonly operatorAgents?: Readonly<Record<string, AgentDefinition>>;
+  /** What the fleet knows of parameters that servers refuse. By default each call finds out by itself. */
+  readonly parameters?: Pick<LearnedParameters, 'read' | 'learn'>;
   /** `providers` of the configuration. Defaults to none. */
   readonly providers?: Settings['providers'];
   /** `models` of the configuration. Defaults to none. */

@@ -2,10 +2,11 @@ import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import { z } from 'zod';
 import type { AgentModel } from '../config/index.ts';
 import type { AttemptModels, ModelSource, ModelUsage } from '../models/index.ts';
-import { accountOf, readTokens } from '../providers/index.ts';
+import { accountOf, type ParameterChanges, readTokens } from '../providers/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
 import type { AgentRunnersOptions } from './agent-kind.ts';
 import { adaptAnswer } from './endpoint/adapt-answer.ts';
+import { askAgain, type ParameterMemory } from './endpoint/refused-parameters.ts';
 import { addressBelow, isOpenai, keyHeaders } from './endpoint/model-address.ts';
 import {
   createModelFetch,
@@ -22,6 +23,10 @@ type ChatConfig = ConstructorParameters<typeof OpenAICompatibleChatLanguageModel
 export interface EndpointModel extends OpenaiEndpoint, Pick<ModelSource, 'name' | 'account' | 'ownCostOf' | 'elsewhere'> {
   readonly fetch: GuardedFetch;
   readonly traceparent: string;
+  /** Names of parameters that its agent changes; null leaves one out. */
+  readonly ownParameters?: Readonly<Record<string, string | null>> | undefined;
+  /** What the fleet knows of parameters that servers refuse. By default each call finds out by itself. */
+  readonly parameters?: AgentRunnersOptions['parameters'];
 }
 
 /** A model behind an OpenAI-compatible endpoint. Its failures have the codes that `failureFromModel` gives, and no key in their text. */
@@ -29,8 +34,10 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
   const { name, account, ownCostOf, elsewhere, baseUrl, apiKey, fetch, traceparent } = model;
   const redact = createSecretRedactor([apiKey]);
   let contentType: string | null = null;
+  const own = ownChanges(model);
+  const asking = askAgain(fetch, { own, memory: memoryOf(model) });
   const fetchModel: GuardedFetch = async (url, init) => {
-    const response = await fetch(url, init);
+    const response = await asking(url, init);
     contentType = response.headers.get('content-type');
     return await adaptAnswer(response, isStreamed(init));
   };
@@ -41,7 +48,7 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
     headers: { ...keyHeaders(baseUrl, apiKey), traceparent },
     errorStructure: ERROR_STRUCTURE,
     convertUsage,
-    transformRequestBody: (body) => (isOpenai(baseUrl) ? withCompletionBound(body) : body),
+    transformRequestBody: (body) => (isOpenai(baseUrl) && !('max_tokens' in own) ? withCompletionBound(body) : body),
     // The types of `fetch` in undici and in Node describe the same function by different classes.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     fetch: fetchModel as unknown as typeof globalThis.fetch,
@@ -53,6 +60,17 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
     failureOf: (error) => failureFromModel(error, { nowMs: clock.now(), redact, contentType }),
     ownCostOf,
     ...(elsewhere === undefined ? {} : { elsewhere }),
+  };
+}
+
+function ownChanges({ ownParameters = {} }: EndpointModel): ParameterChanges {
+  return Object.fromEntries(Object.entries(ownParameters).map(([name, as]) => [name, { as }]));
+}
+
+function memoryOf({ account, parameters }: EndpointModel): ParameterMemory {
+  return {
+    read: async (model) => (await parameters?.read({ account, model })) ?? {},
+    learn: async (model, changes) => await parameters?.learn({ account, model }, changes),
   };
 }
 
@@ -86,7 +104,7 @@ function convertUsage(usage: unknown): ModelUsage {
 
 /** Opens fallbacks at the endpoints of other agents of the configuration (`endpointOf`). Only the operator's agents may: the keys are theirs. */
 export function openElsewhere(
-  options: Pick<AgentRunnersOptions, 'models' | 'operatorAgents' | 'providers'> & OpenaiDefaults,
+  options: Pick<AgentRunnersOptions, 'models' | 'operatorAgents' | 'providers' | 'parameters'> & OpenaiDefaults,
   fetchFor: (baseUrl: string) => GuardedFetch,
   traceparent: string,
 ): NonNullable<ModelSource['elsewhere']> {
@@ -96,7 +114,9 @@ export function openElsewhere(
     if (agent?.kind !== 'openai') return null;
     const endpoint = resolveOpenaiEndpoint(agent, options, true);
     const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
-    return openModelSource({ ...endpoint, account, name, traceparent, fetch: fetchFor(endpoint.baseUrl), ownCostOf: () => undefined });
+    const { parameters } = options;
+    const called = { name, traceparent, fetch: fetchFor(endpoint.baseUrl), parameters, ownParameters: agent.parameters };
+    return openModelSource({ ...endpoint, ...called, account, ownCostOf: () => undefined });
   };
 }
 
@@ -121,6 +141,9 @@ export function createFleetModels(options: FleetModelsOptions): FleetModels {
     const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
     const fetch = fetchFor(endpoint.baseUrl);
     const elsewhere = openElsewhere(options, fetchFor, traceparent);
-    return models.wrap(openModelSource({ ...endpoint, account, name, traceparent, fetch, elsewhere, ownCostOf: () => undefined }));
+    const { parameters } = options;
+    return models.wrap(
+      openModelSource({ ...endpoint, account, name, traceparent, fetch, parameters, elsewhere, ownCostOf: () => undefined }),
+    );
   };
 }

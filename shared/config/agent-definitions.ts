@@ -72,6 +72,11 @@ const openai = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.number().int().min(1).max(1_000_000).optional(),
   /**
+   * What a parameter of its calls is named instead, or null to leave it out: `{ max_tokens: 'max_completion_tokens', temperature: null }`. What
+   * its server refuses is found out without it.
+   */
+  parameters: z.record(z.string().regex(/^[a-z_]{1,64}$/), z.string().min(1).max(64).nullable()).optional(),
+  /**
    * Model calls of one run at most. Each answers what was said so far; another follows when messages arrived meanwhile. What arrives
    * during the last one is the session's next turn. Defaults to 10.
    */

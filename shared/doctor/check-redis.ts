@@ -7,6 +7,7 @@ import { checkOutbound, checkRecords, type RecordScope } from './check-data.ts';
 import { checkFiles } from './check-files.ts';
 import { checkProcesses } from './check-processes.ts';
 import { checkPlatforms } from './check-platforms.ts';
+import { checkModels } from './check-models.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckResult, CheckPorts } from './check.ts';
 
@@ -40,6 +41,7 @@ export async function checkRedis(fleet: CheckPorts, clock: Clock, scope: RecordS
     'Chat platforms': () => checkPlatforms(fleet),
     Files: () => checkFiles(fleet),
     Limits: () => checkLimits(fleet),
+    'Model parameters': () => checkModels(fleet),
     Clock: () => checkClock(redis, clock),
   };
   const results: CheckResult[] = [];

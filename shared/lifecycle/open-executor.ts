@@ -10,6 +10,7 @@ import {
 import { secretVariables } from '../config/index.ts';
 import { releaseHeld } from '../ledger/index.ts';
 import { ModelCalls } from '../models/index.ts';
+import { LearnedParameters } from '../providers/index.ts';
 import type { Parts } from './open-parts.ts';
 import { openScheduleParts } from '../schedules/index.ts';
 import { systemClock } from '../time/index.ts';
@@ -74,13 +75,14 @@ function openRedactor({ config }: Parts): (text: string) => string {
   return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
 }
 
-function openRunners({ config, fleetId, ledger, log }: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels'> {
+function openRunners({ config, fleetId, ledger, redis, keys, log }: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels'> {
   const options = {
     fleetId: (signal: AbortSignal) => fleetId.read(signal),
     directory: config.directory,
     openaiBaseUrl: config.env.OPENAI_BASE_URL,
     openaiApiKey: config.env.OPENAI_API_KEY,
     readSecret: config.readVariable,
+    parameters: new LearnedParameters({ redis, keys, log }),
     allowNetworks: config.settings.outbound.allowNetworks,
     maxResponseBytes: config.settings.outbound.maxResponseBytes,
     operatorAgents: config.settings.agents,

@@ -19,6 +19,7 @@ export {
   usageOf,
 } from './answers/index.ts';
 export { explainProvider } from './explain-provider.ts';
+export { describeChanges, LearnedParameters, type ParameterChanges } from './learned-parameters.ts';
 export type { Admission, CallHold, CallPermit } from './model-call.ts';
 export { modelLabels } from './model-labels.ts';
 export { ProviderThrottle } from './provider-throttle.ts';

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { redisNow } from '../redis/index.ts';
+import { type ParameterChanges, parseChanges } from './learned-parameters.ts';
 import type { ThrottledModel, ThrottlePorts } from './throttle-scripts.ts';
 import { findThrottled, keysOf, THROTTLE_BANDS } from './throttle-scripts.ts';
 
@@ -35,6 +36,8 @@ export interface ThrottleView extends ThrottledModel {
   /** Where only its rate holds calls back: when the next may go, and the time from one to the next, ms; null else. */
   pace: { nextMs: number; eachMs: number } | null;
   block: StandingBlock | null;
+  /** What its server refused. */
+  parameters: ParameterChanges;
   lastCallMs: number;
 }
 
@@ -87,6 +90,7 @@ export async function readThrottle(ports: ThrottlePorts, id: string): Promise<Th
     waitingTasks: waitingTasks(turns),
     pace: block === null && state['because'] !== 'concurrent' ? paceOf(ports, state, rates, now) : null,
     block,
+    parameters: parseChanges(state['parameters']),
     lastCallMs: Number(lastCall ?? 0),
   };
 }

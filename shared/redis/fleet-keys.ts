@@ -140,7 +140,7 @@ function runningKeys(prefix: string) {
     throttles: `${prefix}throttles`,
     /** Sorted set: one of `throttles` for which tasks wait -> since when, ms. Kept: while they wait. Bound: `throttle.maxRecords`. */
     throttleWaits: `${prefix}throttle-waits`,
-    /** Hash: a model's names, learned limits, next free times and refusals. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
+    /** Hash: a model's names, learned limits and parameters, next free times and refusals. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
     throttle: (id: string) => `${prefix}throttle:${id}`,
     /** Hash: `r<second>` and `t<second>` -> calls and tokens that were booked. Kept: two minutes. Bound: as `throttle`. */
     throttleWindow: (id: string) => `${prefix}throttle-window:${id}`,

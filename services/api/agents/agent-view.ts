@@ -50,6 +50,10 @@ export const agentViewSchema = z
     system: z.string().optional().meta({ description: 'Instructions of an `openai` agent.' }),
     temperature: z.number().optional().meta({ description: 'Sampling temperature of an `openai` agent.' }),
     maxOutputTokens: z.int().optional().meta({ description: 'Bound of one answer of an `openai` agent.' }),
+    parameters: z
+      .record(z.string(), z.string().nullable())
+      .optional()
+      .meta({ description: 'Names that parameters of the calls of an `openai` agent have instead; null leaves one out.' }),
     maxSteps: z.int().optional().meta({ description: 'Calls of the model that one attempt of an `openai` agent may make.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
     capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
@@ -115,9 +119,9 @@ function effectiveOf(definition: AgentDefinition, { tasks, retries: { api } }: S
 
 function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
   if (definition.kind === 'openai') {
-    const { model, system, temperature, maxOutputTokens, maxSteps, apiKey } = definition;
+    const { model, system, temperature, maxOutputTokens, parameters, maxSteps, apiKey } = definition;
     const baseUrl = definition.baseUrl === undefined ? undefined : withoutLogin(definition.baseUrl);
-    return { model, baseUrl, system, temperature, maxOutputTokens, maxSteps, hasSecret: apiKey !== undefined };
+    return { model, baseUrl, system, temperature, maxOutputTokens, parameters, maxSteps, hasSecret: apiKey !== undefined };
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
   if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };

@@ -32,7 +32,7 @@ export const openai: KindOfAgent<Definition> = {
   secretsOf: ({ apiKey }) => [apiKey],
 };
 
-interface OpenaiOptions extends OpenaiDefaults, Pick<AgentRunnersOptions, 'models' | 'operatorAgents'> {
+interface OpenaiOptions extends OpenaiDefaults, Pick<AgentRunnersOptions, 'models' | 'operatorAgents' | 'parameters'> {
   /** The `fetch` for a base URL: guarded unless the operator named the address. */
   readonly fetchFor: (baseUrl: string) => GuardedFetch;
   readonly clock: Clock;
@@ -89,7 +89,9 @@ function openModel(
   const fetch = options.fetchFor(endpoint.baseUrl);
   const ownCostOf = (usage: Tokens): number | undefined => ownCost(definition.priceMicroUsdPerMillion, usage);
   const elsewhere = isOperators ? { elsewhere: openElsewhere(options, options.fetchFor, traceparent) } : {};
-  const model = { ...endpoint, account, name: definition.model, traceparent, fetch, ownCostOf, ...elsewhere };
+  const { parameters } = options;
+  const called = { name: definition.model, traceparent, fetch, parameters, ownParameters: definition.parameters };
+  const model = { ...endpoint, ...called, account, ownCostOf, ...elsewhere };
   const source = openModelSource(model, options.clock);
   return { model: models.wrap(source), signal, failureOf: source.failureOf };
 }

@@ -73,6 +73,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   maxLateness: 'A start later than this is skipped, as a text like `1h` or in milliseconds.',
   maxRunning: 'Its tasks that run at once, per tenant.',
   maxOutputTokens: 'Bound of one answer of the model.',
+  parameters: 'Names that parameters of its calls have instead; null leaves one out.',
   maxRuns: 'After so many runs it has ended.',
   sameInput: 'When equal inputs in a row are warned of and held; false for never.',
   sources: 'Sources of tasks that are counted.',

@@ -19,7 +19,20 @@ const MAX_DEPTH = 6;
 const MAX_VALUES = 400;
 
 /** Fields whose objects hold the error itself. */
-const INNER = ['error', 'errors', 'Error', 'fault', 'base_resp', 'detail', 'details', 'violations', 'metadata', 'innererror', 'raw'];
+const INNER = [
+  'error',
+  'errors',
+  'Error',
+  'fault',
+  'base_resp',
+  'detail',
+  'details',
+  'violations',
+  'metadata',
+  'innererror',
+  'raw',
+  'message',
+];
 /** Of a body that is one. */
 const WRAPPERS = ['error', 'errors', 'Error', 'fault'];
 const OF_A_COMPLETION = ['choices', 'usage', 'candidates', 'delta', 'content'];
