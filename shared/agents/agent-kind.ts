@@ -1,5 +1,14 @@
-import type { AgentContext, AgentDefinition, AgentKind, AgentResult, AgentTask, CommandSettings, Settings } from '../config/index.ts';
-import type { AttemptModels, EndpointRequests } from '../models/index.ts';
+import type {
+  AgentContext,
+  AgentDefinition,
+  AgentKind,
+  AgentResult,
+  AgentTask,
+  AgentUsage,
+  CommandSettings,
+  Settings,
+} from '../config/index.ts';
+import type { AttemptAccount, AttemptModels, EndpointRequests } from '../models/index.ts';
 import type { LearnedParameters } from '../providers/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { OutputListing } from './command/folder/attempt-folder.ts';
@@ -42,6 +51,10 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly models: AttemptModels;
   /** Its requests to endpoints that are no models pass through these. */
   readonly requests: EndpointRequests;
+  /** Replaces what it reported by all that it has used so far. */
+  readonly reportTotal?: (used: AgentUsage) => void;
+  /** A program that has an account of its own at a provider runs through this. */
+  readonly account?: AttemptAccount;
   /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
   readonly inputArrived: () => Promise<void>;
   /** Adds to the record of the attempt, should it fail or time out. */

@@ -131,6 +131,11 @@ const command = z
      * to the end can then begin. A later message is the session's next turn. Defaults to 5000 ms.
      */
     inputIdleMs: z.number().int().min(10).max(86_400_000).optional(),
+    /**
+     * Ends the attempt with COMMAND_SILENT once the program wrote nothing, to stdout or stderr, for so long, in milliseconds. Defaults to no
+     * bound: some programs say nothing until they answer.
+     */
+    silenceMs: z.number().int().min(10).max(86_400_000).optional(),
     ...directives,
     ...common,
   })

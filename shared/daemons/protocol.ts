@@ -55,7 +55,15 @@ const modelUsage = {
  */
 const usage = z.object({ ...modelUsage, byModel: z.array(z.object(modelUsage)).max(MAX_MODELS).optional() });
 
+const later = {
+  /** When trying again makes sense, ms from now. */
+  retryAfterMs: z.number().min(0).nullish(),
+  /** The limit of an account is over then: ISO 8601, or seconds or milliseconds since the epoch. */
+  until: z.union([z.string().max(100), z.number()]).nullish(),
+};
+
 const failure = z.object({
+  ...later,
   code: z.string().regex(/^[\w.:-]{1,64}$/),
   message: text.default(''),
   retryable: z.boolean().nullish(),
@@ -103,7 +111,7 @@ const DAEMON_MESSAGES = {
     result: z.unknown().optional(),
     usage: usage.nullish(),
   }),
-  'task.failed': z.object({ type: z.literal('task.failed'), ...attempt, error: failure, usage: usage.nullish() }),
+  'task.failed': z.object({ type: z.literal('task.failed'), ...attempt, error: failure, usage: usage.nullish(), ...later }),
 } as const;
 
 /** What the hub sends to a daemon. */

@@ -31,6 +31,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   AGENT_ERROR: { class: 'transient', title: 'The agent threw an error without a code' },
   PROVIDER_ERROR: { class: 'transient', title: 'The model or endpoint answered with an error' },
   COMMAND_FAILED: { class: 'transient', title: 'The program ended with an error' },
+  COMMAND_SILENT: { class: 'transient', title: 'The program wrote nothing for too long' },
   NETWORK_ERROR: { class: 'transient', title: 'The connection failed' },
   CONNECTION_LOST: { class: 'transient', title: 'The connection was cut' },
   WORKER_LOST: { class: 'transient', title: 'The worker ended during the attempt' },

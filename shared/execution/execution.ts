@@ -1,7 +1,7 @@
 import type { AgentLog } from '../config/index.ts';
 import type { ClaimAnswer, Ledger, TaskPlace } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
-import type { AttemptModels, EndpointRequests, ModelCalls } from '../models/index.ts';
+import type { AttemptAccount, AttemptModels, EndpointRequests, ModelCalls } from '../models/index.ts';
 import { priorityBand, type TaskBody, type TaskState } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { FilePorts } from './attempt/attachment-opener.ts';
@@ -27,6 +27,8 @@ export interface Execution {
   readonly models: AttemptModels;
   /** Its agent's requests to endpoints that are no models pass through these. */
   readonly requests: EndpointRequests;
+  /** Its agent's program runs through this, where it calls a provider itself. */
+  readonly account: AttemptAccount;
   readonly spend: AttemptSpend;
   readonly tokens: AttemptTokens;
   readonly files: AttemptFiles;
@@ -81,14 +83,16 @@ export function openExecution(
     onReport: (reported) => spend.report(reported),
     onUsed: (used) => tokens.report(used),
   });
+  const caller = {
+    ref: attempt.ref,
+    agent: body.agent,
+    subject: spendSubject(body),
+    band: priorityBand(state.queue, state.priority),
+    weight: weightOf(ledger, body.tenant),
+  };
+  const account = modelCalls.openAccount({ caller, signal: () => attempt.signal });
   const models = modelCalls.open({
-    caller: {
-      ref: attempt.ref,
-      agent: body.agent,
-      subject: spendSubject(body),
-      band: priorityBand(state.queue, state.priority),
-      weight: weightOf(ledger, body.tenant),
-    },
+    caller,
     signal: () => attempt.signal,
     onUsage: (used) => usage.addCall(used),
     redact,
@@ -96,7 +100,7 @@ export function openExecution(
   });
   const requests = modelCalls.openRequests({ ref: attempt.ref, agent: body.agent });
   const files = new AttemptFiles({ ports: fileParts, attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog });
-  return { body, state, attempt, output, taskLog, usage, models, requests, spend, tokens, files, log, claimedFrom };
+  return { body, state, attempt, output, taskLog, usage, models, requests, account, spend, tokens, files, log, claimedFrom };
 }
 
 /** Of a tenant among others that wait for a provider. */

@@ -93,6 +93,8 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     context: new AttemptContext(parts, execution, given),
     models,
     requests,
+    account: execution.account,
+    reportTotal: (used) => execution.usage.reportTotal([used]),
     inputArrived: () => attempt.inputArrived,
     diagnose,
     files: execution.files,

@@ -5,6 +5,7 @@ import type { Log } from '../log/index.ts';
 import type { ProviderThrottle } from '../providers/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
+import { AttemptAccount } from './attempt-account.ts';
 import { AttemptModels, type AttemptModelsOptions } from './attempt-models.ts';
 import type { GatePorts, Spending } from './call-gate.ts';
 import { CallUsages } from './call-usages.ts';
@@ -25,9 +26,11 @@ interface ModelCallPorts {
 /** ModelCalls is responsible for what the model calls of one process share: what they have to pass, and how long models take. */
 export class ModelCalls {
   readonly #shared: Omit<AttemptModelsOptions, keyof AttemptOptions>;
+  readonly #throttle: ProviderThrottle;
 
   constructor(ports: ModelCallPorts) {
     const { settings, throttle, log } = ports;
+    this.#throttle = throttle;
     const spending: Spending = {
       reserve: (request, amounts) => reserveSpend(ports, request, amounts),
       settle: (call, costMicroUsd) => settleSpend(ports, call, costMicroUsd),
@@ -47,6 +50,11 @@ export class ModelCalls {
   /** The model calls of one attempt. */
   open(attempt: AttemptOptions): AttemptModels {
     return new AttemptModels({ ...this.#shared, ...attempt });
+  }
+
+  /** The account of one attempt's program. */
+  openAccount(attempt: Pick<AttemptOptions, 'caller' | 'signal'>): AttemptAccount {
+    return new AttemptAccount({ ...attempt, throttle: this.#throttle });
   }
 
   /** The requests of one attempt to endpoints that are no models. */

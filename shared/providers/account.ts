@@ -28,6 +28,8 @@ interface CalledEndpoint {
 /** How the names of accounts begin that the configuration does not name. */
 const LEARNED = 'learned-';
 const DIGEST_LENGTH = 16;
+/** Of a digest that people see. */
+const SHOWN_LENGTH = 8;
 /** Names of the models that were called last: each call needs some. */
 const MAX_IDS = 1000;
 const ids = new Recent<string, string>({ maxEntries: MAX_IDS });
@@ -43,6 +45,23 @@ export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = 
 /** What people call an account: the provider's name in the configuration, else the host that it calls. */
 export function accountLabel({ name, endpoint }: Pick<ProviderAccount, 'name' | 'endpoint'>): string {
   return name.startsWith(LEARNED) ? new URL(endpoint).host : name;
+}
+
+interface AccountedProgram {
+  readonly agent: string;
+  readonly tenant: string;
+  /** Whether the agent is of the configuration: then it is the same for all tenants. */
+  readonly isOperators: boolean;
+  /** The program that is known, and what it signs in with; agents that share these share the account. */
+  readonly signIn?: { readonly program: string; readonly secrets: readonly string[] } | undefined;
+}
+
+/** The account of a program that calls a provider itself. A space in its name keeps it apart from those of the configuration. */
+export function programAccount({ agent, tenant, isOperators, signIn }: AccountedProgram): ProviderAccount {
+  const own = isOperators ? `agent ${agent}` : `agent ${agent} of ${tenant}`;
+  const isShared = signIn !== undefined && signIn.secrets.length > 0;
+  const name = isShared ? `${signIn.program} ${digestOf(signIn.secrets.join('\n')).slice(0, SHOWN_LENGTH)}` : own;
+  return { name, endpoint: name, limits: {} };
 }
 
 /** The name of an account's model in keys and among what holds tasks. */

@@ -2,7 +2,7 @@
  * One throttle per provider account and model for the whole fleet: when a call may go, who is next, and what an answer teaches. What it
  * knows is in Redis, so every process reads the same.
  */
-export { type ProviderAccount, accountLabel, accountOf } from './account.ts';
+export { type ProviderAccount, accountLabel, accountOf, programAccount } from './account.ts';
 export {
   type AnswerHeaders,
   meaningOf,
@@ -20,6 +20,8 @@ export {
 } from './answers/index.ts';
 export { explainProvider } from './explain-provider.ts';
 export { describeChanges, LearnedParameters, type ParameterChanges } from './learned-parameters.ts';
+export { findReset, readLimit, readUntil } from './limits/limit-words.ts';
+export type { ReadingPlace } from './limits/reset-times.ts';
 export type { Admission, CallHold, CallPermit } from './model-call.ts';
 export { modelLabels } from './model-labels.ts';
 export { ProviderThrottle } from './provider-throttle.ts';

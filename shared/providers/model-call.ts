@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PriorityBand } from '../tasks/index.ts';
-import type { ProviderAnswer } from './answers/index.ts';
+import type { ProviderAnswer, Refusal } from './answers/index.ts';
 import type { Because, CallFlow, ThrottleBand, ThrottledModel } from './throttle-scripts.ts';
 
 /** A call of a model to admit. */
@@ -55,6 +55,9 @@ export interface CallReport extends ProviderAnswer {
   /** Until its answer began, ms; 0 when none did. */
   readonly beganAfterMs?: number | undefined;
 }
+
+/** What came of a program that calls its provider itself. */
+export type RunReport = { readonly kind: 'answered' | 'unknown' } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** Names sort by precedence: later calls of attempts before first ones, then by arrival. */
 export function permitName({ isFirst, place }: ModelCall, nowMs: number): string {

@@ -11,6 +11,7 @@ import {
   flowOf,
   type ModelCall,
   permitName,
+  type RunReport,
   type WaitingPlace,
 } from './model-call.ts';
 import { modelLabels } from './model-labels.ts';
@@ -99,6 +100,15 @@ export class ProviderThrottle {
     const sent =
       sentAt === undefined ? {} : { sentAgoMs: Math.round(clock.monotonic() - sentAt), beganAfterMs: Math.round(beganAfterMs ?? 0) };
     return await this.#report(permit, { ...readLimits(report, clock.now()), used: tokens, isAnswered, block, ...sent });
+  }
+
+  /**
+   * Ends the run of a program that calls its provider itself, or says what came of it so far. Resolves with how its task waits when the
+   * provider refused it, else with null. Never rejects.
+   */
+  async reportRun(permit: CallPermit, end: RunReport): Promise<CallHold | null> {
+    if (end.kind === 'unknown') return await this.#report(permit, { isUnused: true });
+    return await this.#report(permit, end.kind === 'refused' ? { block: end.refusal } : { isAnswered: true });
   }
 
   /** The task of a call that had to wait goes on otherwise, and leaves its place to others. Never rejects. */

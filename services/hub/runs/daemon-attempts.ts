@@ -3,6 +3,7 @@ import type { AgentResult, HubSettings } from '#shared/config/index.ts';
 import { type AttemptName, attemptKey, type HubMessageToSend } from '#shared/daemons/index.ts';
 import { executeTicket, type ExecuteTicketParts, type Execution } from '#shared/execution/index.ts';
 import { readState, type SettleAnswer, type TicketClaim } from '#shared/ledger/index.ts';
+import { programAccount } from '#shared/providers/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
 import { type NamedAttempts, type Reattached, Reattachment, type ReattachmentOptions } from './reattachment.ts';
 import { ReceivedResults } from './received-results.ts';
@@ -148,7 +149,11 @@ export class DaemonAttempts {
     this.#cpuIntensive += isIntensive;
     this.#changes += 1;
     try {
-      return await attempt.run();
+      // What runs already was admitted at the hub before.
+      if (execution.isResumed) return await attempt.run();
+      const { task, isOperators } = run;
+      const account = programAccount({ agent: task.agent, tenant: task.tenant, isOperators });
+      return await execution.account.run(account, (onProvider) => attempt.run(onProvider));
     } finally {
       this.#cpuIntensive -= isIntensive;
       this.#attempts.delete(key);

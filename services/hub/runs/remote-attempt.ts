@@ -4,7 +4,7 @@ import type { DaemonMessage, HubMessageToSend } from '#shared/daemons/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import type { Execution, StopReason } from '#shared/execution/index.ts';
 import { executeMessage } from './execute-message.ts';
-import { resultOf, usesOf } from './read-report.ts';
+import { failureOf, resultOf, usesOf } from './read-report.ts';
 
 export interface RemoteAttemptOptions {
   run: AgentRun;
@@ -34,6 +34,7 @@ export class RemoteAttempt {
   #isAccepted: boolean;
   #isOver = false;
   #hasResult = false;
+  #onProvider: () => void = () => undefined;
   #graceTimer: NodeJS.Timeout | undefined;
   #resendTimer: NodeJS.Timeout | undefined;
 
@@ -58,9 +59,10 @@ export class RemoteAttempt {
     return this.#isAccepted && !this.#hasResult ? (this.#cancel?.reason ?? null) : null;
   }
 
-  /** Runs to the daemon's result. Rejects as runners of agents do. */
-  async run(): Promise<AgentResult> {
+  /** Runs to the daemon's result. Calls `onProvider` when its program's provider answers. Rejects as runners of agents do. */
+  async run(onProvider: () => void = () => undefined): Promise<AgentResult> {
     const { run, execution, resendMs } = this.#options;
+    this.#onProvider = onProvider;
     const { attempt } = execution;
     try {
       if (!this.#isAccepted) this.#execute = await executeMessage(run, execution);
@@ -122,6 +124,7 @@ export class RemoteAttempt {
       case 'task.progress':
         return run.context.progress(report.note, report.percent ?? undefined);
       case 'task.usage':
+        this.#onProvider();
         return execution.usage.reportTotal(usesOf(report.usage));
       case 'task.output':
         return this.#write(report);
@@ -141,10 +144,9 @@ export class RemoteAttempt {
     execution.output.writeEntry(seq, text);
   }
 
-  #fail({ error, usage }: DaemonMessage<'task.failed'>): void {
-    const { code, message, details, retryable } = error;
-    if (usage) this.#options.execution.usage.endTotal(usesOf(usage));
-    this.#ended.reject(new TaskFailure(code, message, { ...(details ? { details } : {}), isFinal: retryable === false }));
+  #fail(report: DaemonMessage<'task.failed'>): void {
+    if (report.usage) this.#options.execution.usage.endTotal(usesOf(report.usage));
+    this.#ended.reject(failureOf(report, Date.now()));
   }
 
   #stop(stop: StopReason): void {

@@ -7,7 +7,12 @@ import type { AttemptUser, UserSource } from './users/attempt-users.ts';
 import type { TenantTurn } from './users/tenant-turn.ts';
 
 /** What a command needs of an attempt. */
-export interface CommandRun extends Pick<AgentRun<DefinitionOf<'command'>>, 'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files'> {
+export interface CommandRun extends Pick<
+  AgentRun<DefinitionOf<'command'>>,
+  'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files' | 'reportTotal'
+> {
+  /** Called when the program's provider answers: nothing limits its account now. */
+  readonly onProvider?: () => void;
   readonly context: Pick<AgentContext, 'signal' | 'write' | 'progress' | 'reportUsage' | 'input' | 'log' | 'trace'>;
 }
 

@@ -2,11 +2,12 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AgentResult, commandSettingsSchema } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import type { AgentEnvironment, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
+import { programAccount, type ProviderAccount } from '../../providers/index.ts';
+import type { AgentEnvironment, AgentRun, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { secretValues } from '../redactor.ts';
 import { trackCommands } from './processes/attempt-processes.ts';
 import { openCgroups } from './processes/cgroup.ts';
-import { commandOf, sandboxOf } from './command-line.ts';
+import { commandOf, presetOf, sandboxOf } from './command-line.ts';
 import { findProgramProblem } from './program-file.ts';
 import { runCommand } from './run-command.ts';
 import { readVariables } from './command-environment.ts';
@@ -20,13 +21,31 @@ type CommandRunnerOptions = CommandEnvironment & Pick<AgentRunnersOptions, 'flee
 
 /** Agents that are programs: the prompt on their stdin, their stdout is the output. */
 export const command: KindOfAgent<DefinitionOf<'command'>> = {
-  openRunner: openCommandRunner,
+  openRunner: (options) => {
+    const runProgram = openCommandRunner(options);
+    return (run) =>
+      run.account === undefined
+        ? runProgram(run)
+        : run.account.run(accountOfProgram(run, options.readSecret), (onProvider) => runProgram({ ...run, onProvider }));
+  },
   check: checkCommand,
   secretsOf: ({ passEnv = [], env }, readVariable) => {
     const passed = Object.fromEntries(passEnv.map((name) => [name, readVariable(name)]));
     return secretValues({ ...passed, ...env });
   },
 };
+
+/** Whose limits the program meets: those of what a known one signs in with, else of the agent. */
+function accountOfProgram(
+  { task, definition, isOperators }: AgentRun<DefinitionOf<'command'>>,
+  readSecret: AgentEnvironment['readSecret'],
+): ProviderAccount {
+  const { preset: program } = definition;
+  const variables: Readonly<Record<string, string>> = { ...readVariables(definition, readSecret), ...definition.env };
+  const secrets = (presetOf(definition)?.signIn ?? []).flatMap((name) => variables[name] ?? []);
+  const signIn = program === undefined ? undefined : { program, secrets };
+  return programAccount({ agent: task.agent, tenant: task.tenant, isOperators, signIn });
+}
 
 /** Makes the runner of commands of one process, which needs nothing else of a fleet. */
 export function openCommandRunner({

@@ -13,47 +13,101 @@ export interface OutputReader {
   readonly end: () => AgentResult;
   /** How many messages it says that it has answered. */
   readonly answered: () => number;
+  /** Whether it wrote anything that is output. */
+  readonly hasText: () => boolean;
+}
+
+/** Receives what the events of a transcript mean for the run. */
+export interface TranscriptListener {
+  /** It has answered. */
+  readonly onAnswer: () => void;
+  /** It works, also after it has answered. */
+  readonly onWork: () => void;
+  /** Its provider answers. */
+  readonly onProvider: () => void;
 }
 
 /** Without a transcript the text is the output; of a transcript each line is an event, and its answer is the last message. */
-export function openOutput({ context }: CommandRun, transcript: Transcript | undefined): OutputReader {
-  if (transcript === undefined) return { write: context.write, end: () => ({}), answered: () => 0 };
-  let pieces: string[] = [];
-  let length = 0;
+export function openOutput(run: CommandRun, transcript: Transcript | undefined, listener: TranscriptListener): OutputReader {
+  const { context } = run;
+  let hasText = false;
+  const write = (text: string): void => {
+    hasText ||= text.trim() !== '';
+    context.write(text);
+  };
+  if (transcript === undefined) return { write, end: () => ({}), answered: () => 0, hasText: () => hasText };
   let answered = 0;
-  const apply = (event: TranscriptEvent): void => {
-    if (event.kind === 'text') context.write(event.text);
-    if (event.kind === 'note') context.progress(event.note);
-    if (event.kind === 'usage') context.reportUsage(event.usage);
-    if (event.kind === 'answered') answered += 1;
+  const onAnswer = (): void => {
+    answered += 1;
+    listener.onAnswer();
   };
-  const add = (text: string): void => {
-    length += text.length;
-    if (length <= MAX_LINE) pieces.push(text);
-    else pieces = [];
-  };
-  const endLine = (): void => {
-    const line = pieces.join('');
-    [pieces, length] = [[], 0];
-    if (line !== '') transcript.read(line).forEach(apply);
-  };
+  const lines = splitLines((line) => {
+    for (const event of transcript.read(line)) applyEvent({ ...run, context: { ...context, write } }, event, { ...listener, onAnswer });
+  });
   return {
-    write: (text) => {
-      const [first = '', ...lines] = text.split('\n');
-      add(first);
-      for (const line of lines) {
-        endLine();
-        add(line);
-      }
-    },
+    write: lines.write,
     end: () => {
-      endLine();
+      lines.end();
       const { failure, ...answer } = transcript.end();
       if (failure !== undefined) throw failure;
       return answer;
     },
     answered: () => answered,
+    hasText: () => hasText,
   };
+}
+
+function applyEvent(
+  { context, reportTotal }: CommandRun,
+  event: TranscriptEvent,
+  { onAnswer, onWork, onProvider }: TranscriptListener,
+): void {
+  switch (event.kind) {
+    case 'text':
+      context.write(event.text);
+      break;
+    case 'note':
+      context.progress(event.note);
+      break;
+    case 'usage':
+      context.reportUsage(event.usage);
+      if (event.usage.outputTokens > 0) onProvider();
+      break;
+    case 'total':
+      reportTotal?.(event.usage);
+      break;
+    case 'working':
+      onProvider();
+      break;
+    case 'answered':
+      return onAnswer();
+  }
+  if (!('isStray' in event)) onWork();
+}
+
+/** Calls `read` with each line that is not empty; of one that is too long nothing is read. */
+function splitLines(read: (line: string) => void): { write: (text: string) => void; end: () => void } {
+  let pieces: string[] = [];
+  let length = 0;
+  const add = (text: string): void => {
+    length += text.length;
+    if (length <= MAX_LINE) pieces.push(text);
+    else pieces = [];
+  };
+  const end = (): void => {
+    const line = pieces.join('');
+    [pieces, length] = [[], 0];
+    if (line !== '') read(line);
+  };
+  const write = (text: string): void => {
+    const [first = '', ...lines] = text.split('\n');
+    add(first);
+    for (const line of lines) {
+      end();
+      add(line);
+    }
+  };
+  return { write, end };
 }
 
 /** Passes on the program's output until its pipe closes. Resolves with the error of `write`, which ends the program. */

@@ -4,6 +4,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { tmpdir } from 'node:os';
 import { type AttemptFolder, openAttemptFolder } from './folder/attempt-folder.ts';
 import { commandOf, fillSandbox, presetOf, sandboxOf } from './command-line.ts';
+import { CommandWatch } from './command-watch.ts';
 import { createMark } from './processes/attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
 import { openOutput, type OutputReader, readText } from './read-output.ts';
@@ -12,16 +13,18 @@ import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts'
 import { type CommandEnd, startFailure } from './spawn-command.ts';
 import type { AttemptUser } from './users/attempt-users.ts';
 import { type RunningCommand, startCommand } from './start-command.ts';
-import { reportUsageLines } from './usage-lines.ts';
+import { findLimitIn, zoneOf } from './command-limit.ts';
+import { readStderrLines, type ReportedLimit } from './stderr-lines.ts';
 
 /**
  * Runs a program with the prompt on its stdin; what it writes to stdout is the output, as it comes, or with a `preset` events of a transcript.
- * Lines of stderr report usage. With `takesInput` its stdin stays open for messages, see `feedCommand`.
+ * Lines of stderr report usage and limits. A program that has answered and does not end is ended. With `takesInput` its stdin stays open for messages, see `feedCommand`.
  * It sees PATH, LANG, `passEnv`, `env`, what `buildEnvironment` adds, and nothing else of this process's environment.
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards. Before the start the
  * task's files come into `in`; after a good end what lies in `out` becomes the task's. Where attempts have users of their own, this process does
  * nothing in that folder once the program's user may enter it.
- * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), RESOURCE_NOT_FOUND when there
+ * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), COMMAND_SILENT after
+ * `silenceMs` without a word, PROVIDER_QUOTA or THROTTLED when its account has nothing left, RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.
  * Nothing that it started is left when this settles, as far as `AttemptProcesses` can find it.
  */
@@ -74,27 +77,59 @@ async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptio
   const { context } = run;
   const { signal } = context;
   const command = await startCommand(run, options, place);
-  const output = openOutput(run, presetOf(run.definition)?.openTranscript());
-  const stderr = keepTail(command.stderr, options.settings.maxStderrBytes);
-  reportUsageLines(command.stderr, context);
+  const watch = new CommandWatch(command, run, options.settings);
+  const read = openReaders(run, options, { command, watch });
+  const { output } = read;
   signal.addEventListener('abort', command.stop, { once: true });
   try {
-    const read = readText(command, (text) => signal.aborted || output.write(text));
+    const written = readText(command, (text) => signal.aborted || output.write(text));
     const fed = run.definition.takesInput === true ? feed(run, command, output) : undefined;
-    const failure = await read;
+    void fed?.catch(() => undefined).then(() => watch.feedEnded());
+    const failure = await written;
     const end = await command.ended;
-    signal.throwIfAborted();
+    const ended = watch.ended ?? (output.answered() > 0 && isLate(signal) ? 'answered' : null);
+    if (ended !== 'answered') signal.throwIfAborted();
     if (failure !== undefined) throw failure;
     await fed;
     assertLimits(run, options, { ...end, breach: command.breach() });
-    return readAnswer(run, end, output);
+    return readAnswer(run, output, { ...end, ended, ...read.words() });
   } finally {
+    watch.close();
     signal.removeEventListener('abort', command.stop);
-    if (stderr() !== '') run.diagnose({ stderr: stderr() });
+    const { stderr } = read.words();
+    if (stderr !== '') run.diagnose({ stderr });
     const left = await command.finish();
     await endSandbox(place, run, options);
     if (left.length > 0) context.log.warn({ event: 'command.processes-left', pids: left }, 'processes of a command could not be ended');
   }
+}
+
+interface Readers {
+  readonly output: OutputReader;
+  /** What its stderr said so far. */
+  readonly words: () => Pick<RunEnd, 'limit' | 'zone' | 'stderr'>;
+}
+
+/** What is made of what the program writes, as it comes. */
+function openReaders(
+  run: CommandRun,
+  { variables, settings }: CommandOptions,
+  { command, watch }: { command: RunningCommand; watch: CommandWatch },
+): Readers {
+  const zone = zoneOf(run.definition, variables);
+  const output = openOutput(run, presetOf(run.definition)?.openTranscript(zone), {
+    onAnswer: () => watch.answer(),
+    onWork: () => watch.work(),
+    onProvider: () => run.onProvider?.(),
+  });
+  const stderr = keepTail(command.stderr, settings.maxStderrBytes);
+  let limit: ReportedLimit | null = null;
+  const onLimit = (reported: ReportedLimit): void => {
+    limit = reported;
+    watch.answer();
+  };
+  readStderrLines(command.stderr, run.context, { onLimit, zone });
+  return { output, words: () => ({ limit, zone, stderr: stderr() }) };
 }
 
 /** Ends what a sandbox has started elsewhere, as a container of a daemon. Never rejects. */
@@ -122,12 +157,40 @@ function assertLimits(
   throw limitFailure(commandOf(definition).program, limit, limitsOf(definition, settings));
 }
 
-/** What a program reports of its failure says more than its exit code. */
-function readAnswer({ definition }: CommandRun, end: CommandEnd, output: OutputReader): AgentResult {
+/** Whether the attempt was stopped because it took too long. */
+function isLate({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
+}
+
+interface RunEnd extends CommandEnd {
+  /** Why its watch ended it. */
+  readonly ended: CommandWatch['ended'];
+  /** The limit that it has reported, if any. */
+  readonly limit: ReportedLimit | null;
+  readonly zone: string;
+  /** The end of its stderr. */
+  readonly stderr: string;
+}
+
+/** What a program reports of its failure says more than its exit code, and one that was ended after its answer has none of its own. */
+function readAnswer(run: CommandRun, output: OutputReader, end: RunEnd): AgentResult {
+  const { definition } = run;
   if (end.spawnCode !== undefined) throw describeEnd(definition, end);
   const answer = output.end();
-  if (end.exitCode !== 0) throw describeEnd(definition, end);
-  return answer;
+  const isGood = end.ended === 'answered' ? output.answered() > 0 : end.ended === null && end.exitCode === 0;
+  if (isGood && (end.limit === null || output.hasText())) return answer;
+  const limit = findLimitIn(commandOf(definition).program, end);
+  if (limit !== null) throw limit;
+  if (end.ended === 'silent') throw silenceFailure(definition);
+  throw describeEnd(definition, end);
+}
+
+function silenceFailure(definition: CommandRun['definition']): TaskFailure {
+  const { silenceMs = 0 } = definition;
+  const { program } = commandOf(definition);
+  return new TaskFailure('COMMAND_SILENT', `"${program}" wrote nothing for ${silenceMs} ms (silenceMs), and was ended`, {
+    details: { silenceMs },
+  });
 }
 
 /** Feeds the program until it ends. What goes wrong with that ends it too. */

@@ -151,6 +151,8 @@ export const commandSettingsSchema = z.strictObject({
   folder: z.string().min(1).optional(),
   /** Between SIGTERM and SIGKILL. Keep it under `worker.cancelGraceMs`. */
   killGraceMs: int(2000, 0),
+  /** A coding agent that has answered is ended after so long, if it does not end by itself: its tools may hold it open. */
+  answeredMs: int(3000, 10),
   /** How long killed processes may take to be gone before the attempt ends without them. */
   endMs: int(5000),
   /** Between two reads of what running programs have started: what leaves them later is known by it. */

@@ -14,6 +14,7 @@ export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly details?: Record<string, unknown> | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 export function failureOfStop(stop: StopReason): Failure {
@@ -43,7 +44,8 @@ export function failureOfError(error: unknown): Failure {
     typeof error.code === 'string' &&
     CODE.test(error.code)
   ) {
-    return { code: error.code, message, details: error instanceof TaskFailure ? error.details : undefined };
+    const retryAfterMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
+    return { code: error.code, message, details: error instanceof TaskFailure ? error.details : undefined, retryAfterMs };
   }
   return { code: 'AGENT_ERROR', message };
 }

@@ -108,6 +108,10 @@ export class AttemptRun {
         onChange();
       },
       reportUsage: (usage) => this.#reportUsage(readUsage(usage)),
+      reportTotal: (usage) => {
+        this.#total = [];
+        this.#reportUsage(readUsage(usage));
+      },
       input: () => {
         this.#arrived = Promise.withResolvers();
         return Promise.resolve(this.#inputs.splice(0));

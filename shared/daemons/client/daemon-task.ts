@@ -47,6 +47,8 @@ export interface DaemonContext {
   readonly progress: (note?: string, percent?: number) => void;
   /** Adds what was used of one model since the last report. Where the answer has a `usage`, that is the total and stands for all reports. */
   readonly reportUsage: (usage: AgentUsage) => void;
+  /** Replaces what was reported by all that was used so far. */
+  readonly reportTotal: (usage: AgentUsage) => void;
   /** Takes the messages that arrived since the last call, oldest first. */
   readonly input: () => Promise<readonly AgentInput[]>;
   /** Resolves once `input` has something to give, which may be at once. */

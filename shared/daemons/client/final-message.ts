@@ -31,8 +31,14 @@ export function completedMessage(
   };
 }
 
-export function failedMessage({ code, message, details }: Failure, { name, usage }: FinalMessageOptions): FinalMessage {
-  const error = { code, message, retryable: classifyFailure(code) !== 'permanent', ...(details === undefined ? {} : { details }) };
+export function failedMessage({ code, message, details, retryAfterMs }: Failure, { name, usage }: FinalMessageOptions): FinalMessage {
+  const error = {
+    code,
+    message,
+    retryable: classifyFailure(code) !== 'permanent',
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
   return { type: 'task.failed', ...name, error, ...usageField(usage) };
 }
 

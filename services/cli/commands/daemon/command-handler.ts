@@ -24,8 +24,9 @@ export function commandHandler({ commands, fallback, runCommand, warn }: Command
       });
     } catch (error) {
       if (!(error instanceof TaskFailure) || stderr === undefined) throw error;
-      const { code, message, details } = error;
-      throw new TaskFailure(code, message, { details: { ...details, stderr }, cause: error });
+      const { code, message, details, retryAfterMs } = error;
+      const later = retryAfterMs === undefined ? {} : { retryAfterMs };
+      throw new TaskFailure(code, message, { details: { ...details, stderr }, cause: error, ...later });
     }
   };
 }
@@ -53,6 +54,7 @@ function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: stri
     },
     context: { ...context, log: logTo(warn) },
     inputArrived: context.inputArrived,
+    reportTotal: context.reportTotal,
     files: {
       bringIn: async (folder) => {
         for (const attachment of task.attachments) await context.download(attachment, join(folder, basename(attachment.name)));

@@ -18,6 +18,7 @@ export interface DaemonFlags {
   readonly cwd?: string;
   readonly passEnv?: readonly string[];
   readonly takesInput?: boolean;
+  readonly silenceMs?: number;
   readonly dataDir?: string;
   readonly printService?: ServiceKind;
 }
@@ -49,6 +50,7 @@ export function addDaemonCommand(program: Command, contextOf: ContextOf): void {
     .option('--cwd <folder>', 'run every command here (default: a folder of its own, removed afterwards)')
     .option('--pass-env <list>', 'variables that commands may see, such as HOME,OPENAI_API_KEY; PATH and LANG they see anyway', parseNames)
     .option('--takes-input', "write messages for a running task to the command's stdin, a line each")
+    .option('--silence-ms <ms>', 'end a command that writes nothing for so long (default: no bound)', parseCount)
     .option('--data-dir <folder>', 'where results wait for the hub (default: one per hub and token in ~/.muster/daemons)')
     .addOption(new Option('--print-service <kind>', 'print a unit that runs this daemon as a service').choices(SERVICE_KINDS))
     .addHelpText('after', EXAMPLES)

@@ -1,5 +1,6 @@
 import type { AgentUsage } from '../../../config/index.ts';
-import { noteEvent, type Preset, type Transcript, type TranscriptEvent } from './preset.ts';
+import type { TaskFailure } from '../../../errors/index.ts';
+import { noteEvent, type Preset, reportedFailure, type Transcript, type TranscriptEvent } from './preset.ts';
 
 /** Aider with one message, whose output is text for people. */
 export const aider: Preset = {
@@ -14,6 +15,7 @@ export const aider: Preset = {
     '--message-file',
     '{promptFile}',
   ],
+  signIn: ['HOME', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_API_BASE', 'OPENROUTER_API_KEY', 'GEMINI_API_KEY', 'DEEPSEEK_API_KEY'],
   openTranscript,
 };
 
@@ -24,16 +26,28 @@ const NOTE =
 const USAGE =
   /^Tokens: (?<sent>[\d.]+k?) sent,(?:.*? (?<hit>[\d.]+k?) cache hit,)?.*? (?<received>[\d.]+k?) received\.(?: Cost: \$(?<cost>[\d.]+) message)?/;
 
-function openTranscript(): Transcript {
+/** It tries again, and answers in the end or does not. */
+const REFUSED =
+  /^(?:litellm\.\w*RateLimitError\b|The API provider has rate limited you\b|litellm\.\w*Error\b.*\b(?:quota|credit balance|usage limit)\b)/i;
+
+function openTranscript(zone: string): Transcript {
   let model: string | undefined;
+  let failure: TaskFailure | undefined;
   return {
     read: (line): TranscriptEvent[] => {
       model = MODEL.exec(line)?.[1] ?? model;
       const usage = readUsage(line, model);
-      if (usage !== null) return [{ kind: 'usage', usage }];
+      if (usage !== null) {
+        failure = undefined;
+        return [{ kind: 'usage', usage }, { kind: 'answered' }];
+      }
+      if (REFUSED.test(line)) {
+        failure = reportedFailure({ message: line, status: 429, zone });
+        return [noteEvent(line)];
+      }
       return NOTE.test(line) ? [noteEvent(line)] : [{ kind: 'text', text: `${line}\n` }];
     },
-    end: () => ({}),
+    end: () => (failure === undefined ? {} : { failure }),
   };
 }
 

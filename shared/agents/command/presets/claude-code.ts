@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import type { AgentUsage } from '../../../config/index.ts';
 import type { TaskFailure } from '../../../errors/index.ts';
-import { amount, noteEvent, parseEvent, plainText, type Preset, reportedFailure, type Transcript, type TranscriptEvent } from './preset.ts';
+import { readUntil } from '../../../providers/index.ts';
+import {
+  amount,
+  limitFailure,
+  noteEvent,
+  parseEvent,
+  placeIn,
+  plainText,
+  type Preset,
+  reportedFailure,
+  type Transcript,
+  type TranscriptEvent,
+} from './preset.ts';
 
 /** Claude Code in print mode, with its stream of JSON. */
 export const claudeCode: Preset = {
@@ -9,6 +21,7 @@ export const claudeCode: Preset = {
   options: ['-p', '--output-format', 'stream-json', '--include-partial-messages', '--verbose'],
   inputOptions: ['--input-format', 'stream-json'],
   env: { DISABLE_AUTOUPDATER: '1' },
+  signIn: ['HOME', 'CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
   encodeMessage: (text) => JSON.stringify({ type: 'user', message: { role: 'user', content: text } }),
   openTranscript,
 };
@@ -25,7 +38,9 @@ const block = z.looseObject({
   name: z.string().optional(),
   input: z.record(z.string(), z.unknown()).optional(),
 });
-const message = z.object({ id: z.string().optional(), model: z.string().optional(), content: z.array(block).catch([]) });
+const messageSchema = z.object({ id: z.string().optional(), model: z.string().optional(), content: z.array(block).catch([]) });
+/** A window of its account's limits. `overageStatus` says what could be bought besides, and no more. */
+const limitWindow = z.object({ status: z.string().optional(), resetsAt: z.unknown().optional() });
 const fromSubagent = { parent_tool_use_id: z.string().nullish() };
 
 const eventSchema = z.discriminatedUnion('type', [
@@ -36,7 +51,7 @@ const eventSchema = z.discriminatedUnion('type', [
     error_status: z.number().nullish(),
     error: z.string().nullish(),
   }),
-  z.object({ type: z.literal('assistant'), message, ...fromSubagent }),
+  z.object({ type: z.literal('assistant'), message: messageSchema, ...fromSubagent }),
   z.object({
     type: z.literal('stream_event'),
     event: z.looseObject({
@@ -47,6 +62,7 @@ const eventSchema = z.discriminatedUnion('type', [
     }),
     ...fromSubagent,
   }),
+  z.object({ type: z.literal('rate_limit_event'), rate_limit_info: limitWindow.optional(), ...limitWindow.shape }),
   z.object({
     type: z.literal('result'),
     subtype: z.string(),
@@ -55,6 +71,8 @@ const eventSchema = z.discriminatedUnion('type', [
     errors: z.array(z.string()).catch([]),
     api_error_status: z.number().nullish(),
     total_cost_usd: amount,
+    /** Of this result alone; versions without `modelUsage` say no more. */
+    usage: tokens.partial().catch({}).default({}),
     modelUsage: z
       .record(
         z.string(),
@@ -72,6 +90,9 @@ interface State {
   answers: string[];
   usage: AgentUsage | undefined;
   failure: TaskFailure | undefined;
+  /** Why its account was refused; `untilMs` is null where that is not said. */
+  limit: { untilMs: number | null } | undefined;
+  readonly zone: string;
   /** The main one; small tasks of its own it gives to others. */
   model: string | undefined;
   /** Of the call that goes on, its model and input; its output comes at its end. */
@@ -80,25 +101,36 @@ interface State {
   hasParts: boolean;
 }
 
-function openTranscript(): Transcript {
-  const state: State = { answers: [], usage: undefined, failure: undefined, model: undefined, call: undefined, hasParts: false };
+function openTranscript(zone: string): Transcript {
+  const nothing = { usage: undefined, failure: undefined, limit: undefined, model: undefined, call: undefined };
+  const state: State = { ...nothing, answers: [], hasParts: false, zone };
   return {
     read: (line) => {
       const event = parseEvent(eventSchema, line);
       return event === null ? plainText(line) : readEvent(state, event);
     },
-    end: () => ({
-      ...(state.answers.length === 0 ? {} : { output: state.answers.join('\n\n') }),
-      ...(state.usage === undefined ? {} : { usage: state.usage }),
-      ...(state.failure === undefined ? {} : { failure: state.failure }),
-    }),
+    end: () => {
+      const failure = failureOf(state);
+      return {
+        ...(state.answers.length === 0 ? {} : { output: state.answers.join('\n\n') }),
+        ...(state.usage === undefined ? {} : { usage: state.usage }),
+        ...(failure === undefined ? {} : { failure }),
+      };
+    },
   };
+}
+
+/** What the program says of its limit in an event is exact, and what it says of it in words may have no time. */
+function failureOf({ failure, limit, answers }: State): TaskFailure | undefined {
+  if (limit === undefined || (failure === undefined && answers.length > 0)) return failure;
+  return limitFailure(failure?.message ?? 'The account has reached its limit', limit);
 }
 
 function readEvent(state: State, event: Event): TranscriptEvent[] {
   if (event.type === 'system') return readSystem(state, event);
   if (event.type === 'assistant') return readMessage(state, event);
   if (event.type === 'stream_event') return readPart(state, event);
+  if (event.type === 'rate_limit_event') return readWindow(state, event);
   return readResult(state, event);
 }
 
@@ -106,6 +138,15 @@ function readSystem(state: State, { subtype, model, error, error_status: status 
   if (subtype === 'init') state.model = model;
   if (subtype !== 'api_retry') return [];
   return [noteEvent(`The provider is called again: ${[error, status].filter(Boolean).join(' ') || 'no answer'}`)];
+}
+
+/** Each window has an event of its own, and calls go when the last of those that refuse is over. */
+function readWindow(state: State, event: EventOf<'rate_limit_event'>): TranscriptEvent[] {
+  const { status, resetsAt } = event.rate_limit_info ?? event;
+  if (status !== 'rejected') return [];
+  const untilMs = readUntil(resetsAt, placeIn(state.zone));
+  state.limit = { untilMs: Math.max(untilMs ?? 0, state.limit?.untilMs ?? 0) || null };
+  return [noteEvent('The limit of the account is reached')];
 }
 
 function readMessage(state: State, { message: { content }, parent_tool_use_id: parent }: EventOf<'assistant'>): TranscriptEvent[] {
@@ -144,22 +185,52 @@ function readCallEnd(state: State, outputTokens: number): TranscriptEvent[] {
 }
 
 function readResult(state: State, event: EventOf<'result'>): TranscriptEvent[] {
-  const { subtype, is_error: isError, result, errors, api_error_status: status, total_cost_usd: dollars, modelUsage } = event;
-  const all = Object.values(modelUsage);
-  const cached = sum(all.map((used) => used.cacheReadInputTokens));
-  if (all.length > 0) {
-    state.usage = {
-      inputTokens: cached + sum(all.map((used) => used.inputTokens + used.cacheCreationInputTokens)),
-      outputTokens: sum(all.map((used) => used.outputTokens)),
-      cachedInputTokens: cached,
-      ...(dollars > 0 ? { costMicroUsd: Math.round(dollars * 1e6) } : {}),
-      ...(state.model === undefined ? {} : { model: state.model }),
-    };
+  const usage = usageOfResult(state, event);
+  state.usage = usage ?? state.usage;
+  state.failure = failureOfResult(state, event);
+  if (state.failure === undefined) {
+    state.limit = undefined;
+    if (event.result !== undefined) state.answers.push(event.result);
   }
-  const failed = isError || subtype !== 'success';
-  state.failure = failed ? reportedFailure(result ?? (errors.join('; ') || subtype), status) : undefined;
-  if (!failed && result !== undefined) state.answers.push(result);
-  return [{ kind: 'answered' }];
+  return [...(usage === undefined ? [] : [{ kind: 'total', usage } as const]), { kind: 'answered' }];
+}
+
+function failureOfResult(
+  { zone }: State,
+  { subtype, is_error: isError, result, errors, api_error_status: status }: EventOf<'result'>,
+): TaskFailure | undefined {
+  const message = result ?? (errors.join('; ') || subtype);
+  const isGood = !isError && subtype === 'success' && !LIMIT_NOTICE.test(message);
+  return isGood ? undefined : reportedFailure({ message, status, zone });
+}
+
+/** What some versions answer with, as if it were an answer, when the account has reached its limit. */
+const LIMIT_NOTICE =
+  /^(?:claude ai usage limit reached\|\d+|[\w -]{0,30}limit reached\s*[∙·•].{0,80}|you[’']ve (?:hit|reached) your .{0,80})$/i;
+
+/** All that it has used: the sums of a later result include those before it. */
+function usageOfResult({ model }: State, { modelUsage, usage, total_cost_usd: dollars }: EventOf<'result'>): AgentUsage | undefined {
+  const all = Object.values(modelUsage);
+  if (all.length === 0 && dollars === 0) return undefined;
+  const of = {
+    input_tokens: sum(all.map((used) => used.inputTokens)),
+    cache_creation_input_tokens: sum(all.map((used) => used.cacheCreationInputTokens)),
+    cache_read_input_tokens: sum(all.map((used) => used.cacheReadInputTokens)),
+    output_tokens: sum(all.map((used) => used.outputTokens)),
+  };
+  const {
+    input_tokens: input = 0,
+    cache_creation_input_tokens: written = 0,
+    cache_read_input_tokens: cached = 0,
+    output_tokens: output = 0,
+  } = all.length === 0 ? usage : of;
+  return {
+    inputTokens: input + written + cached,
+    outputTokens: output,
+    cachedInputTokens: cached,
+    ...(dollars > 0 ? { costMicroUsd: Math.round(dollars * 1e6) } : {}),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 function sum(numbers: readonly number[]): number {

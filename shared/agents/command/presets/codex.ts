@@ -1,11 +1,23 @@
 import { z } from 'zod';
 import type { TaskFailure } from '../../../errors/index.ts';
-import { amount, noteEvent, parseEvent, plainText, type Preset, reportedFailure, type Transcript, type TranscriptEvent } from './preset.ts';
+import { readLimit } from '../../../providers/index.ts';
+import {
+  amount,
+  noteEvent,
+  parseEvent,
+  placeIn,
+  plainText,
+  type Preset,
+  reportedFailure,
+  type Transcript,
+  type TranscriptEvent,
+} from './preset.ts';
 
 /** The Codex CLI without a terminal, with its events as JSON. */
 export const codex: Preset = {
   program: 'codex',
   options: ['exec', '--json', '--skip-git-repo-check', '-'],
+  signIn: ['HOME', 'CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   openTranscript,
 };
 
@@ -37,10 +49,11 @@ interface State {
   /** Its last message; those before it say what it is about to do. */
   answer: string | undefined;
   failure: TaskFailure | undefined;
+  readonly zone: string;
 }
 
-function openTranscript(): Transcript {
-  const state: State = { answer: undefined, failure: undefined };
+function openTranscript(zone: string): Transcript {
+  const state: State = { answer: undefined, failure: undefined, zone };
   return {
     read: (line) => {
       const event = parseEvent(eventSchema, line);
@@ -55,11 +68,10 @@ function openTranscript(): Transcript {
 
 function readEvent(state: State, event: Event): TranscriptEvent[] {
   if (event.type === 'turn.failed') {
-    state.failure = failureOf(event.error.message);
-    return [];
+    state.failure = failureOf(event.error.message, state.zone);
+    return [{ kind: 'answered' }];
   }
-  // It goes on after most of these, as when it connects again.
-  if (event.type === 'error') return [noteEvent(event.message)];
+  if (event.type === 'error') return readError(state, event.message);
   if (event.type === 'turn.completed') {
     state.failure = undefined;
     const {
@@ -68,7 +80,8 @@ function readEvent(state: State, event: Event): TranscriptEvent[] {
       output_tokens: outputTokens,
       reasoning_output_tokens: reasoning,
     } = event.usage;
-    return [{ kind: 'usage', usage: { inputTokens, outputTokens, cachedInputTokens: cached, reasoningTokens: reasoning } }];
+    const usage = { inputTokens, outputTokens, cachedInputTokens: cached, reasoningTokens: reasoning };
+    return [{ kind: 'usage', usage }, { kind: 'answered' }];
   }
   return event.type === 'item.started' ? readStart(event.item) : readEnd(state, event.item);
 }
@@ -79,17 +92,24 @@ function readStart({ type, command, query, server, tool }: z.infer<typeof item>)
   return type === 'web_search' ? [noteEvent(`search: ${query ?? ''}`)] : [];
 }
 
+/** It goes on after most of these, as when it connects again; some versions end after a limit without any other event. */
+function readError(state: State, message: string): TranscriptEvent[] {
+  if (readLimit(message, placeIn(state.zone)) !== null) state.failure = failureOf(message, state.zone);
+  return [noteEvent(message)];
+}
+
 function readEnd(state: State, { type, text, message, changes }: z.infer<typeof item>): TranscriptEvent[] {
   if (type === 'agent_message' && text !== undefined) {
     state.answer = text;
-    return [{ kind: 'text', text: `${text}\n\n` }];
+    return [{ kind: 'working' }, { kind: 'text', text: `${text}\n\n` }];
   }
+  if (type === 'command_execution' || type === 'reasoning') return [{ kind: 'working' }];
   if (type === 'file_change') return changes.map(({ kind, path }) => noteEvent(`${kind}: ${path}`));
   return type === 'error' && message !== undefined ? [noteEvent(message)] : [];
 }
 
 /** The status is only in the text. */
-function failureOf(message: string): TaskFailure {
-  const status = /\bstatus:? (\d{3})\b/.exec(message)?.[1];
-  return reportedFailure(message, status === undefined ? null : Number(status));
+function failureOf(message: string, zone: string): TaskFailure {
+  const status = /\bstatus(?:_code)?\W{1,3}(\d{3})\b/.exec(message)?.[1];
+  return reportedFailure({ message, status: status === undefined ? null : Number(status), zone });
 }

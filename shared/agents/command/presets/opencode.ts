@@ -7,6 +7,7 @@ export const opencode: Preset = {
   program: 'opencode',
   options: ['run', '--format', 'json'],
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+  signIn: ['HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY', 'GEMINI_API_KEY'],
   openTranscript,
 };
 
@@ -20,6 +21,8 @@ const eventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('step_finish'),
     part: z.object({
+      /** Why the step ended; after `tool-calls` another one follows. */
+      reason: z.string().optional(),
       cost: amount,
       tokens: z.object({
         input: amount,
@@ -33,7 +36,14 @@ const eventSchema = z.discriminatedUnion('type', [
     type: z.literal('error'),
     error: z.looseObject({
       name: z.string().optional(),
-      data: z.looseObject({ message: z.string().optional(), statusCode: z.number().optional() }).optional(),
+      data: z
+        .looseObject({
+          message: z.string().optional(),
+          statusCode: z.number().optional(),
+          responseBody: z.string().optional().catch(undefined),
+          responseHeaders: z.record(z.string(), z.string()).optional().catch(undefined),
+        })
+        .optional(),
     }),
   }),
 ]);
@@ -45,10 +55,11 @@ interface State {
   /** The texts of its last step; steps before it call tools. */
   texts: string[];
   failure: TaskFailure | undefined;
+  readonly zone: string;
 }
 
-function openTranscript(): Transcript {
-  const state: State = { texts: [], failure: undefined };
+function openTranscript(zone: string): Transcript {
+  const state: State = { texts: [], failure: undefined, zone };
   return {
     read: (line) => {
       const event = parseEvent(eventSchema, line);
@@ -75,13 +86,18 @@ function readEvent(state: State, event: Event): TranscriptEvent[] {
     return [noteEvent([tool, outcome.error ?? outcome.title].filter(Boolean).join(': '))];
   }
   if (event.type === 'step_finish') return readStepEnd(event);
-  const { name = 'error', data } = event.error;
-  state.failure = reportedFailure(data?.message ?? name, data?.statusCode);
-  return [];
+  state.failure = failureOf(event, state.zone);
+  return [{ kind: 'answered' }];
+}
+
+function failureOf({ error: { name = 'error', data = {} } }: EventOf<'error'>, zone: string): TaskFailure {
+  const { message = name, statusCode: status, responseBody = '', responseHeaders: headers = {} } = data;
+  const named = Object.entries(headers).flatMap(([header, value]) => (/^retry-after/i.test(header) ? [`${header}: ${value}`] : []));
+  return reportedFailure({ message, status, more: [responseBody, ...named].join(' '), zone });
 }
 
 /** Its counts of input and output leave out what was cached and what was thought. */
-function readStepEnd({ part: { cost, tokens } }: EventOf<'step_finish'>): TranscriptEvent[] {
+function readStepEnd({ part: { reason, cost, tokens } }: EventOf<'step_finish'>): TranscriptEvent[] {
   const { input, output, reasoning, cache } = tokens;
   const usage = {
     inputTokens: input + cache.read + cache.write,
@@ -91,5 +107,6 @@ function readStepEnd({ part: { cost, tokens } }: EventOf<'step_finish'>): Transc
     // It writes 0 for models whose price it does not know.
     ...(cost > 0 ? { costMicroUsd: Math.round(cost * 1e6) } : {}),
   };
-  return [{ kind: 'usage', usage }];
+  const isLast = reason !== undefined && reason !== 'tool-calls';
+  return [{ kind: 'usage', usage }, ...(isLast ? [{ kind: 'answered' } as const] : [])];
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { AgentUsage } from '../../../config/index.ts';
 import { TaskFailure } from '../../../errors/index.ts';
+import { findReset, readLimit, type ReadingPlace } from '../../../providers/index.ts';
 import { truncate } from '../../../text/index.ts';
+import { toIso } from '../../../time/index.ts';
 
 /** How a known coding agent is started, and what its output means. */
 export interface Preset {
@@ -12,9 +14,12 @@ export interface Preset {
   /** Further ones when its stdin stays open for messages. */
   readonly inputOptions?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables that say who it is signed in as: where all that are set are the same, so is its account. */
+  readonly signIn: readonly string[];
   /** A message in the form that its stdin takes with `inputOptions`. */
   readonly encodeMessage?: (text: string) => string;
-  readonly openTranscript: () => Transcript;
+  /** `zone`: of times that the program writes without one. */
+  readonly openTranscript: (zone: string) => Transcript;
 }
 
 /** What one run of a coding agent has written so far. */
@@ -26,10 +31,15 @@ export interface Transcript {
 }
 
 export type TranscriptEvent =
-  | { readonly kind: 'text'; readonly text: string }
+  /** `isStray`: of a line that is none of its events. */
+  | { readonly kind: 'text'; readonly text: string; readonly isStray?: true }
   | { readonly kind: 'note'; readonly note: string }
   | { readonly kind: 'usage'; readonly usage: AgentUsage }
-  /** It has answered, and does nothing until another message comes. */
+  /** All that it has used so far, in place of the reports before. */
+  | { readonly kind: 'total'; readonly usage: AgentUsage }
+  /** Its provider answers: nothing limits it now. */
+  | { readonly kind: 'working' }
+  /** It has answered, or failed, and does nothing until another message comes. */
   | { readonly kind: 'answered' };
 
 export interface TranscriptEnd {
@@ -63,7 +73,7 @@ export function parseEvent<Schema extends z.ZodType>(schema: Schema, line: strin
 
 /** Text of a line that is no event: nothing that the program says is lost. */
 export function plainText(line: string): readonly TranscriptEvent[] {
-  return line.trim() === '' || line.trimStart().startsWith('{') ? [] : [{ kind: 'text', text: `${line}\n` }];
+  return line.trim() === '' || line.trimStart().startsWith('{') ? [] : [{ kind: 'text', text: `${line}\n`, isStray: true }];
 }
 
 const CODE_BY_STATUS: Readonly<Record<number, string>> = {
@@ -72,16 +82,37 @@ const CODE_BY_STATUS: Readonly<Record<number, string>> = {
   403: 'PERMISSION_DENIED',
   404: 'RESOURCE_NOT_FOUND',
   413: 'INVALID_INPUT',
-  429: 'THROTTLED',
 };
 
-/** A provider that is busy names no time here. */
-const THROTTLED_MS = 30_000;
+/** Statuses of a provider that takes no calls now; 529 is Anthropic's. */
+const BUSY: ReadonlySet<number> = new Set([429, 529]);
 
-/** The failure that a coding agent reports, by the HTTP status of its provider where it names one. */
-export function reportedFailure(message: string, status: number | null | undefined): TaskFailure {
+interface Reported {
+  readonly message: string;
+  /** Of its provider, where it names one. */
+  readonly status?: number | null | undefined;
+  /** Where else it may say until when, as the body of its provider's answer. */
+  readonly more?: string | undefined;
+  readonly zone: string;
+}
+
+/** The failure that a coding agent reports: a limit of its account, else by the HTTP status of its provider. */
+export function reportedFailure({ message, status = null, more = '', zone }: Reported): TaskFailure {
   const text = truncate(message.trim() || 'The coding agent reported an error', MAX_MESSAGE);
-  if (status === null || status === undefined) return new TaskFailure('COMMAND_FAILED', text);
-  const code = CODE_BY_STATUS[status] ?? (status === 529 ? 'THROTTLED' : 'PROVIDER_ERROR');
-  return new TaskFailure(code, text, { details: { status }, ...(code === 'THROTTLED' ? { retryAfterMs: THROTTLED_MS } : {}) });
+  const [all, place] = [`${message} ${more}`, placeIn(zone)];
+  const isBusy = status !== null && BUSY.has(status);
+  if (isBusy || readLimit(all, place) !== null) return limitFailure(text, { status, untilMs: findReset(all, place) });
+  if (status === null) return new TaskFailure('COMMAND_FAILED', text);
+  return new TaskFailure(CODE_BY_STATUS[status] ?? 'PROVIDER_ERROR', text, { details: { status } });
+}
+
+export function placeIn(zone: string): ReadingPlace {
+  return { nowMs: Date.now(), zone };
+}
+
+/** Ends an attempt whose account has nothing left; without a time its tasks wait until one of them gets through. */
+export function limitFailure(message: string, { untilMs, status = null }: { untilMs: number | null; status?: number | null }): TaskFailure {
+  const details = { ...(status === null ? {} : { status }), until: untilMs === null ? null : toIso(untilMs) };
+  if (untilMs === null) return new TaskFailure('THROTTLED', message, { details });
+  return new TaskFailure('PROVIDER_QUOTA', message, { details, retryAfterMs: Math.max(1, untilMs - Date.now()) });
 }
