@@ -13,8 +13,8 @@ const MAX_SLOTS = 10_000;
 export const daemonNameSchema = z
   .string()
   .regex(
-    /^(?!dmn_|\p{Zs})[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\u200d]{1,64}(?<!\p{Zs})$/u,
-    'expected at most 64 characters of one line, no space at its ends, and no "dmn_" in front',
+    /^(?!dmn_|\p{Zs})(?!.*[/\\])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\u200d]{1,64}(?<!\p{Zs})$/u,
+    'expected at most 64 characters of one line without slashes, no space at its ends, and no "dmn_" in front',
   );
 
 const shortText = z.string().min(1).max(200);

@@ -166,15 +166,25 @@ export class ConnectionWatch {
     else this.#beats.tick();
   }
 
-  /** Closes those whose token is gone, and narrows those whose registration was changed. */
-  async #checkAccess(connections: readonly { connection: DaemonConnection }[]): Promise<void> {
+  /** Closes those whose token is gone, and narrows those whose registration was changed. What one ran that is no more goes on elsewhere. */
+  async #checkAccess(connections: readonly Pick<ReadyConnection, 'connection' | 'daemon'>[]): Promise<void> {
     const registered = connections.map(({ connection }) => connection.daemon);
     const now = await readDaemons(this.#options, registered);
-    for (const [at, { connection }] of connections.entries()) {
+    for (const [
+      at,
+      {
+        connection,
+        daemon: { attempts },
+      },
+    ] of connections.entries()) {
       const daemon = now[at] ?? null;
-      if (daemon === null || isAccessGone(connection.daemon, daemon)) {
-        connection.socket.close(CLOSE_CODES.tokenGone, REASONS[CLOSE_CODES.tokenGone]);
-      } else connection.narrow(daemon);
+      if (daemon !== null && !isAccessGone(connection.daemon, daemon)) {
+        connection.narrow(daemon);
+        continue;
+      }
+      connection.socket.close(CLOSE_CODES.tokenGone, REASONS[CLOSE_CODES.tokenGone]);
+      // With another token the same daemon comes back to what it runs.
+      if (daemon?.enabled !== true) attempts.failAll('DAEMON_DISCONNECTED', 'The daemon was disabled or removed');
     }
   }
 }

@@ -15,7 +15,7 @@ export type HubExecutor = Omit<ExecuteTicketParts, 'isolation' | 'runIsolated' |
 
 export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot' | 'count'> {
   executor: HubExecutor;
-  settings: Pick<HubSettings, 'graceMs' | 'resendMs'>;
+  settings: Pick<HubSettings, 'graceMs' | 'resendMs' | 'acceptMs'>;
   /** Sends to the daemon, if it is connected. */
   send: (message: HubMessageToSend) => void;
   isConnected: () => boolean;
@@ -87,6 +87,11 @@ export class DaemonAttempts {
     for (const attempt of this.#attempts.values()) attempt.lose();
   }
 
+  /** The daemon may run nothing more: its attempts go on elsewhere at once. */
+  failAll(code: string, message: string): void {
+    for (const attempt of this.#attempts.values()) attempt.fail(code, message);
+  }
+
   /** Decides which of the attempts that the daemon names go on here. */
   async reattach(named: NamedAttempts): Promise<Reattached> {
     return await this.#reattachment.reattach(named);
@@ -138,10 +143,10 @@ export class DaemonAttempts {
 
   async #runAgent(run: AgentRun, execution: Execution): Promise<AgentResult> {
     const { settings, send, isConnected } = this.#options;
-    const { graceMs, resendMs } = settings;
+    const { graceMs, resendMs, acceptMs } = settings;
     const { id: taskId, token } = execution.attempt.ref;
     const key = attemptKey({ taskId, token });
-    const attempt = new RemoteAttempt({ run, execution, send, graceMs, resendMs });
+    const attempt = new RemoteAttempt({ run, execution, send, graceMs, resendMs, acceptMs });
     this.#attempts.set(key, attempt);
     this.#reattachment.onStarted(key);
     if (!isConnected()) attempt.lose();

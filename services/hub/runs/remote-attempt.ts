@@ -15,6 +15,8 @@ export interface RemoteAttemptOptions {
   graceMs: number;
   /** Between two sendings of what was not acknowledged. */
   resendMs: number;
+  /** How long the daemon may take to accept it while it is connected. Defaults to no bound. */
+  acceptMs?: number;
 }
 
 /** What a daemon reports of an attempt. */
@@ -33,9 +35,12 @@ export class RemoteAttempt {
   #cancel: Extract<HubMessageToSend, { type: 'task.cancel' }> | undefined;
   #isAccepted: boolean;
   #isOver = false;
+  /** Whether its daemon is not connected. */
+  #isAway = false;
   #hasResult = false;
   #onProvider: () => void = () => undefined;
   #graceTimer: NodeJS.Timeout | undefined;
+  #acceptTimer: NodeJS.Timeout | undefined;
   #resendTimer: NodeJS.Timeout | undefined;
 
   constructor(options: RemoteAttemptOptions) {
@@ -69,25 +74,42 @@ export class RemoteAttempt {
       attempt.onStop((stop) => this.#stop(stop));
       this.#resendTimer = setInterval(() => this.#sendPending(), resendMs);
       this.#sendPending();
+      this.#awaitAcceptance();
       if (attempt.takesInput) void this.#passInput().catch((error: unknown) => this.#ended.reject(error));
       return await this.#ended.promise;
     } finally {
       this.#isOver = true;
       clearTimeout(this.#graceTimer);
+      clearTimeout(this.#acceptTimer);
       clearInterval(this.#resendTimer);
     }
+  }
+
+  /** A daemon that beats and accepts nothing would keep its task until the timeout. */
+  #awaitAcceptance(): void {
+    clearTimeout(this.#acceptTimer);
+    const { acceptMs } = this.#options;
+    if (this.#isAccepted || this.#isAway || acceptMs === undefined) return;
+    this.#acceptTimer = setTimeout(() => {
+      this.#sendCancel('it was not accepted in time');
+      this.fail('DAEMON_UNRESPONSIVE', `The daemon did not accept the task within ${acceptMs} ms`);
+    }, acceptMs);
   }
 
   /** The daemon is connected, again: it gets what it may have missed. */
   attach(): void {
     clearTimeout(this.#graceTimer);
+    this.#isAway = false;
     this.#sendPending();
+    this.#awaitAcceptance();
     for (const input of this.#inputs) this.#sendInput(input);
   }
 
   /** The daemon's connection ended. It has the grace to come back, here or at another hub. */
   lose(): void {
     clearTimeout(this.#graceTimer);
+    clearTimeout(this.#acceptTimer);
+    this.#isAway = true;
     this.#graceTimer = setTimeout(
       () => this.fail('DAEMON_DISCONNECTED', 'The daemon was disconnected and did not come back in time'),
       this.#options.graceMs,
@@ -106,6 +128,7 @@ export class RemoteAttempt {
 
   receive(report: Report): void {
     this.#isAccepted = true;
+    clearTimeout(this.#acceptTimer);
     this.#hasResult ||= report.type === 'task.completed' || report.type === 'task.failed';
     try {
       this.#apply(report);

@@ -25,6 +25,8 @@ export const hubSettingsSchema = z.strictObject({
   graceMs: int(30_000, 500),
   /** Between two sendings of what a daemon has not acknowledged. Defaults to 2 s. */
   resendMs: int(2000, 50),
+  /** How long a connected daemon may take to accept a task before another one gets it. Defaults to 6 s. */
+  acceptMs: int(6000, 50),
   /** How long a daemon that lost an attempt gets the same task no more. Defaults to a minute. */
   excludeMs: int(60_000, 0),
   /** Bytes of one message of a daemon. Defaults to 1 MiB. */
