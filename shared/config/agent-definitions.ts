@@ -164,6 +164,11 @@ export function directivesOf(definition: AgentDefinition): boolean | 'trusted' {
   return definition.kind !== 'echo' && (definition.directives ?? definition.writs ?? 'trusted');
 }
 
+/** Whether its output is the plain output of a program, and no Markdown. Known coding agents answer in Markdown. */
+export function hasPlainOutput(definition: AgentDefinition): boolean {
+  return definition.kind === 'command' && definition.preset === undefined;
+}
+
 export type AgentKind = AgentDefinition['kind'];
 
 /** What the API may add: nothing that runs code of the caller's on our machines. */

@@ -11,6 +11,7 @@ export {
   type CommandPreset,
   apiAgentDefinitionSchema,
   directivesOf,
+  hasPlainOutput,
 } from './agent-definitions.ts';
 export {
   CHAT_PLATFORMS,

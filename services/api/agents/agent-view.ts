@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
-import { type AgentDefinition, directivesOf, type Settings } from '#shared/config/index.ts';
+import { type AgentDefinition, directivesOf, hasPlainOutput, type Settings } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
@@ -55,6 +55,7 @@ export const agentViewSchema = z
       .optional()
       .meta({ description: 'Names that parameters of the calls of an `openai` agent have instead; null leaves one out.' }),
     maxSteps: z.int().optional().meta({ description: 'Calls of the model that one attempt of an `openai` agent may make.' }),
+    hasPlainOutput: z.boolean().optional().meta({ description: 'Whether the output of a `command` agent is plain text, and no Markdown.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
     capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
     hold: holdSchema.nullable().meta({ description: "What holds the tenant's tasks of it; null while they may start." }),
@@ -125,7 +126,7 @@ function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
   if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };
-  return {};
+  return hasPlainOutput(definition) ? { hasPlainOutput: true } : {};
 }
 
 /** Addresses may carry a password, or a token in the query. */

@@ -5,12 +5,12 @@ import type { ReplyAddress } from '../../tasks/index.ts';
 import { type DeliveryContext, endDelivery, type HeldDelivery } from '../held-delivery.ts';
 import type { DeliveryError } from '../delivery.ts';
 import { type ChatPort, DeliveryRefused } from './chat-port.ts';
-import { type Followed, ReplyFollower } from './follow-reply.ts';
+import { type AgentSettings, type Followed, isPlainAnswer, ReplyFollower } from './follow-reply.ts';
 import { FileSender } from './file-sender.ts';
 import { nextAttempt, nextTryOf } from './reply-retries.ts';
 import { PartSender } from './part-sender.ts';
 import { wakeLaterReply } from './reply-order.ts';
-import { endingText, NO_ANSWER } from './reply-text.ts';
+import { chatText, endingText, NO_ANSWER } from './reply-text.ts';
 
 /** Another process may serve the platform. */
 const OTHER_PROCESS_MS = 5000;
@@ -66,7 +66,7 @@ async function finish(context: DeliveryContext, options: FinishOptions, followed
   if (Number.isFinite(quietMs) && quietMs > 0)
     throw new DeliveryRefused('throttled', 'The platform asked to wait', { retryAfterMs: quietMs });
   const files = await FileSender.open(context, { held, port, thread, signal }, task);
-  const hasSentAll = await sendAnswer(sender, files, { ended: followed, canEdit: port.canEdit });
+  const hasSentAll = await sendAnswer(sender, files, { ended: followed, canEdit: port.canEdit, settings: context.ledger.settings });
   if (!hasSentAll) return { kind: 'later', at: 0 };
   const end = await endDelivery(context, held, 'delivered');
   await wakeLaterReply(context.ledger, context.queues, task);
@@ -76,12 +76,16 @@ async function finish(context: DeliveryContext, options: FinishOptions, followed
 interface FinalAnswer {
   ended: Extract<Followed, { kind: 'ended' }>;
   canEdit: boolean;
+  settings: AgentSettings;
 }
 
 /** Sends the final text and then the files, and names those that were not sent. False when the process stops before all files are sent. */
-async function sendAnswer(sender: PartSender, files: FileSender, { ended, canEdit }: FinalAnswer): Promise<boolean> {
+async function sendAnswer(sender: PartSender, files: FileSender, { ended, canEdit, settings }: FinalAnswer): Promise<boolean> {
   const { task, text } = ended;
-  const last = endingText(task, sender.hasShown ? text : null) ?? '';
+  const isPlain = isPlainAnswer(settings, task);
+  const { state, output } = task;
+  const answer = output === null ? null : chatText(output, isPlain);
+  const last = endingText({ state, output: answer }, sender.hasShown ? chatText(text, isPlain) : null) ?? '';
   const final = last === NO_ANSWER && files.hasAny && text.trim() === '' ? '' : last;
   await sendText(sender, final, canEdit ? files.note() : '');
   const hasSentAll = await files.send();

@@ -1,3 +1,4 @@
+import { hasPlainOutput, type Settings } from '../../config/index.ts';
 import { watchTask } from '../../events/index.ts';
 import { parseNotice, readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
@@ -5,7 +6,7 @@ import type { DeliveryContext, HeldDelivery } from '../held-delivery.ts';
 import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import type { PartSender } from './part-sender.ts';
 import { hasEarlierReply } from './reply-order.ts';
-import { OutputReader } from './reply-text.ts';
+import { chatText, OutputReader } from './reply-text.ts';
 
 export interface FollowReplyOptions {
   held: HeldDelivery;
@@ -120,7 +121,7 @@ export class ReplyFollower {
       return;
     }
     try {
-      await this.#options.sender.show(this.#text, false);
+      await this.#options.sender.show(chatText(this.#text, isPlainAnswer(this.#context.ledger.settings, task)), false);
       this.#shown = this.#text;
       this.#refusals = 0;
     } catch (error) {
@@ -184,6 +185,14 @@ export class ReplyFollower {
     const waitedMs = this.#context.clock.now() - state.createdAt;
     return Math.min(Math.max(waitedMs, stepAsideMs), stepAsideMs * MAX_STEPS_ASIDE);
   }
+}
+
+export type AgentSettings = Pick<Settings, 'agents'>;
+
+/** Whether the task's agent is a program whose output is no Markdown. Such agents come from the configuration only. */
+export function isPlainAnswer({ agents }: AgentSettings, { body: { agent } }: Pick<Task, 'body'>): boolean {
+  const definition = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+  return definition !== undefined && hasPlainOutput(definition);
 }
 
 /** Between its first attempt and the current one a task did not wait for its turn, but for a retry. */

@@ -45,6 +45,19 @@ export class OutputReader {
   }
 }
 
+/** What Markdown would run together or take for marks. */
+const NEEDS_BLOCK = /\n\s*\S|^\s|[*_`~#|<>[\]\\]/;
+const TICKS = /`{3,}/g;
+
+/** An agent's text as a chat gets it, in Markdown: the plain output of a program is a block of code, unless it looks the same without. */
+export function chatText(text: string, isPlain: boolean): string {
+  const trimmed = text.trimEnd();
+  if (!isPlain || !NEEDS_BLOCK.test(trimmed) || trimmed.trim() === '') return text;
+  const longest = (trimmed.match(TICKS) ?? []).reduce((max, { length }) => Math.max(max, length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${trimmed}\n${fence}`;
+}
+
 export const NO_ANSWER = '(no answer)';
 
 /** Added to the part of an answer that a chat saw before it was cut short; nothing when it saw nothing. */

@@ -106,16 +106,25 @@ export function usePerson(): UseQueryResult<Person> {
 }
 
 const FRESH_MS = 60_000;
-const agentsSchema = listOf(z.object({ id: z.string() }));
+const agentsSchema = listOf(z.object({ id: z.string(), hasPlainOutput: z.boolean().default(false) }));
 
-/** The names of all agents; empty until they are loaded. */
-export function useAgentNames(): readonly string[] {
+function useAgents(): z.infer<typeof agentsSchema>['items'] {
   const { data } = useQuery({
     queryKey: ['agents'],
     queryFn: ({ signal }) => callApi(agentsSchema, '/v1/agents', { signal }),
     staleTime: FRESH_MS,
   });
-  return data?.items.map(({ id }) => id) ?? [];
+  return data?.items ?? [];
+}
+
+/** The names of all agents; empty until they are loaded. */
+export function useAgentNames(): readonly string[] {
+  return useAgents().map(({ id }) => id);
+}
+
+/** Whether the output of an agent is the plain output of a program, and no Markdown. */
+export function useHasPlainOutput(agent: string | null): boolean {
+  return useAgents().some(({ id, hasPlainOutput }) => id === agent && hasPlainOutput);
 }
 
 const KEY_BYTES = 8;

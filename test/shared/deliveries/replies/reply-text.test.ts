@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endingText } from '#shared/deliveries/replies/reply-text.ts';
+import { chatText, endingText } from '#shared/deliveries/replies/reply-text.ts';
 import type { FinishReason } from '#shared/config/define-config.ts';
 import type { OutcomeKind } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -60,5 +60,19 @@ describe('at the end of a task a chat gets', () => {
     ['that it came too late', { status: 'stale', outcome: 'expired' }, null, '(not started in time)'],
   ])('%s', (_what, end, shown, text) => {
     expect(textOf(end, shown)).toBe(text);
+  });
+});
+
+describe('the plain output of a program', () => {
+  it.each([
+    ['its lines stay lines', 'b\na\n', '```\nb\na\n```'],
+    ['its columns stay columns', '  1 one', '```\n  1 one\n```'],
+    ['its signs are no marks', '2 * 3 * 4', '```\n2 * 3 * 4\n```'],
+    ['its own fences end no block', 'see\n````\nx\n````', '`````\nsee\n````\nx\n````\n`````'],
+    ['a line without signs is as it is', 'done\n', 'done\n'],
+    ['nothing is no block', ' \n', ' \n'],
+  ])('%s', (_what, text, shown) => {
+    expect(chatText(text, true)).toBe(shown);
+    expect(chatText(text, false)).toBe(text);
   });
 });

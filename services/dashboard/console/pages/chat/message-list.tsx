@@ -1,9 +1,10 @@
 import { ActionIcon, Button, Skeleton } from '@mantine/core';
 import { Fragment, memo, useDeferredValue, useState, type ReactElement } from 'react';
+import { useHasPlainOutput } from '../../api/call-api.ts';
 import type { Session } from '../../api/records.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStickToEnd } from '../../parts/scroll-box.tsx';
-import { Markdown } from '../../parts/text/markdown.tsx';
+import { AgentText } from '../../parts/text/markdown.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import type { ChatMessage, Conversation, SystemLine } from './conversation.ts';
 import { MessageFiles } from './message-files.tsx';
@@ -136,12 +137,13 @@ function OutcomeLine({ id, text, isWaiting = false }: { id: string; text: string
 function Answer({ message }: { message: ChatMessage }): ReactElement | null {
   // Each piece lays out the long answer again, so typing takes precedence.
   const text = useDeferredValue(message.answer);
+  const isPlain = useHasPlainOutput(message.agent);
   const isWriting = message.status === 'running';
   if (text === '' && !isWriting && message.artifacts.length === 0) return null;
   return (
     <div className={classes['answer']} aria-busy={isWriting} data-writing={isWriting || undefined}>
       {message.agent === null ? null : <div className={classes['agent']}>{message.agent}</div>}
-      {text === '' ? null : <Markdown text={text} />}
+      {text === '' ? null : <AgentText text={text} isPlain={isPlain} />}
       <MessageFiles task={message.id} kind="artifacts" files={message.artifacts} />
       {isWriting ? (
         <span className={classes['cursor']}>

@@ -2,14 +2,14 @@ import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useDeferredValue, useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { randomKey } from '../../api/call-api.ts';
+import { randomKey, useHasPlainOutput } from '../../api/call-api.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { sendInput, type TaskRecord } from '../../api/tasks.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { WarningNote } from '../../parts/notes/warning-note.tsx';
 import { ScrollBox, useStickToEnd } from '../../parts/scroll-box.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
-import { Markdown } from '../../parts/text/markdown.tsx';
+import { AgentText } from '../../parts/text/markdown.tsx';
 import { TextView } from '../../parts/text/text-view.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
@@ -42,17 +42,26 @@ function JsonCard({ title, value }: { title: string; value: unknown }): ReactEle
 
 /** The output of a task or, until it has one, the text written so far. */
 function TaskOutput({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement | null {
-  if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} note={truncationOf(task)} />;
-  if (isTerminal(task.status)) return written.text === '' ? null : <TextCard title="What the last attempt wrote" text={written.text} />;
+  const isPlain = useHasPlainOutput(task.agent);
+  if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} note={truncationOf(task)} isPlain={isPlain} />;
+  if (isTerminal(task.status))
+    return written.text === '' ? null : <TextCard title="What the last attempt wrote" text={written.text} isPlain={isPlain} />;
   if (task.status !== 'running' && written.text === '') return null;
-  return <GrowingCard title="Output so far" text={written.text} />;
+  return <GrowingCard title="Output so far" text={written.text} isPlain={isPlain} />;
 }
 
-function TextCard({ title, text, note = null }: { title: string; text: string; note?: string | null }): ReactElement {
+interface TextCardProps {
+  title: string;
+  text: string;
+  note?: string | null;
+  isPlain?: boolean;
+}
+
+function TextCard({ title, text, note = null, isPlain = false }: TextCardProps): ReactElement {
   return (
     <section className="card">
       <h2>{title}</h2>
-      <TextView text={text} label={title} />
+      <TextView text={text} label={title} isPlain={isPlain} />
       {note === null ? null : <WarningNote title="The answer is cut">{note}</WarningNote>}
     </section>
   );
@@ -67,7 +76,7 @@ function truncationOf({ isTruncated, finishReason }: TaskRecord): string | null 
 }
 
 /** Stays scrolled to its end, unless the person has scrolled up. */
-function GrowingCard({ title, text }: { title: string; text: string }): ReactElement {
+function GrowingCard({ title, text, isPlain = false }: TextCardProps): ReactElement {
   const { box, content, isAtEnd, goToEnd } = useStickToEnd();
   const [isRaw, setRaw] = useState(false);
   // Each piece lays out the long text again, so typing takes precedence.
@@ -87,7 +96,7 @@ function GrowingCard({ title, text }: { title: string; text: string }): ReactEle
       </div>
       <ScrollBox className={classes['said']} ref={box} label={title}>
         <div ref={content} className={classes['growing']}>
-          {shown === '' ? <p className="faint">Nothing yet.</p> : isRaw ? <pre>{shown}</pre> : <Markdown text={shown} />}
+          {shown === '' ? <p className="faint">Nothing yet.</p> : isRaw ? <pre>{shown}</pre> : <AgentText text={shown} isPlain={isPlain} />}
         </div>
       </ScrollBox>
     </section>

@@ -3,17 +3,19 @@ import { useState, type ReactElement } from 'react';
 import { CopyButton } from '../copy.tsx';
 import { ScrollBox } from '../scroll-box.tsx';
 import { JsonLines } from './json-view.tsx';
-import { Markdown } from './markdown.tsx';
+import { AgentText } from './markdown.tsx';
 import classes from './text.module.css';
 
 interface TextViewProps {
   text: string;
   /** What it is, for screen readers. */
   label: string;
+  /** Whether it is the plain output of a program. Defaults to false. */
+  isPlain?: boolean;
 }
 
 /** A text as what it is, JSON or Markdown; as it was written on demand. */
-export function TextView({ text, label }: TextViewProps): ReactElement {
+export function TextView({ text, label, isPlain = false }: TextViewProps): ReactElement {
   const [isRaw, setRaw] = useState(false);
   const json = parsedJson(text);
   return (
@@ -30,7 +32,7 @@ export function TextView({ text, label }: TextViewProps): ReactElement {
         ) : isRaw ? (
           <pre>{text}</pre>
         ) : json === undefined ? (
-          <Markdown text={text} />
+          <AgentText text={text} isPlain={isPlain} />
         ) : (
           <JsonLines value={json} />
         )}

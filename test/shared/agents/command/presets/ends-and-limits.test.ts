@@ -38,7 +38,7 @@ async function play(lines: readonly (object | string)[], then: string, definitio
       fleetId: () => Promise.resolve('f'),
       settings,
       cgroups: openCgroups(settings.cgroup),
-      user: null,
+      users: () => Promise.resolve(null),
     },
   );
   answer.catch(() => undefined);
