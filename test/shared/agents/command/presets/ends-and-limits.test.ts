@@ -28,7 +28,7 @@ async function play(lines: readonly (object | string)[], then: string, definitio
   await writeFile(file, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
   const observed = observeRun<'command'>({ kind: 'command', command: ['sh', '-c', `cat "${file}"; ${then}`], ...definition });
   const totals: AgentUsage[] = [];
-  const settings = commandSettingsSchema.parse({ killGraceMs: 100, pollMs: 50, answeredMs: 50 });
+  const settings = commandSettingsSchema.parse({ killGraceMs: 100, pollMs: 50, answeredMs: 300 });
   const answer = runCommand(
     { ...observed.run, reportTotal: (used) => void totals.push(used) },
     {
@@ -39,6 +39,7 @@ async function play(lines: readonly (object | string)[], then: string, definitio
       settings,
       cgroups: openCgroups(settings.cgroup),
       users: () => Promise.resolve(null),
+      turn: null,
     },
   );
   answer.catch(() => undefined);
