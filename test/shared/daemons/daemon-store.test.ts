@@ -208,7 +208,7 @@ it.each([
   ['dmn_laptop', false],
   ['', false],
   [' x', false],
-  ['a/b', true],
+  ['a/b', false],
   ['a\nb', false],
   ['x'.repeat(65), false],
 ])('the name %j is allowed: %s', (name, isAllowed) => {
