@@ -1,5 +1,4 @@
-import { type AttemptEnd, type AttemptRef, type Ledger, readState, type SettleAnswer } from '../ledger/index.ts';
-import type { TaskState } from '../tasks/index.ts';
+import type { AttemptEnd, ExpiredAnswer, Ledger, SettleAnswer } from '../ledger/index.ts';
 import type { Execution } from './execution.ts';
 
 /** Counts the wait of a task whose first attempt starts. Time until a task was due is no wait. */
@@ -35,19 +34,9 @@ export function countEnd({ counts }: Ledger, { body, state }: Execution, { end, 
   if (end.kind === 'interrupted' && end.isPreempted) counts.attemptPreempted(body.tenant, state);
 }
 
-/** Counts an attempt that was taken back from a lost process. */
-export async function countLoss(
-  ledger: Ledger,
-  { tenant, id }: AttemptRef,
-  before: TaskState,
-  answer: 'requeued' | 'ended',
-): Promise<void> {
-  const after = await readState(ledger, tenant, id);
-  if (!after) return;
-  // Each attempt since then counts as spent too.
-  const isCharged = after.spent - (after.token - before.token) === before.spent;
-  const status = answer === 'ended' ? after.status : isCharged ? 'failed' : 'queued';
-  const result = status === 'cancelled' ? 'cancelled' : isCharged ? 'failed' : 'interrupted';
+/** Counts an attempt that was taken back from a lost process. A stop that its worker had not answered wins over the loss. */
+export function countLoss({ counts }: Ledger, tenant: string, { running, end, status }: Extract<ExpiredAnswer, { kind: 'settled' }>): void {
+  const result = status === 'cancelled' ? 'cancelled' : RESULTS[end.kind];
   const code = result === 'cancelled' ? '' : 'WORKER_LOST';
-  ledger.counts.attemptEnded(tenant, before, { agent: before.agent, result, code, ranMs: null, status, usage: null });
+  counts.attemptEnded(tenant, running, { agent: running.agent, result, code, ranMs: null, status, usage: null });
 }

@@ -1,6 +1,7 @@
 import type { Settings } from '../config/index.ts';
-import type { TaskFailure } from '../errors/index.ts';
-import { retryDelay, type TaskBody, type TaskState } from '../tasks/index.ts';
+import type { FailureRoute, TaskFailure } from '../errors/index.ts';
+import type { LostAttempt } from '../ledger/index.ts';
+import { backoffDelay, type TaskBody, type TaskState } from '../tasks/index.ts';
 import { timeText } from '../time/index.ts';
 
 export interface RetryContext {
@@ -19,13 +20,18 @@ export interface Retry {
 
 export const NO_RETRY: Retry = { delayMs: null };
 
+const RETRY_SPREAD = 0.2;
+/** Tasks that were lost together return apart. */
+const LOSS_SPREAD = 1;
+
 /**
- * Decides whether a failed attempt is followed by another, and after how long: the delay of its curve (`retryDelay`), or the longer one
+ * Decides whether a failed attempt is followed by another, and after how long: the delay of its curve, or the longer one
  * that the other side requested. None follows after the last attempt, nor one that would start after the deadline.
  */
 export function decideRetry({ body, state, settings, now }: RetryContext, requestedMs?: number): Retry {
   if (state.spent >= state.maxAttempts) return NO_RETRY;
-  const curveMs = retryDelay(body.execution, state.spent, settings.retries.maxDelayMs);
+  const { retryDelayMs: baseMs, retryBackoff: curve } = body.execution;
+  const curveMs = backoffDelay({ baseMs, curve, spread: RETRY_SPREAD, maxMs: settings.retries.maxDelayMs }, state.spent);
   const delayMs = Math.max(curveMs, requestedMs === undefined ? 0 : bounded(requestedMs, settings));
   if (body.deadline === null || now + delayMs < body.deadline) return { delayMs };
   const [next, deadline] = [now + delayMs, body.deadline].map(timeText);
@@ -53,4 +59,48 @@ const MAX_TIMEOUT_MS = 86_400_000;
 /** The timeout of the attempt that follows a timeout. */
 export function growTimeout(timeoutMs: number, { retries }: Settings): number {
   return Math.round(Math.min(timeoutMs * retries.timeoutGrowth, MAX_TIMEOUT_MS));
+}
+
+/** What is known of how an attempt was lost with its process. */
+export interface Loss {
+  /** - `guilty`: this task ended the process. `cleared`: another task did. `unknown`: a task that ran there, if any */
+  blame: 'unknown' | 'guilty' | 'cleared';
+  /** What happened, for people; by default that the lease was not renewed. */
+  message?: string | undefined;
+  /** Whether it ended, or got stuck, by what ran in it, and not with its worker or machine. */
+  isOwnEnd?: boolean | undefined;
+  /** What follows `WORKER_LOST` as the task's agent says: `stop` ends the task, `wait` costs no attempt. */
+  route?: FailureRoute | undefined;
+}
+
+/**
+ * Decides what follows an attempt that was lost with its process. All tasks that ran there are suspects: until it is known which one ended the
+ * process, none is charged an attempt, and each returns after a while, isolated. The guilty one is charged, and fails for good after its last
+ * attempt or after so many losses.
+ */
+export function decideLoss(running: TaskState, loss: Loss, { limits, retries, worker }: Settings): LostAttempt {
+  const losses = (running.losses ?? 0) + (loss.blame === 'cleared' ? 0 : 1);
+  const mayRetry = loss.route !== 'stop';
+  const message = loss.message ?? `The worker ${running.worker} stopped renewing its lease`;
+  const error = { code: 'WORKER_LOST', message, retryable: mayRetry };
+  const backoff = { baseMs: worker.suspectDelayMs, curve: 'exponential', spread: LOSS_SPREAD, maxMs: retries.maxDelayMs } as const;
+  const delayMs = loss.blame === 'cleared' ? 0 : backoffDelay(backoff, losses);
+  if (!isCharged(running, loss, { losses, maxLosses: limits.maxWorkerLosses })) {
+    return { kind: 'interrupted', reason: `lost with the worker ${running.worker}, which costs no attempt`, error, delayMs, losses };
+  }
+  const isLast = !mayRetry || running.spent >= running.maxAttempts || losses >= limits.maxWorkerLosses;
+  return { kind: 'failed', error, delayMs: isLast ? null : delayMs, losses };
+}
+
+function isCharged(
+  running: TaskState,
+  { blame, isOwnEnd, route }: Loss,
+  { losses, maxLosses }: { losses: number; maxLosses: number },
+): boolean {
+  if (route === 'stop') return true;
+  // A process may go down with its machine; that happens, but not again and again.
+  const isOwn = running.isolation === 'own' && (isOwnEnd === true || losses >= 2 * maxLosses);
+  const isGuilty = blame === 'guilty' || (blame === 'unknown' && isOwn);
+  // The bound on losses holds whatever the agent says: a task that ends worker after worker stops.
+  return isGuilty && (route !== 'wait' || losses >= maxLosses);
 }

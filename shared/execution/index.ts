@@ -3,10 +3,10 @@
  * `leases/` keeps what this process holds and receives stops and input for it.
  */
 export { currentAttempt } from './attempt/current-attempt.ts';
-export { countLoss } from './count-attempt.ts';
 export type { StopReason } from './attempt/running-attempt.ts';
 export { type ExecuteTicketParts, executeTicket, resumeAttempt } from './execute-ticket.ts';
 export type { Execution } from './execution.ts';
+export { expireOfProcess, routeOfLoss } from './leases/expire-lease.ts';
 export { LeaseKeeper } from './leases/lease-keeper.ts';
 export { type SignalListener, listenForSignals } from './leases/signal-listener.ts';
 export { tryToReleaseClaim } from './release-lost-claim.ts';

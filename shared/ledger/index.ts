@@ -37,16 +37,15 @@ export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export {
   type AttemptRef,
-  type ExpireAnswer,
-  type Loss,
   type Renewal,
   announceSuspects,
-  expireLease,
   leaseMember,
   parseLease,
   parseWorkerSignal,
   renewLeases,
 } from './claim/leases.ts';
+export { type ExpiredAnswer, settleExpired } from './settle/settle-expired.ts';
+export type { LostAttempt } from './settle/attempt-end.ts';
 export { readReportedUsage, type RunningUsage, reportUsage } from './claim/report-usage.ts';
 export { type FreeSlot, type PoolFigures, type SharedSlots, takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';

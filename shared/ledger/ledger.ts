@@ -102,7 +102,6 @@ export type ScriptName =
   | 'cut-tree'
   | 'dispatch-ready'
   | 'expire-deadline'
-  | 'expire-lease'
   | 'forget-repeats'
   | 'hold-task'
   | 'index-ends'

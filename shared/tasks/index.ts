@@ -20,7 +20,8 @@ export {
   prioritySchema,
   queueFor,
 } from './priority.ts';
-export { type StoredOutcome, attemptRecord, outcomeRecord, retryAtOf, retryDelay, taskRecord } from './task-record.ts';
+export { backoffDelay } from './backoff.ts';
+export { type StoredOutcome, attemptRecord, outcomeRecord, retryAtOf, taskRecord } from './task-record.ts';
 export {
   type TaskRequest,
   canonicalJson,

@@ -5,7 +5,7 @@ import { truncate } from '../text/index.ts';
 import { isTerminal, TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
 import { traceIdOf } from './ids.ts';
-import type { Task, TaskError, TaskOutcome, ResolvedExecution } from './task.ts';
+import type { Task, TaskError, TaskOutcome } from './task.ts';
 import type { Gate, StoredAttempt, StoredError, TaskState } from './task-state.ts';
 import { usageRecord } from './usage.ts';
 import { publicTenantId } from '../tenants/index.ts';
@@ -125,21 +125,6 @@ export type StoredOutcome = NonNullable<TaskState['outcome']>;
 /** An outcome as the API shows it: null for what the scripts leave out. */
 export function outcomeRecord({ kind, taskId, reason }: StoredOutcome): TaskOutcome {
   return { kind, taskId: taskId ?? null, reason: reason ?? null };
-}
-
-/** Share of the delay by which exponential backoff is spread, so that what failed together does not return together. */
-const JITTER = 0.2;
-
-/**
- * Milliseconds until the next attempt, after `spent` attempts.
- * Exponential: base, twice, four times ..., plus up to 20 %; linear: base times attempts. Never over `maxDelayMs`.
- */
-export function retryDelay(execution: ResolvedExecution, spent: number, maxDelayMs: number, random: () => number = Math.random): number {
-  const base = execution.retryDelayMs;
-  if (execution.retryBackoff === 'linear') return Math.min(base * spent, maxDelayMs);
-  // Bounded before it is spread: delays at the bound are spread below it.
-  const delay = Math.min(base * 2 ** (spent - 1), maxDelayMs / (1 + JITTER));
-  return Math.round(delay + delay * JITTER * random());
 }
 
 const MAX_NOTE_CHARACTERS = 200;

@@ -1,26 +1,18 @@
-import { routeOfFailure } from '#shared/errors/index.ts';
+import { expireOfProcess, routeOfLoss } from '#shared/execution/index.ts';
 import {
   announceSuspects,
-  type AttemptRef,
   type DispatchLimit,
   dispatchReady,
-  type ExpireAnswer,
-  expireLease,
-  leaseMember,
-  type Ledger,
-  type Loss,
   parseLease,
   parseOutboxEntry,
-  readBlame,
   readState,
   reissueTicket,
 } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
-import { type TaskState, workerOf } from '#shared/tasks/index.ts';
+import { workerOf } from '#shared/tasks/index.ts';
 import { Ticker } from '#shared/time/index.ts';
-import { countLoss } from '#shared/execution/index.ts';
 
 interface ReclaimerOptions extends Intake {
   log: Log;
@@ -124,8 +116,8 @@ export class Reclaimer {
     const { tenant, id, token } = parseLease(member);
     const state = await readState(ledger, tenant, id);
     const worker = state?.worker;
-    const lost = { worker, before: state, ...(await routeOfLoss(this.#options, tenant, state)) };
-    const answer = await expireAttempt(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
+    const lost = { worker, ...(await routeOfLoss(this.#options, tenant, state)) };
+    const answer = await expireOfProcess(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
     if (answer === 'held' || answer === 'gone') return;
     if (answer === 'requeued') await this.#announce();
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
@@ -154,42 +146,4 @@ export class Reclaimer {
     // Last, so that an entry with tickets left is read again.
     await ledger.redis.zrem(ledger.keys.shard(shard).outbox, entry);
   }
-}
-
-/** What follows a lost worker as the task's agent says; nothing where the ledger decides. */
-export async function routeOfLoss(
-  intake: Pick<Intake, 'findAgent'>,
-  tenant: string,
-  state: TaskState | null,
-): Promise<Pick<Loss, 'route'>> {
-  if (state === null) return {};
-  const definition = await intake.findAgent(tenant, state.agent).catch((error: unknown) => {
-    if (isRedisUnavailable(error)) throw error;
-    return null;
-  });
-  const route = routeOfFailure('WORKER_LOST', definition?.retries);
-  return route === 'retry' ? {} : { route };
-}
-
-/** How an attempt was lost with its process, and the name of that worker. */
-interface Lost extends Omit<Loss, 'blame'> {
-  worker: string | undefined;
-  /** The task's state while it was there. */
-  before: TaskState | null;
-}
-
-/** Expires an attempt that was lost, with the culprit that its process named while it still could. */
-export async function expireAttempt(ledger: Ledger, attempt: AttemptRef, { before, ...lost }: Lost): Promise<ExpireAnswer> {
-  const answer = await expireBlamed(ledger, attempt, lost);
-  if (before && (answer === 'requeued' || answer === 'ended')) await countLoss(ledger, attempt, before, answer);
-  return answer;
-}
-
-async function expireBlamed(ledger: Ledger, attempt: AttemptRef, { worker, ...loss }: Omit<Lost, 'before'>): Promise<ExpireAnswer> {
-  const named = worker === undefined ? null : await readBlame(ledger.redis, ledger.keys, worker);
-  if (named === null) return await expireLease(ledger, attempt, { ...loss, blame: 'unknown' });
-  const message = `${loss.message ?? `The worker ${worker} was lost`}: ${named.message}`;
-  if (named.member === null) return await expireLease(ledger, attempt, { ...loss, message, isOwnEnd: true, blame: 'unknown' });
-  const isGuilty = named.member === leaseMember(attempt);
-  return await expireLease(ledger, attempt, { ...loss, message, blame: isGuilty ? 'guilty' : 'cleared' });
 }

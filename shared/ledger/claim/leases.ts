@@ -1,6 +1,4 @@
-import type { FailureRoute } from '../../errors/index.ts';
-import { usageDay } from '../../tasks/index.ts';
-import { runInContext, shardKeys, taskKeys, type TaskPlace, usageBounds } from '../context.ts';
+import type { TaskPlace } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 
 /** One attempt: its task and its fencing token. */
@@ -33,50 +31,6 @@ export async function renewLeases(ledger: Ledger, shard: number, members: readon
     [ledger.settings.worker.leaseMs, JSON.stringify(members)],
   )) as string[];
   return answers.map((answer) => (answer === 'held' || answer === 'lost' ? answer : (JSON.parse(answer) as Stop)));
-}
-
-/** `requeued`: the task goes on, at once or after a while. `held`: the lease stands. `gone`: it is not this attempt's any more. */
-export type ExpireAnswer = 'requeued' | 'ended' | 'held' | 'gone';
-
-/** What is known of how an attempt was lost. */
-export interface Loss {
-  /** - `guilty`: this task ended the process. `cleared`: another task did. `unknown`: a task that ran there, if any */
-  blame: 'unknown' | 'guilty' | 'cleared';
-  /** What happened, for people; by default that the lease was not renewed. */
-  message?: string;
-  /** Whether the process is known to have ended, so that its lease does not count any more. */
-  isGone?: boolean;
-  /** Whether it ended, or got stuck, by what ran in it, and not with its worker or machine. */
-  isOwnEnd?: boolean;
-  /** What follows `WORKER_LOST` as the task's agent says: `stop` ends the task, `wait` costs no attempt. */
-  route?: FailureRoute;
-}
-
-/** Takes an attempt back when its lease ran out, or when its process has ended. */
-export async function expireLease(ledger: Ledger, attempt: AttemptRef, loss: Loss = { blame: 'unknown' }): Promise<ExpireAnswer> {
-  const shard = shardKeys(ledger, attempt.tenant);
-  const keys = ledger.keys.tenant(attempt.tenant);
-  const { limits, retries, worker } = ledger.settings;
-  const bounds = { maxLosses: limits.maxWorkerLosses, delayMs: worker.suspectDelayMs, maxDelayMs: retries.maxDelayMs };
-  const [kind] = (await runInContext(ledger, {
-    script: 'expire-lease',
-    tenant: attempt.tenant,
-    keys: [
-      ...taskKeys(ledger, attempt),
-      shard.leases,
-      shard.deadlines,
-      shard.signals,
-      shard.ended,
-      keys.attempts,
-      shard.due,
-      keys.usageDay(usageDay(Date.now())),
-      keys.runningUsage,
-      keys.failing,
-    ],
-    options: { usage: usageBounds(ledger), maxFailures: ledger.settings.runaways.maxFailures },
-    args: [attempt.id, attempt.token, JSON.stringify({ ...loss, ...bounds, spread: Math.random() })],
-  })) as [ExpireAnswer];
-  return kind;
 }
 
 /**

@@ -32,7 +32,7 @@
 --   seen: state, as the worker saw it
 --   next: state that follows
 --   status: text, status of that
---   continuation: `end`, `now`, `later`, `yield` (later, and others of its lane may go first), `hold` (until it is released, or due),
+--   continuation: `end`, `now`, `again` (now, under a new ticket), `later`, `yield` (later, and others of its lane may go first), `hold` (until it is released, or due),
 --     `backlog` or `lanes` (it made room for a critical task, there)
 --   at: int, its next ticket for `now`, the due time in ms for `later`, `yield` and perhaps `hold`, else empty
 --   level: text, `<queue>/<rank>/` for `now`, else empty
@@ -47,7 +47,10 @@
 --   usage: JSON, rows that the attempt adds to the day's, or empty when it used nothing
 --   end_lookup: text, the lookup of its end, or empty when it goes on
 --   agent: text, its agent when it completed, with ` <code>` when it failed for good, else empty
--- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', '' | 'failed', reason;
+--   expired: JSON, of an attempt that another process takes back: isGone (its process has ended, whatever the lease says), and reported (what
+--     it had used by its last report, as that was read); else empty
+-- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', ''
+--   | 'held', '' (its lease stands) | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ; and 0, 'kept', '' where some are left to these slots
 -- include: transitions
 -- include: body-layout
@@ -81,14 +84,23 @@ gather_grants(context)
 
 local function read_settlement(id)
   local token, limit, class, seen, next_state, status, continuation, at, level, subscribers = next_arg(10)
-  local events, fact, attempt, output, result, shared, has_deadline, usage, end_lookup, agent = next_arg(10)
+  local events, fact, attempt, output, result, shared, has_deadline, usage, end_lookup, agent, expired = next_arg(11)
   local settlement = {
     id = id, token = token, limit = tonumber(limit), class = class, seen = seen, next = next_state, status = status, continuation = continuation,
     at = at, level = level, subscribers = subscribers, events = events, fact = fact, attempt = attempt, output = output, result = result,
     shared = shared, has_deadline = has_deadline ~= '', usage = usage, end_lookup = end_lookup, agent = agent,
+    expired = expired ~= '' and cjson.decode(expired),
   }
   if settlement.limit then settlement.held, settlement.wait = next_key(), next_key() end
   return settlement
+end
+
+-- Why an attempt is not taken back from its worker now, or nil: its lease was renewed, or it has used more than the caller read.
+local function find_life(settlement, state)
+  local lease = redis.call('ZSCORE', KEYS[11], shard_member(context, settlement.id) .. '/' .. settlement.token)
+  if not settlement.expired.isGone and lease and tonumber(lease) > context.now then return { 'held' } end
+  local reported = redis.call('HGET', KEYS[20], settlement.id .. ':' .. settlement.token) or ''
+  if state and reported ~= settlement.expired.reported then return { 'changed', state } end
 end
 
 -- The answer for a task whose state is not what the worker saw.
@@ -100,6 +112,7 @@ end
 
 -- `state`: the task's, as text, or false when it cannot be settled.
 local function settle(settlement, state)
+  if settlement.refusal then return settlement.refusal end
   -- This same call came before, and its answer was lost.
   if state == settlement.next then return { 'settled' } end
   if state ~= settlement.seen then return changed(state, settlement) end
@@ -117,6 +130,11 @@ local ids, settlements = {}, {}
 for id in string.gmatch(ARGV[2], '[^,]+') do ids[#ids + 1] = id end
 for position, id in ipairs(ids) do settlements[position] = read_settlement(id) end
 local known, answers, settled = redis.call('HMGET', context.states, unpack(ids)), { {} }, {}
+for position, settlement in ipairs(settlements) do
+  settlement.refusal = settlement.expired and find_life(settlement, known[position])
+  -- It leaves no lane then.
+  if settlement.refusal then known[position] = false end
+end
 leave_shared_lanes(context, batch, settlements, known)
 pass_lanes(context, batch, settlements, known)
 for position, id in ipairs(ids) do

@@ -11,7 +11,7 @@ import { continueTask, endTask, enter, eventOf, type Settlement } from './settle
 export function applyVerdict(running: TaskState, given: AttemptEnd, now: number): Settlement {
   const verdict = overruled(running, given);
   const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, preempt, ...kept } = running;
-  const state: TaskState = { ...withAttempt(kept, given), ...errorOf(verdict) };
+  const state: TaskState = withLoss({ ...withAttempt(kept, given), ...errorOf(verdict) }, given);
   const attempt = recordOfAttempt(running, verdict, now);
   switch (verdict.kind) {
     case 'completed':
@@ -31,6 +31,12 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
 
 function finishOf({ finishReason }: { finishReason?: FinishReason }): { finishReason?: FinishReason } {
   return finishReason === undefined ? {} : { finishReason };
+}
+
+/** The state of a task that was lost with its process. How it is isolated is decided when it starts the next time. */
+function withLoss({ isolation, ...state }: TaskState, end: AttemptEnd): TaskState {
+  if (!('losses' in end) || end.losses === undefined) return { ...state, ...(isolation === undefined ? {} : { isolation }) };
+  return { ...state, ...(end.losses > 0 ? { losses: end.losses } : {}) };
 }
 
 function overruled(running: TaskState, verdict: AttemptEnd): AttemptEnd {
@@ -62,7 +68,8 @@ function failTask(running: TaskState, verdict: Failure, now: number, attempt: Re
   const events = [eventOf('running', verdict.kind)];
   if (verdict.delayMs !== null) {
     const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };
-    return continueTask(waiting, { now, delayMs: verdict.delayMs, gate: 'retry' }, attempt, events);
+    const gate = verdict.losses === undefined ? 'retry' : 'suspect';
+    return continueTask(waiting, { now, delayMs: verdict.delayMs, gate }, attempt, events);
   }
   const { reason, isExpired } = verdict;
   const outcome = { kind: isExpired ? ('expired' as const) : ('ran' as const), ...(reason === undefined ? {} : { reason }) };

@@ -15,16 +15,27 @@ interface Substituted {
   notes?: readonly string[];
 }
 
-/** How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. */
+/**
+ * How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. `losses`: how
+ * often the task was lost with its process, of an attempt that was.
+ */
 export type AttemptEnd = Used &
   Substituted &
   /** `finishReason`: how its model's answer ended; absent where no model says it. */
   (
     | { kind: 'completed'; output: string; result: unknown; finishReason?: FinishReason }
     | { kind: 'cancelled'; reason: string; error?: StoredError }
-    | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined }
+    | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined; losses?: number }
     /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
-    | { kind: 'interrupted'; reason: string; delayMs: number | null; hold: TaskHold; error?: StoredError; isPreempted?: undefined }
+    | {
+        kind: 'interrupted';
+        reason: string;
+        delayMs: number | null;
+        hold: TaskHold;
+        error?: StoredError;
+        isPreempted?: undefined;
+        losses?: undefined;
+      }
     | {
         kind: 'failed' | 'timeout';
         error: StoredError;
@@ -35,8 +46,12 @@ export type AttemptEnd = Used &
         isExpired?: true;
         /** Its daemon lost it, and gets the task no more until then, ms since the epoch. `isFree`: that costs no attempt. */
         loss?: { daemon: string; until: number; isFree: boolean };
+        losses?: number;
       }
   );
+
+/** How an attempt ended that was lost with its process. */
+export type LostAttempt = Extract<AttemptEnd, { kind: 'interrupted' | 'failed' | 'timeout' }> & { losses: number };
 
 export type Interruption = Extract<AttemptEnd, { kind: 'interrupted' }>;
 export type Failure = Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>;

@@ -41,6 +41,8 @@ export interface Decision extends Omit<AttemptRef, 'token'> {
   /** Where its end is found; empty when it goes on. */
   endLookup: string;
   agentEnd: string;
+  /** JSON of how its lease was found, when another process takes the attempt back; else empty. */
+  expired: string;
   /** When the attempt ended, ms since the epoch: its usage counts for that day. */
   endedAt: number;
 }
@@ -83,7 +85,7 @@ function staysShort({ token }: AttemptRef, verdict: AttemptEnd, { stored }: Seen
 
 /** The next ticket, or the due time, of a task that continues. */
 function nextOf({ continuation, state }: Settlement): number | '' {
-  if (continuation === 'end' || continuation === 'backlog' || continuation === 'lanes') return '';
+  if (continuation === 'end' || continuation === 'again' || continuation === 'backlog' || continuation === 'lanes') return '';
   return (continuation === 'now' ? state.ticket : state.notBefore) ?? '';
 }
 
@@ -136,6 +138,7 @@ function decisionOf(attempt: AttemptRef, state: Pick<FirstState, 'class'> & Part
     usage: '',
     endLookup: '',
     agentEnd: '',
+    expired: '',
     endedAt,
   };
 }

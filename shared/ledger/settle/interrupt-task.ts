@@ -16,11 +16,11 @@ interface Interrupted {
 export function interruptTask(running: TaskState, interruption: Interruption, { now, attempt, mark }: Interrupted): Settlement {
   const state = { ...running, spent: running.spent - 1 };
   if (interruption.hold) return holdTask(state, interruption, now, attempt);
-  const { reason, delayMs } = interruption;
+  const { reason, delayMs, losses } = interruption;
   // Whatever interrupted it at once, its place was promised.
   if (mark?.token === state.token && delayMs <= 0) return makeRoom(state, mark, now, attempt);
   const back = enter(state, 'queued', now, reason);
-  return continueTask(back, { now, delayMs, gate: 'provider' }, attempt, [eventOf('running', 'queued')]);
+  return continueTask(back, { now, delayMs, gate: losses === undefined ? 'provider' : 'suspect' }, attempt, [eventOf('running', 'queued')]);
 }
 
 /** The task returns to where it waited, without its place. */

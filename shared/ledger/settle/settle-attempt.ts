@@ -14,7 +14,8 @@ import { type Decision, decideSettlement, type SeenTask } from './decide-settlem
 /** `lost`: the token is not the task's any more; the attempt changed nothing. */
 export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
 
-type Reply = SettleAnswer | { kind: 'changed'; stored: string };
+/** `held`: the lease of an attempt that another process takes back stands. */
+type Reply = SettleAnswer | { kind: 'changed'; stored: string } | { kind: 'held' };
 
 /** A running task changes by a cancel and by its first input, once each, and by what its own worker takes. */
 const TRIES = 5;
@@ -30,15 +31,18 @@ export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict
   for (let tries = 0; tries < TRIES; tries += 1) {
     // Outside of the batch: an error in one verdict fails that attempt only.
     const decision = decideSettlement(attempt, verdict, { stored, first: read.first, now: read.now });
-    const reply = await ledger.batches.add<Decision, Reply>(
-      { ledger, run: settleAttempts, group: shardGroup(ledger, attempt.tenant) },
-      decision,
-    );
+    const reply = await commitDecision(ledger, decision);
+    if (reply.kind === 'held') return { kind: 'lost' };
     if (reply.kind !== 'changed') return reply;
     if (known && hasMoved(stored, reply.stored, read.first)) return { kind: 'lost' };
     stored = reply.stored;
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was settled`);
+}
+
+/** Commits what was decided of an attempt, with others that end at the same time. */
+export async function commitDecision(ledger: Ledger, decision: Decision): Promise<Reply> {
+  return await ledger.batches.add<Decision, Reply>({ ledger, run: settleAttempts, group: shardGroup(ledger, decision.tenant) }, decision);
 }
 
 /** Another hub has adopted the attempt, under the same token. */
@@ -74,6 +78,7 @@ const ARGUMENTS = [
   'usage',
   'endLookup',
   'agentEnd',
+  'expired',
 ] as const satisfies readonly (keyof Decision)[];
 
 /** Settles attempts of tenants of one shard. `next`: the slots that take ready tickets right behind, of any shard. */
@@ -170,5 +175,6 @@ function hasKept(reply: unknown[] | Error): boolean {
 
 function readRefusal(kind: string, detail: string): Reply | Error {
   if (kind === 'failed') return scriptFailure(detail, 'an attempt could not be settled');
-  return kind === 'changed' ? { kind, stored: detail } : { kind: 'lost' };
+  if (kind === 'changed') return { kind, stored: detail };
+  return kind === 'held' ? { kind } : { kind: 'lost' };
 }

@@ -3,8 +3,11 @@ import { isTransition, type TaskOutcome, type TaskState, type TaskStatus, timeli
 /** What becomes of the task: its next state, when it continues, and the events of its transitions. */
 export interface Settlement {
   state: TaskState;
-  /** `yield`: later, and others of its lane may go before it. `backlog`, `lanes`: behind the critical task that it made room for, there. */
-  continuation: 'end' | 'now' | 'later' | 'yield' | 'hold' | 'backlog' | 'lanes';
+  /**
+   * `again`: now, under a new ticket. `yield`: later, and others of its lane may go before it. `backlog`, `lanes`: behind the critical task that
+   * it made room for, there.
+   */
+  continuation: 'end' | 'now' | 'again' | 'later' | 'yield' | 'hold' | 'backlog' | 'lanes';
   /** The ended attempt, when others may follow; the last one is in the state itself. */
   attempt: Record<string, unknown> | null;
   events: string[];
@@ -27,7 +30,7 @@ interface Return {
   now: number;
   delayMs: number;
   /** What it waits at when it is due later. */
-  gate: 'retry' | 'provider';
+  gate: 'retry' | 'provider' | 'suspect';
 }
 
 /** Settles a task that goes on, now or after a delay. */
@@ -37,9 +40,12 @@ export function continueTask(
   attempt: Record<string, unknown>,
   events: string[],
 ): Settlement {
+  // The ticket of a lost attempt may never come back from its worker.
+  if (delayMs <= 0 && gate === 'suspect') return { state: { ...state, ticket: state.ticket + 1 }, continuation: 'again', attempt, events };
   if (delayMs <= 0) return { state, continuation: 'now', attempt, events };
   const { granted: _granted, ...kept } = state;
-  const continuation = state.yields && (state.lane ?? state.sharedLanes) !== undefined ? 'yield' : 'later';
+  const mayYield = gate !== 'suspect' && state.yields && (state.lane ?? state.sharedLanes) !== undefined;
+  const continuation = mayYield ? 'yield' : 'later';
   return { state: { ...kept, gate, notBefore: now + delayMs }, continuation, attempt, events };
 }
 

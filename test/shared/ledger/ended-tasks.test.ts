@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { cancelTask, expireDeadline } from '#shared/ledger/change-task.ts';
 import { endedMember, acknowledgeEnded, listEnded } from '#shared/ledger/ended-tasks.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { DONE, retry, TENANT, type TaskWish } from './support/test-ledger.ts';
 import { useLedger } from './support/use-ledger.ts';

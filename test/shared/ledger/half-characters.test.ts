@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask, changePriority } from '#shared/ledger/change-task.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { scriptJson } from '#shared/redis/script.ts';
 import { DONE, TENANT, type TaskWish } from './support/test-ledger.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { acceptMessage, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { isRedisUnavailable } from '#shared/redis/availability.ts';
 import { ledgerProblems } from './support/ledger-problems.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';

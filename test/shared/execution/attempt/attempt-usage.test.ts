@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { usageDay } from '#shared/tasks/usage.ts';

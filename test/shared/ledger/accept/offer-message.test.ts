@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
-import { expireLease, parseWorkerSignal, type WorkerSignal } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
+import { parseWorkerSignal, type WorkerSignal } from '#shared/ledger/claim/leases.ts';
 import { laneOfTask } from '#shared/ledger/context.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { offerMessage } from '#shared/ledger/accept/offer-message.ts';

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { cancelTask, reopenTask } from '#shared/ledger/change-task.ts';
-import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
+import { leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
 import { DONE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 

@@ -3,7 +3,7 @@ import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { type FreeSlot, type PoolFigures, type SharedSlots, takeReady } from '#shared/ledger/claim/take-ready.ts';
 import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tenantLimitsSchema } from '#shared/config/settings/limits-settings.ts';
 import { laneOfAgent } from '#shared/ledger/context.ts';
 import { cancelTask, changePriority } from '#shared/ledger/change-task.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { readSharedPlaces } from '#shared/ledger/read/read-lanes.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';

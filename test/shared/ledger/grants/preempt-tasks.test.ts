@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tenantLimitsSchema } from '#shared/config/settings/limits-settings.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
-import { expireLease, leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
+import { leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { readAttempts } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { readReportedUsage, type RunningUsage, reportUsage } from '#shared/ledger/claim/report-usage.ts';
 import { cancelTask, reopenTask } from '#shared/ledger/change-task.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';

@@ -3,7 +3,7 @@ import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, changePriority, type NewPriority, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { expireLease } from '#shared/ledger/claim/leases.ts';
+import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import type { TaskHold } from '#shared/errors/task-failure.ts';

@@ -53,7 +53,10 @@ do
     add_to_outbox(context, settlement.id .. '.' .. settlement.at)
   end
 
-  local STEPS = { ['end'] = close, now = requeue, later = park, yield = park, hold = hold, backlog = make_room, lanes = make_room }
+  -- The task keeps its grant, and gets another ticket: that of its lost worker may never come back.
+  local function grant_again(context, _, settlement) give_ticket(context, settlement.id, cjson.decode(settlement.next)) end
+
+  local STEPS = { ['end'] = close, now = requeue, again = grant_again, later = park, yield = park, hold = hold, backlog = make_room, lanes = make_room }
 
   function continue_task(context, batch, settlement) STEPS[settlement.continuation](context, batch, settlement) end
 end
