@@ -86,21 +86,27 @@ export class ChatPlatform {
     const listen = async (): Promise<void> => {
       const refusal = await this.#access.check();
       if (refusal !== null) throw new Error(refusal);
-      await this.#countConnection();
       await this.#chat.initialize();
-      await this.#driver.listen?.(signal);
+      await this.#driver.listen?.(signal, () => this.#countConnection());
+      // Why it ended is a finding at once.
+      if (!signal.aborted) await this.#access.check();
     };
     this.#listening = keepListening({ listen, signal, log: log.child({ platform: this.name }) });
   }
 
   /** Over all processes and their restarts. */
-  async #countConnection(): Promise<void> {
-    const { redis, keyPrefix } = this.#parts;
+  async #countConnection(): Promise<boolean> {
+    const { redis, keyPrefix, log } = this.#parts;
     const key = `${keyPrefix}:connections:${this.name}`;
     const count = await redis.incr(key);
     await redis.expire(key, DAY_S, 'NX');
-    if (count > MAX_CONNECTIONS)
-      throw new Error(`${MAX_CONNECTIONS} connections to ${this.name} were made within a day; the next is made later`);
+    if (count === MAX_CONNECTIONS + 1) {
+      log.error(
+        { event: 'chat.connections-spent' },
+        `${count - 1} connections to ${this.name} were made within a day; the next is made later`,
+      );
+    }
+    return count <= MAX_CONNECTIONS;
   }
 
   /** Ends the platform's own connection; requests are the server's to end. */

@@ -20,7 +20,8 @@ const CHECK_MS = 300_000;
 export class AccessWatch {
   readonly #options: AccessWatchOptions;
   readonly #ticker: Ticker;
-  #refusal: { reason: string; since: number } | null = null;
+  /** Undefined before the first check. */
+  #refusal: { reason: string; since: number } | null | undefined;
 
   constructor(options: AccessWatchOptions) {
     this.#options = options;
@@ -46,8 +47,10 @@ export class AccessWatch {
     const { driver, log } = this.#options;
     const reason = await driver.findRefusal();
     if (reason !== null && reason !== this.#refusal?.reason) log.error({ event: 'chat.refused-access', reason }, reason);
-    this.#refusal = reason === null ? null : { reason, since: this.#refusal?.since ?? systemClock.now() };
-    await noteRefusal(this.#options, driver.name, this.#refusal);
+    const before = this.#refusal;
+    this.#refusal = reason === null ? null : { reason, since: before?.since ?? systemClock.now() };
+    // What another process notes is its own to take back, unless this one is new and it died.
+    if (reason !== null || before !== null) await noteRefusal(this.#options, driver.name, this.#refusal);
     return reason;
   }
 }

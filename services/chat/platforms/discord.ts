@@ -5,6 +5,7 @@ import { ellipsize, isSameSecret } from '#shared/text/index.ts';
 import type { ChatAnswer } from '../receive/chat-message.ts';
 import { quoteText, withoutMentions } from '../replies/reply-text.ts';
 import { askPlatform } from './ask-platform.ts';
+import { DiscordGateway, FINAL_CLOSES } from './discord-gateway.ts';
 import { downloadOwn, isOwnAddress } from './own-file.ts';
 import { asDocument, type CommandFacts, type PlatformDriver } from './platform-driver.ts';
 import { isHeard } from './senders.ts';
@@ -63,27 +64,43 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     },
     commandResponse: interactionAnswer,
     isAllowed: (request) => isForwarderKnown(request.headers.get('x-discord-gateway-token'), botToken),
-    ...(hasGateway ? { listen: (signal: AbortSignal) => listen(adapter, signal) } : {}),
+    ...(hasGateway ? { listen: adapter.listen.bind(adapter) } : {}),
   };
 }
 
 /** Ignores senders that are not heard. Sends files to the address that is configured, and with what Discord answered in its errors: of a throttled post that says when to try again. */
 class FileDiscordAdapter extends DiscordAdapter {
-  /** Called when the Gateway ended the connection for good. */
-  onGatewayEnd: () => void = () => undefined;
+  readonly #gateway = new DiscordGateway();
 
   protected override setupLegacyGatewayHandlers(...[client, isEnding]: Parameters<DiscordAdapter['setupLegacyGatewayHandlers']>): void {
     super.setupLegacyGatewayHandlers(client, isEnding);
-    client.on('shardDisconnect', () => this.onGatewayEnd());
+    this.#gateway.attach(client);
+  }
+
+  /** Resolves when the adapter or the Gateway gives the connection up, with the reason in the log, or `stopping` aborts. */
+  async listen(stopping: AbortSignal, countIdentify: () => Promise<boolean>): Promise<void> {
+    const connect = async (signal: AbortSignal): Promise<void> => {
+      const tasks: Promise<unknown>[] = [];
+      await this.startGatewayListener({ waitUntil: (task) => void tasks.push(task) }, LISTEN_MS, signal);
+      await Promise.all(tasks);
+    };
+    await this.#gateway.listen(connect, stopping, countIdentify);
+  }
+
+  /** Why Discord refuses the bot, by its API or by how its Gateway ended the last connection; null when it does not. */
+  async findRefusal(token: string): Promise<string | null> {
+    const byApi = await this.#askApi(token);
+    if (byApi !== null) this.#gateway.deferToApi();
+    return byApi ?? this.#gateway.refusal;
   }
 
   /** For what the Gateway would close with 4004 and 4014, asked of the API: each try to connect counts, and these do not. */
-  async findRefusal(token: string): Promise<string | null> {
+  async #askApi(token: string): Promise<string | null> {
     const own = await askPlatform(`${this.apiBaseUrl}/users/@me`, `Bot ${token}`);
-    if (own?.status === 401) return 'Discord refuses DISCORD_BOT_TOKEN (401, 4004): reset the token in the Developer Portal';
+    if (own?.status === 401) return `Discord refuses ${FINAL_CLOSES[4004]}`;
     const application = applicationSchema.safeParse((await askPlatform(`${this.apiBaseUrl}/applications/@me`, `Bot ${token}`))?.body);
     if (!application.success || (application.data.flags & MESSAGE_CONTENT) !== 0) return null;
-    return 'Discord refuses the Message Content intent (4014): switch it on in the Developer Portal, Bot, Privileged Gateway Intents';
+    return `Discord refuses ${FINAL_CLOSES[4014]}`;
   }
 
   /** Before the adapter opens a thread for it. */
@@ -131,16 +148,6 @@ export function snowflakeNumber(id: string): number {
 
 /** The longest timer; the adapter requires an end. It repairs the connection by itself until then. */
 const LISTEN_MS = 2 ** 31 - 1;
-
-/** Resolves when the adapter or the Gateway gives the connection up, with the reason in the log, or `stopping` aborts. */
-async function listen(adapter: FileDiscordAdapter, stopping: AbortSignal): Promise<void> {
-  const ended = new AbortController();
-  adapter.onGatewayEnd = () => ended.abort();
-  const signal = AbortSignal.any([stopping, ended.signal]);
-  const tasks: Promise<unknown>[] = [];
-  await adapter.startGatewayListener({ waitUntil: (task) => void tasks.push(task) }, LISTEN_MS, signal);
-  await Promise.all(tasks);
-}
 
 /** Answers the request itself: the adapter would answer later, at an address that no setting reaches. */
 function interactionAnswer({ kind, text }: ChatAnswer): unknown {

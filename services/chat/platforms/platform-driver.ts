@@ -53,8 +53,11 @@ export interface PlatformDriver {
   isAllowed?(request: Request): boolean;
   /** Why the platform refuses the bot until somebody repairs it; null when it does not, or gives no answer. */
   findRefusal(): Promise<string | null>;
-  /** Receives messages from a connection of the platform's own until `signal` aborts or the connection ends for good. */
-  listen?(signal: AbortSignal): Promise<void>;
+  /**
+   * Receives messages from a connection of the platform's own until `signal` aborts or the connection ends for good. `countConnection`: counts
+   * one more connection, and returns whether the day had room for it.
+   */
+  listen?(signal: AbortSignal, countConnection: () => Promise<boolean>): Promise<void>;
 }
 
 /** A file without a text, as most platforms take it. */

@@ -8,6 +8,7 @@ interface Socket {
   on(event: 'message', listener: (data: Buffer) => void): void;
   on(event: 'error', listener: () => void): void;
   send(text: string): void;
+  close(code: number): void;
 }
 interface SocketServer {
   on(event: 'connection', listener: (socket: Socket) => void): void;
@@ -26,6 +27,10 @@ const HEARTBEAT_ACK = 11;
 export interface FakeDiscordGateway {
   /** Times that somebody connected and said who they are. */
   readonly identified: number;
+  /** Closes whoever says who they are with this code, until it is null again. */
+  refuseWith(code: number | null): void;
+  /** Closes the connections that there are. */
+  closeWith(code: number): void;
   /** Sends a message event to everybody who is connected. */
   message(data: Record<string, unknown>): void;
   close(): Promise<void>;
@@ -38,6 +43,7 @@ export interface FakeDiscordGateway {
 export async function startFakeDiscordGateway(botUser: string): Promise<FakeDiscordGateway> {
   const sockets = new Set<Socket>();
   let identified = 0;
+  let refusal: number | null = null;
   let sequence = 0;
   const dispatch = (socket: Socket, type: string, data: unknown): void => {
     sequence += 1;
@@ -62,6 +68,10 @@ export async function startFakeDiscordGateway(botUser: string): Promise<FakeDisc
       if (op === HEARTBEAT) socket.send(JSON.stringify({ op: HEARTBEAT_ACK }));
       if (op !== IDENTIFY) return;
       identified += 1;
+      if (refusal !== null) {
+        socket.close(refusal);
+        return;
+      }
       sockets.add(socket);
       dispatch(socket, 'READY', readyOf(botUser, address));
     });
@@ -71,6 +81,13 @@ export async function startFakeDiscordGateway(botUser: string): Promise<FakeDisc
   return {
     get identified() {
       return identified;
+    },
+    refuseWith: (code) => {
+      refusal = code;
+    },
+    closeWith: (code) => {
+      for (const socket of sockets) socket.close(code);
+      sockets.clear();
     },
     message: (data) => {
       for (const socket of sockets) dispatch(socket, 'MESSAGE_CREATE', messageOf(data));

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { noteRefusal } from '#shared/deliveries/refused-platforms.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi({ agents: { echo: { kind: 'echo', sameInput: { hold: 1, sources: ['api'] } } } });
@@ -45,5 +46,15 @@ it('names what a person should look at, the worst first, and the fleet only for 
   const own = await attention();
   expect(own).toMatchObject([{ code: 'queue.unserved', level: 'critical', subject: 'chat', link: '/queues' }]);
   await redis.hdel(keys.fleet.unservedQueues, 'chat', 'chat notified');
+  expect(await attention()).toEqual([]);
+});
+
+it('names to the owner of the fleet a chat platform that refuses the bot, until it does no more', async () => {
+  await noteRefusal(api.parts, 'discord', { reason: 'Discord refuses the token (4004)', since: 0 });
+  const key = await api.keyOf('acme', ['admin']);
+  expect((await attention(key)).map(({ code }) => code)).not.toContain('chat.refused');
+  const text = 'Discord refuses the token (4004). What people write there is not answered.';
+  expect(await attention()).toMatchObject([{ code: 'chat.refused', level: 'critical', subject: 'discord', text }]);
+  await noteRefusal(api.parts, 'discord', null);
   expect(await attention()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { CommandSettings } from '#shared/config/settings/worker-settings.ts';
+import { noteRefusal } from '#shared/deliveries/refused-platforms.ts';
 import { checkOutbound } from '#shared/doctor/check-data.ts';
 import { checkRedis, judgeDisk } from '#shared/doctor/check-redis.ts';
 import type { CheckPorts } from '#shared/doctor/check.ts';
@@ -243,6 +244,18 @@ test('a clock that differs from the one of Redis is told, with its direction', a
       detail: expect.stringContaining('ahead'),
     });
   } finally {
+    redis.disconnect();
+  }
+});
+
+test('a chat platform that refuses the bot fails, with what to repair', async () => {
+  const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
+  try {
+    await noteRefusal(portsOf(redis), 'discord', { reason: 'Discord refuses DISCORD_BOT_TOKEN (4004)', since: 0 });
+    const { code, text } = await examine(configWith(server.url), server.url);
+    expect([code, text]).toEqual([1, expect.stringMatching(/FAIL +Chat on discord +Discord refuses DISCORD_BOT_TOKEN \(4004\)/i)]);
+  } finally {
+    await redis.flushall();
     redis.disconnect();
   }
 });
