@@ -92,7 +92,7 @@ function chatPlatformParts(parts: Parts, sender: CommandSender): ChatPlatformPar
     settings: chat,
     idempotencyMs: tasks.idempotencyMs,
     log,
-    accept: { ...parts, commands: scheduleCommands(openScheduleParts(parts)), access: chat.access, chatTenant },
+    accept: { ...parts, commands: scheduleCommands(openScheduleParts(parts)), settings: chat, chatTenant },
     sender,
   };
 }

@@ -138,6 +138,10 @@ export const chatSettingsSchema = z.strictObject({
   groups: z.enum(['mentions', 'all']).default('mentions'),
   /** Who may write to the bot, and what each may do. */
   access: chatAccessSchema,
+  /** Mode `interrupt`: how long a message waits for further ones, which become one turn with it; 0 for not at all. */
+  interruptDebounceMs: z.number().int().min(0).max(60_000).default(500),
+  /** Mode `interrupt`: a message that its sender wrote so long before it came, as after an outage, interrupts nothing and waits. */
+  lateAfterMs: z.number().int().min(1000).max(86_400_000).default(30_000),
   /** Calls spent on the answer of a command, which is sent at once and kept nowhere. */
   commandTries: z.number().int().min(1).max(20).default(4),
   /** Estimated wait from which on a person is notified that the agents are busy; null for never. */

@@ -181,11 +181,12 @@ function senderOf(message: IncomingMessage): Partial<AcceptRequest> {
 
 /** What the task has from the message as it is; an exact optional property refuses undefined. */
 function optionalFields(message: IncomingMessage): Partial<AcceptRequest> {
-  const { sequence, context, attachments, idempotencyKey, reply, traceparent, keyId } = message;
+  const { sequence, arrival, context, attachments, idempotencyKey, reply, traceparent, keyId } = message;
   return {
     ...senderOf(message),
     ...(keyId === undefined ? {} : { keyId }),
     ...(sequence === undefined ? {} : { order: sequence }),
+    ...(arrival === undefined ? {} : { arrival }),
     ...(context === undefined ? {} : { context }),
     ...(attachments === undefined ? {} : { attachments }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

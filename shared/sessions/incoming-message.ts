@@ -2,7 +2,7 @@ import { randomBytes, createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
-import type { Ledger } from '../ledger/index.ts';
+import type { Ledger, MessageArrival } from '../ledger/index.ts';
 import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
 import { writeOfTenant } from '../tenants/index.ts';
 import { Ticker, wait } from '../time/index.ts';
@@ -35,6 +35,8 @@ export interface IncomingMessage {
   denied?: ReadonlySet<SessionRight>;
   /** The surface's own number, which orders the messages; by default they go by arrival. */
   sequence?: number;
+  /** How it came, of a chat platform's message. */
+  arrival?: MessageArrival;
   context?: TaskRequest['context'];
   attachments?: TaskRequest['attachments'];
   /** The same when the surface sends the message again. */

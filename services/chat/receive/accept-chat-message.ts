@@ -1,4 +1,4 @@
-import { type ChatAccess, CHAT_RIGHTS, type ChatPlatformName, type ChatRight } from '#shared/config/index.ts';
+import { type ChatAccess, CHAT_RIGHTS, type ChatPlatformName, type ChatRight, type ChatSettings } from '#shared/config/index.ts';
 import { openReply } from '#shared/deliveries/index.ts';
 import type { FileStore } from '#shared/files/index.ts';
 import { ERROR_CODES, hasCode, MusterError } from '#shared/errors/index.ts';
@@ -8,7 +8,7 @@ import { type ChatAnswer, type ChatMessage, inputOf } from './chat-message.ts';
 
 export interface AcceptParts extends MessageParts {
   readonly files: FileStore;
-  readonly access: ChatAccess;
+  readonly settings: Pick<ChatSettings, 'access' | 'interruptDebounceMs' | 'lateAfterMs'>;
   /** The id of the tenant that chat messages belong to now. */
   chatTenant(): string;
 }
@@ -22,7 +22,7 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
   const { key, session } = message;
   const tenant = parts.chatTenant();
   try {
-    const answer = await handleMessage(parts, incomingMessage(parts.access, tenant, platform, message));
+    const answer = await handleMessage(parts, incomingMessage(parts.settings, tenant, platform, message));
     if (answer.kind === 'command') return { kind: 'command', text: answer.text };
     const { id, isDuplicate, estimatedStartMs } = answer.accepted;
     await openReply(parts, tenant, id);
@@ -41,9 +41,14 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
 /** Rights that a session checks; `talk` is checked before a message is accepted. */
 const SESSION_RIGHTS = ['schedule', 'steer'] as const;
 
-function incomingMessage(access: ChatAccess, tenant: string, platform: ChatPlatformName, message: ChatMessage): IncomingMessage {
+function incomingMessage(
+  { access, interruptDebounceMs: debounceMs, lateAfterMs }: AcceptParts['settings'],
+  tenant: string,
+  platform: ChatPlatformName,
+  message: ChatMessage,
+): IncomingMessage {
   const rights = rightsOf(access, platform, message);
-  const { key, session, thread, channel, user, userName, sequence, mode } = message;
+  const { key, session, thread, channel, user, userName, sequence, sentAt, mode } = message;
   return {
     tenant,
     session,
@@ -53,6 +58,7 @@ function incomingMessage(access: ChatAccess, tenant: string, platform: ChatPlatf
     user,
     denied: new Set(SESSION_RIGHTS.filter((right) => !rights.has(right))),
     ...(sequence === undefined ? {} : { sequence }),
+    arrival: { debounceMs, lateAfterMs, ...(sentAt === undefined ? {} : { sentAt }) },
     ...(mode === undefined ? {} : { mode }),
     ...(message.files === undefined ? {} : { attachments: message.files }),
     context: { platform, thread, userName },

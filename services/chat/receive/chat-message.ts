@@ -24,6 +24,8 @@ export const chatMessageSchema = z.object({
   files: z.array(chatFileSchema).optional(),
   /** The platform's number, which orders messages of a chat; a command may have none. */
   sequence: z.number().optional(),
+  /** When the person wrote it by the platform's clock, at the latest, in ms since the epoch; a command may have none. */
+  sentAt: z.number().optional(),
   /** The album that it is a part of: the platform's name for it, or one for all attachments where the platform has none. */
   album: z.object({ name: z.string(), isGuess: z.boolean() }).optional(),
   /** Whether it is for the bot: in private, in a thread that is followed, by its name, or where all messages are. */
@@ -69,7 +71,18 @@ export async function parseChatMessage(
   const album = driver.albumOf?.(message) ?? null;
   const place = placeOf(driver, thread, driver.keyOf(message));
   const sequence = driver.sequenceOf(message);
-  return { ...place, ...senderOf(message.author), text, attachments, sequence, isAddressed, ...(album === null ? {} : { album }) };
+  const facts = { text, attachments, sequence, isAddressed, ...(album === null ? {} : { album }) };
+  const sentAt = sentAtOf(message);
+  return { ...place, ...senderOf(message.author), ...facts, ...(sentAt === undefined ? {} : { sentAt }) };
+}
+
+const SECOND_MS = 1000;
+
+/** Telegram and WhatsApp say the second only: the message was written by its end. */
+function sentAtOf({ metadata }: Message): number | undefined {
+  const ms = metadata.dateSent.getTime();
+  if (!Number.isFinite(ms) || ms <= 0) return undefined;
+  return ms % SECOND_MS === 0 ? ms + SECOND_MS - 1 : ms;
 }
 
 const CHANGED = 'A changed message is not read again: please write a new one.';

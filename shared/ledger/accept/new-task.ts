@@ -18,6 +18,8 @@ export interface NewTask {
   idempotency: { key: string; digest: string } | null;
   /** What becomes of it when it meets work in its lane; null just waits. */
   mode: QueueMode | null;
+  /** How a chat's message came: in mode `interrupt` it gathers with others before it begins, and interrupts nothing when it is late. */
+  arrival?: MessageArrival | undefined;
   /** Whether messages may go into its run. */
   takesInput: boolean;
   /** Whether the next of its lane goes first while it waits for a retry. */
@@ -28,6 +30,16 @@ export interface NewTask {
   skip: string | null;
   /** What counts it among equal inputs in a row; absent when nothing does. */
   repeats?: RepeatRule;
+}
+
+/** When a chat's message was written, and what follows from that. */
+export interface MessageArrival {
+  /** By the platform's clock, in ms since the epoch; absent when it does not say. */
+  sentAt?: number;
+  /** How long it waits for further messages, which become one turn with it; 0 for not at all. */
+  debounceMs: number;
+  /** A message that was written so long before it came interrupts nothing. */
+  lateAfterMs: number;
 }
 
 /** When equal inputs in a row are warned of, and held. */

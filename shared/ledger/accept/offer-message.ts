@@ -62,7 +62,7 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
     rateClass,
     bodyText(task, first),
     scriptJson(first),
-    rulesOf(ledger, body, target),
+    rulesOf(ledger, task, target),
     scriptJson(lookupsOf(body)),
     target === undefined ? repeatText(task) : '',
     parentText(task),
@@ -70,16 +70,18 @@ function argumentsOf(ledger: Ledger, task: NewTask, target: string | undefined):
 }
 
 /** The configuration of messages that meet others. */
-function rulesOf({ settings }: Ledger, { scheduleId }: NewTask['body'], target: string | undefined): string {
+function rulesOf({ settings }: Ledger, { body: { scheduleId }, arrival, mode }: NewTask, target: string | undefined): string {
   const { collect, carryInterrupted } = settings.routing.queue;
+  const gathers = mode === 'interrupt' && arrival !== undefined;
   return JSON.stringify({
     grace: settings.worker.cancelGraceMs,
     reason: `a newer ${scheduleId === null ? 'message' : 'run'} took its place`,
     // A run of a schedule has the same input as the run that it replaces.
     carries: carryInterrupted && scheduleId === null,
-    collect: { debounceMs: collect.debounceMs, longestWaitMs: collect.longestWaitMs },
+    collect: { debounceMs: gathers ? arrival.debounceMs : collect.debounceMs, longestWaitMs: collect.longestWaitMs },
     cap: collect.cap,
     overflow: collect.overflow,
+    ...(gathers ? { arrival: { sentAt: arrival.sentAt, lateAfterMs: arrival.lateAfterMs } } : {}),
     ...(target === undefined ? {} : { target }),
   });
 }

@@ -76,6 +76,8 @@ local function take(message, task)
   state.outcome = { kind = how, taskId = id }
   local event = finish(context, keys, message, state, 'skipped', how .. ' into task ' .. id)
   task.inputs = task.inputs or {}
+  -- What it carries on comes before all that is taken, whose places at the end are counted on.
+  for position, part in ipairs(state.inputs or {}) do table.insert(task.inputs, position, part) end
   table.insert(task.inputs, { id = message, how = how })
   return event
 end

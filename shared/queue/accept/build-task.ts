@@ -36,6 +36,7 @@ export function buildTask(
     sharedLanes: lanes.sharedLanes,
     idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(asked) },
     mode: request.mode ?? null,
+    arrival: request.arrival,
     takesInput: takesInput(definition, request.context),
     yields: settings.retries[source].lane === 'yield',
     slaLeadMs: settings.dispatch.slaLeadMs,

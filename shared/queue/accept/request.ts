@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AgentDefinition } from '../../config/index.ts';
 import type { FileStore } from '../../files/index.ts';
-import type { Ledger } from '../../ledger/index.ts';
+import type { Ledger, MessageArrival } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { canonicalJson, type ReplyAddress, type TaskBody, type TaskRequest, type Trigger } from '../../tasks/index.ts';
 import type { Queues } from '../queues.ts';
@@ -46,6 +46,8 @@ export interface AcceptRequest extends TaskRequest {
   reply?: ReplyAddress;
   /** Its number among the messages of its platform, which orders them in their lane; others are ordered by arrival. */
   order?: number;
+  /** How a chat's message came. */
+  arrival?: MessageArrival | undefined;
   /** The lane of a task without a session. */
   lane?: { name: string; limit: number };
   /** Why it is not to run: it is accepted straight into `skipped`. */

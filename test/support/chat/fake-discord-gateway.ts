@@ -121,7 +121,7 @@ function messageOf(data: Record<string, unknown>): Record<string, unknown> {
     channel_type: 1,
     type: 0,
     author: { id: '77', username: 'ada', discriminator: '0', avatar: null, global_name: 'Ada' },
-    timestamp: '2026-04-24T03:06:40.000Z',
+    timestamp: new Date().toISOString(),
     edited_timestamp: null,
     tts: false,
     pinned: false,

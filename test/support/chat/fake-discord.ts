@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import {
   servePlatform,
+  timeOf,
   type FakePlatform,
   type PlatformAnswer,
   type PlatformCall,
@@ -71,8 +72,9 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = '4001', user = '77' }) =>
+    personWrites: ({ text, number, chat = '4001', user = '77', sentAt = timeOf(number) }) =>
       discordMessage({
+        timestamp: new Date(sentAt).toISOString(),
         id: discordId(number),
         channel_id: chat,
         channel_type: 1,
@@ -113,9 +115,9 @@ export function discordId(number: number): string {
 
 /** A message event of the Gateway, as a forwarder with the bot's token posts it. */
 export function discordMessage(data: Record<string, unknown>): PlatformRequest {
-  const message = { timestamp: '2026-04-24T03:06:40.000Z', attachments: [], mentions: [], ...data };
+  const message = { timestamp: new Date().toISOString(), attachments: [], mentions: [], ...data };
   return {
-    body: JSON.stringify({ type: 'GATEWAY_MESSAGE_CREATE', timestamp: 1_777_000_000_000, data: message }),
+    body: JSON.stringify({ type: 'GATEWAY_MESSAGE_CREATE', timestamp: Date.now(), data: message }),
     headers: { 'content-type': 'application/json', 'x-discord-gateway-token': BOT_TOKEN },
   };
 }

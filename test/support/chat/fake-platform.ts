@@ -45,6 +45,15 @@ export interface PersonMessage {
   number: number;
   chat?: string;
   user?: string;
+  /** When the person wrote it, ms since the epoch; by default `timeOf` its number. */
+  sentAt?: number;
+}
+
+const STARTED_AT = Date.now();
+
+/** When the message of this number is written, unless a test says another time: always the same, in order, and never late. */
+export function timeOf(number: number): number {
+  return STARTED_AT + number * 60_000;
 }
 
 /** A chat platform on the loopback with the calls that a bot uses. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import {
   servePlatform,
+  timeOf,
   type FakePlatform,
   type PlatformAnswer,
   type PlatformCall,
@@ -64,8 +65,8 @@ export async function startFakeSlack(): Promise<FakePlatform> {
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = 'D4001', user = 'UADA' }) =>
-      slackEvent({ type: 'message', channel: chat, channel_type: 'im', user, text, ts: slackTs(number) }),
+    personWrites: ({ text, number, chat = 'D4001', user = 'UADA', sentAt }) =>
+      slackEvent({ type: 'message', channel: chat, channel_type: 'im', user, text, ts: slackTs(number, sentAt) }),
     personSends: ({ text, number, chat = 'D4001', user = 'UADA' }, file) => {
       const path = `/files-pri/T1-F${number}/${file.name}`;
       kept.set(path, file);
@@ -81,8 +82,8 @@ export async function startFakeSlack(): Promise<FakePlatform> {
 }
 
 /** The time by which Slack names and orders a message. */
-export function slackTs(number: number): string {
-  return `1777000000.${String(number).padStart(6, '0')}`;
+export function slackTs(number: number, sentAt: number = timeOf(number)): string {
+  return `${Math.floor(sentAt / 1000)}.${String(number).padStart(6, '0')}`;
 }
 
 /** An event of the Events API, signed now. */
@@ -92,7 +93,7 @@ export function slackEvent(event: Record<string, unknown>): PlatformRequest {
     team_id: 'T1',
     api_app_id: 'A1',
     event_id: `Ev${String(event['ts'])}`,
-    event_time: 1_777_000_000,
+    event_time: Math.floor(Date.now() / 1000),
     event,
   };
   return signSlack(JSON.stringify(body), 'application/json');

@@ -1,5 +1,6 @@
 import {
   servePlatform,
+  timeOf,
   type FakePlatform,
   type PlatformAnswer,
   type PlatformCall,
@@ -78,12 +79,12 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     dislikes: '\0',
     moved: new Map(),
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = '4001', user = chat }) =>
+    personWrites: ({ text, number, chat = '4001', user = chat, sentAt = timeOf(number) }) =>
       telegramUpdate({
         update_id: 900_000 + Number(chat) * 1000 + number,
         message: {
           message_id: number,
-          date: 1_777_000_000 + number,
+          date: Math.floor(sentAt / 1000),
           chat: { id: Number(chat), type: 'private', first_name: 'Ada' },
           from: { id: Number(user), is_bot: false, first_name: 'Ada', username: 'ada' },
           text,

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import {
   servePlatform,
+  timeOf,
   type FakePlatform,
   type PlatformAnswer,
   type PlatformCall,
@@ -58,15 +59,17 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = '16505551234' }) =>
+    personWrites: ({ text, number, chat = '16505551234', sentAt = timeOf(number) }) =>
       whatsappMessages(chat, [
-        { id: `wamid.${chat}.${number}`, timestamp: String(1_777_000_000 + number), type: 'text', text: { body: text } },
+        { id: `wamid.${chat}.${number}`, timestamp: String(Math.floor(sentAt / 1000)), type: 'text', text: { body: text } },
       ]),
     personSends: ({ text, number, chat = '16505551234' }, file) => {
       const id = `${chat}${number}`;
       kept.set(id, file);
       const image = { caption: text, mime_type: file.mediaType, sha256: 'x', id };
-      return whatsappMessages(chat, [{ id: `wamid.${chat}.${number}`, timestamp: String(1_777_000_000 + number), type: 'image', image }]);
+      return whatsappMessages(chat, [
+        { id: `wamid.${chat}.${number}`, timestamp: String(Math.floor(timeOf(number) / 1000)), type: 'image', image },
+      ]);
     },
     threadOf: (chat = '16505551234') => `whatsapp:${PHONE_NUMBER_ID}:${chat}`,
     close,

@@ -30,7 +30,8 @@
 -- ARGV[5] rate_class: text
 -- ARGV[6] body: JSON, what never changes; see the codec
 -- ARGV[7] first: JSON, the state that it begins with
--- ARGV[8] rules: JSON, grace (ms), reason (of what it replaces), carries, collect, cap, overflow, and target, the task that it is input for
+-- ARGV[8] rules: JSON, grace (ms), reason (of what it replaces), carries, collect, cap, overflow,
+--   arrival (sentAt, lateAfterMs) of one that gathers although its mode is not `collect`, and target, the task that it is input for
 -- ARGV[9] lookups: JSON, array of texts
 -- ARGV[10] repeats: text, as in accept-tasks, or empty
 -- ARGV[11] parent: text, id of the task that delegated it, or empty
@@ -59,6 +60,7 @@
 -- include: parents
 -- include: requests
 -- include: admit
+-- include: gathering
 -- include: modes
 -- include: depth
 -- include: iterate
@@ -171,6 +173,7 @@ local function admit_message()
   if excess then return excess end
   local task = cjson.decode(ARGV[7])
   local is_due = initialize_task(context, task)
+  if rules.arrival then task.collect = rules.collect end
   if reason then return repetition.admit_held(context, intake, id, task, reason) end
   local is_free = not rules.target and lane_is_free(context, task, keys.held, keys.wait)
   if is_due and not is_free then return admit_by_mode(task) end

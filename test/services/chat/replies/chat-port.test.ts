@@ -38,7 +38,7 @@ async function openPorts(all: Parts): Promise<Record<PlatformName, ChatPort>> {
       settings: chat,
       idempotencyMs: tasks.idempotencyMs,
       log,
-      accept: { ...all, access: chat.access, chatTenant: () => 'default' },
+      accept: { ...all, settings: chat, chatTenant: () => 'default' },
       sender: new CommandSender({ log, tries: 1 }),
     });
   });

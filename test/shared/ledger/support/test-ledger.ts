@@ -41,6 +41,7 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   maxAttempts?: number;
   timeoutMs?: number;
   mode?: NewTask['mode'];
+  arrival?: NewTask['arrival'];
   takesInput?: boolean;
   yields?: boolean;
   skip?: string;
@@ -71,7 +72,7 @@ const WISH = {
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {
   const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
-  const { mode, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, ...body } = rest;
+  const { mode, arrival, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, ...body } = rest;
   const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
@@ -83,6 +84,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
     sharedLanes: sharedLanes ?? [],
     idempotency: key === undefined ? null : { key, digest },
     mode,
+    arrival,
     takesInput,
     yields,
     slaLeadMs,

@@ -6,40 +6,15 @@ do
   local MAX_NOTES = 10
   local MAX_NOTE_BYTES = 160
 
-  local function append_waiting(lane, id, text)
-    lane.line[#lane.line + 1] = id
-    lane.states[#lane.states + 1] = text
-  end
-
   -- What a message meets in its lane: the task that holds it longest, and the line before it, in order, with the states as text.
   function read_lane(context, held, wait)
     local lane = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
     local ids = redis.call('ZRANGE', wait, 0, MAX_LINE - 1)
     local states = #ids > 0 and redis.call('HMGET', context.states, unpack(ids)) or {}
     for position, text in ipairs(states) do
-      if text then append_waiting(lane, ids[position], text) end
+      if text then gathering.append(lane, ids[position], text) end
     end
     return lane
-  end
-
-  -- Mode `collect` over its cap: of the sender's own messages, the oldest goes, or the new one.
-  local function plan_overflow(lane, task, rules, plan)
-    local oldest, following, waiting = nil, nil, 0
-    for position, id in ipairs(lane.line) do
-      local state = full_state(lane.states[position])
-      if state and state.collect and same_sender(state, task) then
-        waiting = waiting + 1
-        if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
-      end
-    end
-    task.collect = rules.collect
-    if waiting < rules.cap then return end
-    local reason = waiting .. ' messages of this lane wait to be collected already'
-    if rules.overflow == 'new' then
-      plan.outcome = { kind = 'dropped', reason = reason }
-      return
-    end
-    plan.dropped, plan.following, plan.reason = oldest, following, reason
   end
 
   -- Whether messages of mode `queue` may still go into the holder's run: all that wait were offered to the holder as well.
@@ -68,7 +43,7 @@ do
       local state = full_state(text)
       local other_number = state and tonumber(state.order)
       if not other_number or other_number < number then
-        append_waiting(older, id, text)
+        gathering.append(older, id, text)
       elseif replaces_others(state) then
         older.replacer = id
       end
@@ -79,7 +54,10 @@ do
   -- Modes `interrupt` and `latest`: which tasks the message replaces, or which one replaced it. Where the input of what is stopped is
   -- carried on, a late message waits instead, because nothing of it could go into a run that has begun.
   local function plan_replacement(context, lane, task, rules, plan)
-    local older = older_part(context, lane, task)
+    local others = lane
+    if rules.arrival then others = gathering.plan_arrival(context, lane, task, rules, plan) end
+    if not others then return end
+    local older = older_part(context, others, task)
     if older.replacer and not rules.carries then
       plan.outcome = { kind = 'superseded', taskId = older.replacer, reason = 'one sent after it came first' }
       return
@@ -93,7 +71,7 @@ do
     local mode, plan = task.mode, { replaced = {} }
     if replaces_others(task) then plan_replacement(context, lane, task, rules, plan) end
     if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = lane.holder, reason = 'another task runs in its lane' } end
-    if mode == 'collect' then plan_overflow(lane, task, rules, plan) end
+    if mode == 'collect' then gathering.plan_overflow(lane, task, rules, plan) end
     if rules.target then
       plan.offered = rules.target
     elseif lane.holder and (mode == 'steer' or (mode == 'queue' and line_is_offered(lane))) then
