@@ -1,12 +1,13 @@
 import { truncate } from '../../text/index.ts';
 import { readTask } from '../../ledger/index.ts';
 import type { DeliveryEnd } from '../../queue/index.ts';
-import type { ReplyAddress } from '../../tasks/index.ts';
+import type { ReplyAddress, Task } from '../../tasks/index.ts';
 import { type DeliveryContext, endDelivery, type HeldDelivery } from '../held-delivery.ts';
 import type { DeliveryError } from '../delivery.ts';
 import { type ChatPort, DeliveryRefused } from './chat-port.ts';
 import { type AgentSettings, type Followed, isPlainAnswer, ReplyFollower } from './follow-reply.ts';
 import { FileSender } from './file-sender.ts';
+import { interruptedParts } from './interrupted-reply.ts';
 import { nextAttempt, nextTryOf } from './reply-retries.ts';
 import { PartSender } from './part-sender.ts';
 import { wakeLaterReply } from './reply-order.ts';
@@ -25,7 +26,7 @@ export async function deliverReply(context: DeliveryContext, held: HeldDelivery,
   if (reply === null) return await endDelivery(context, held, 'failed', { code: 'no-address', message: 'The task has no chat to answer' });
   if (held.delivery.platform === null) await held.save({ platform: reply.platform });
   const port = context.ports.get(reply.platform);
-  if (port) return await replyTo(context, { held, port, reply, signal });
+  if (port) return await replyTo(context, { held, port, reply, task, signal });
   const error = { code: 'no-platform', message: `This process does not serve ${reply.platform}` };
   return await retryLater(context, held, { attempts, error }, OTHER_PROCESS_MS);
 }
@@ -34,12 +35,13 @@ interface ReplyOptions {
   held: HeldDelivery;
   port: ChatPort;
   reply: ReplyAddress;
+  task: Task;
   signal: AbortSignal;
 }
 
-async function replyTo(context: DeliveryContext, { held, port, reply, signal }: ReplyOptions): Promise<DeliveryEnd> {
+async function replyTo(context: DeliveryContext, { held, port, reply, task, signal }: ReplyOptions): Promise<DeliveryEnd> {
   const { thread } = reply;
-  const sender = new PartSender({ held, port, thread, signal });
+  const sender = new PartSender({ held, port, thread, signal, interrupted: () => interruptedParts(context.ledger, task, reply) });
   try {
     const followed = await new ReplyFollower(context, { held, port, thread, sender, signal }).follow();
     return await finish(context, { held, port, thread, sender, signal }, followed);
@@ -49,7 +51,7 @@ async function replyTo(context: DeliveryContext, { held, port, reply, signal }: 
   }
 }
 
-interface FinishOptions extends Omit<ReplyOptions, 'reply'> {
+interface FinishOptions extends Omit<ReplyOptions, 'reply' | 'task'> {
   thread: string;
   sender: PartSender;
 }

@@ -3,7 +3,7 @@ import type { Task } from '../../tasks/index.ts';
 import type { DeliveryFile } from '../delivery.ts';
 import type { DeliveryContext } from '../held-delivery.ts';
 import { callPlatform, DeliveryRefused, type OutgoingFile } from './chat-port.ts';
-import { type PartSenderOptions, waitUntilQuiet } from './part-sender.ts';
+import { type SendingOptions, waitUntilQuiet } from './part-sender.ts';
 import { nextAttempt, nextTryOf } from './reply-retries.ts';
 
 /** What the text says of a file that was not sent. */
@@ -21,11 +21,11 @@ const MAX_NAMES = 5;
  */
 export class FileSender {
   readonly #context: DeliveryContext;
-  readonly #options: PartSenderOptions;
+  readonly #options: SendingOptions;
   readonly #artifacts: ReadonlyMap<string, TaskFile>;
 
   /** Chooses the files of a completed task within the bounds, once for its delivery. Throws `DeliveryRefused`, and `DeliveryLost`. */
-  static async open(context: DeliveryContext, options: PartSenderOptions, task: Task): Promise<FileSender> {
+  static async open(context: DeliveryContext, options: SendingOptions, task: Task): Promise<FileSender> {
     const { tenant, id } = task.body;
     const isComplete = task.state.status === 'completed';
     const artifacts = isComplete ? await context.files.list(tenant, id, 'out') : new Map<string, TaskFile>();
@@ -38,7 +38,7 @@ export class FileSender {
     return new FileSender(context, options, artifacts);
   }
 
-  private constructor(context: DeliveryContext, options: PartSenderOptions, artifacts: ReadonlyMap<string, TaskFile>) {
+  private constructor(context: DeliveryContext, options: SendingOptions, artifacts: ReadonlyMap<string, TaskFile>) {
     this.#context = context;
     this.#options = options;
     this.#artifacts = artifacts;

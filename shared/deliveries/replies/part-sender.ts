@@ -5,11 +5,16 @@ import type { HeldDelivery } from '../held-delivery.ts';
 import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import { splitText } from './split-text.ts';
 
-export interface PartSenderOptions {
+export interface SendingOptions {
   held: HeldDelivery;
   port: ChatPort;
   thread: string;
   signal: AbortSignal;
+}
+
+interface PartSenderOptions extends SendingOptions {
+  /** Messages of an answer that this one interrupted: they become its own. */
+  interrupted(): Promise<DeliveryPart[]>;
 }
 
 /** The text of a message that the final text does not need any more: a posted message cannot be taken back. */
@@ -43,6 +48,7 @@ export class PartSender {
    */
   async show(text: string, isFinal: boolean, note = ''): Promise<void> {
     const { canEdit } = this.#options.port;
+    if (canEdit && this.#parts.length === 0) await this.#takeOver();
     const blocks = canEdit ? [[text, note].filter((each) => each !== '').join('\n\n')] : [text, note];
     const wanted = blocks.flatMap((each) => splitText(each, this.#maxCharacters));
     for (const [index, part] of wanted.entries()) {
@@ -50,6 +56,11 @@ export class PartSender {
     }
     const spare = isFinal ? this.#parts.slice(wanted.length).filter(({ messageId }) => messageId !== null) : [];
     for (const { index } of spare) await this.#put(index, SPARE, true);
+  }
+
+  async #takeOver(): Promise<void> {
+    const parts = await this.#options.interrupted();
+    if (parts.length > 0) await this.#options.held.save({ parts });
   }
 
   get #parts(): DeliveryPart[] {
@@ -100,7 +111,7 @@ export class PartSender {
 }
 
 /** Another answer may change the chat while this one waits. A process that stops does not wait. */
-export async function waitUntilQuiet({ port, thread, signal }: Pick<PartSenderOptions, 'port' | 'thread' | 'signal'>): Promise<void> {
+export async function waitUntilQuiet({ port, thread, signal }: Pick<SendingOptions, 'port' | 'thread' | 'signal'>): Promise<void> {
   for (let ms = port.quietMs(thread); ms > 0 && !signal.aborted; ms = port.quietMs(thread)) await wait(ms, signal);
 }
 

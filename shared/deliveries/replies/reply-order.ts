@@ -31,7 +31,7 @@ export async function wakeLaterReply(ledger: Ledger, queues: Queues, { body }: P
 }
 
 /** The tasks of the session next to this one, nearest first. */
-async function neighbours(ledger: Ledger, { id, tenant, session }: Task['body'], side: 'before' | 'after'): Promise<string[]> {
+export async function neighbours(ledger: Ledger, { id, tenant, session }: Task['body'], side: 'before' | 'after'): Promise<string[]> {
   if (session === null) return [];
   const lookup = sessionLookup(ledger, tenant, session);
   if (side === 'after') return await readLookupAfter(ledger, lookup, id, NEIGHBOURS);

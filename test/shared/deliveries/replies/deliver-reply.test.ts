@@ -5,6 +5,8 @@ import { type HoldNotice, holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import type { AttemptRef } from '#shared/ledger/claim/leases.ts';
+import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -25,6 +27,11 @@ afterEach(async () => {
 const both = async (): Promise<[string, string]> => [await fleet.offered({ session: 's' }), await fleet.offered({ session: 's' })];
 
 const FAILED = { kind: 'failed', error: { code: 'NETWORK_ERROR', message: 'cut', retryable: true }, delayMs: 0, usage: null } as const;
+
+/** Ends a run as its worker does that obeys the stop of a newer message. */
+const endInterrupted = async (attempt: AttemptRef): Promise<void> => {
+  await settleAttempt(fleet.parts.ledger, attempt, { kind: 'cancelled', reason: 'a newer message took its place' });
+};
 
 describe('a reply', () => {
   it('shows that somebody is at it from acceptance on, streams the answer by edits, and ends complete', async () => {
@@ -111,6 +118,91 @@ describe('a reply', () => {
     await drive.end(second, 'Right way');
     await fleet.becomes(id, 'delivered');
     expect([port.texts(), port.count('post')]).toEqual([['Right way'], 1]);
+  });
+
+  describe('to a message that interrupted another', () => {
+    const MODE = { session: 's', mode: 'interrupt' } as const;
+    /** A run that shows half an answer, is interrupted by the next message, and ends. */
+    const interrupt = async (half: string, request: Partial<AcceptRequest> = {}): Promise<string> => {
+      const first = await fleet.offered(MODE);
+      const attempt = await fleet.drive.start(first);
+      await fleet.drive.write(attempt, 1, 1, half);
+      await waitFor(() => fleet.port.texts().join('').includes(half.slice(-5)), { deadlineMs: 5000, what: 'the half answer' });
+      const second = await fleet.offered({ ...MODE, ...request });
+      await endInterrupted(attempt);
+      await fleet.becomes(first, 'delivered');
+      return second;
+    };
+
+    it('stands in the half answer of that one, which is marked until then', async () => {
+      const { port, drive } = await open();
+      fleet.start();
+      const second = await interrupt('As I was say');
+      expect(port.texts()).toEqual(['As I was say\n\n(interrupted)']);
+      const attempt = await drive.start(second);
+      await drive.write(attempt, 1, 1, 'No, th');
+      await fleet.shows(['No, th']);
+      await drive.end(attempt, 'No, this.');
+      expect((await fleet.becomes(second, 'delivered')).parts).toMatchObject([{ messageId: 'm1', isFinal: true }]);
+      expect([port.texts(), port.count('post')]).toEqual([['No, this.'], 1]);
+    });
+
+    it('stands in the half answer of the first when several interrupted each other before they answered', async () => {
+      const { port, drive } = await open();
+      fleet.start();
+      const second = await interrupt('As I was say');
+      const attempt = await drive.start(second);
+      const third = await fleet.offered(MODE);
+      await endInterrupted(attempt);
+      await drive.complete(third, 'The last word.');
+      await fleet.becomes(third, 'delivered');
+      expect([port.texts(), port.count('post')]).toEqual([['The last word.'], 1]);
+    });
+
+    it('empties the messages that it does not need, and opens those that it needs', async () => {
+      const { port, drive } = await open();
+      port.maxCharacters = 40;
+      fleet.start();
+      const second = await interrupt(Array.from({ length: 12 }, (_, n) => `word${n}`).join(' '));
+      expect(port.texts().length).toBeGreaterThan(1);
+      await drive.complete(second, 'Short.');
+      await fleet.becomes(second, 'delivered');
+      expect(new Set(port.texts().slice(1))).toEqual(new Set(['…']));
+      expect(port.texts()[0]).toBe('Short.');
+    });
+
+    it('is a message of its own where the half answer was deleted', async () => {
+      const { port, drive } = await open();
+      fleet.start();
+      const second = await interrupt('As I was say');
+      port.messages.length = 0;
+      await drive.complete(second, 'Again.');
+      await fleet.becomes(second, 'delivered');
+      expect(port.texts()).toEqual(['Again.']);
+    });
+
+    it('is a message of its own in another thread', async () => {
+      const { port, drive } = await open();
+      fleet.start();
+      const second = await interrupt('As I was say', { reply: { platform: 'fake', thread: 't2' } });
+      await drive.complete(second, 'Elsewhere.');
+      await fleet.becomes(second, 'delivered');
+      expect([port.texts(), port.texts('t2')]).toEqual([['As I was say\n\n(interrupted)'], ['Elsewhere.']]);
+    });
+
+    it('is a message of its own where no message can be edited, and the half answer was not shown', async () => {
+      const { port, drive } = await open();
+      port.minEditMs = null;
+      fleet.start();
+      const first = await fleet.offered(MODE);
+      const attempt = await drive.start(first);
+      await drive.write(attempt, 1, 1, 'As I was say');
+      const second = await fleet.offered(MODE);
+      await endInterrupted(attempt);
+      await drive.complete(second, 'No, this.');
+      await fleet.becomes(second, 'delivered');
+      expect(port.texts()).toEqual(['No, this.']);
+    });
   });
 
   it('says that an answer was stopped after what was shown of it, and nothing when nothing was', async () => {
