@@ -112,6 +112,7 @@ export {
 export { FACETS, type FacetName, countFacets } from './search/count-facets.ts';
 export { type EndedGroup, readEndedGroups } from './search/ended-groups.ts';
 export { type IndexCursor, indexEnds, startIndexing } from './search/index-ends.ts';
+export { OPEN_STATUSES } from './search/choose-lookups.ts';
 export { type TaskSearch, listTasks, spanOf } from './search/list-tasks.ts';
 export { hasTexts, type TaskFilter, workerFits } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';

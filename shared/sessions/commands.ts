@@ -3,9 +3,10 @@ import type { AuditEntry } from '../audit/index.ts';
 import { type Ledger, readLaneIds } from '../ledger/index.ts';
 import { cancelTree, type Intake, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
-import type { ReplyAddress } from '../tasks/index.ts';
+import type { ReplyAddress, Task } from '../tasks/index.ts';
 import { withWait } from './describe-wait.ts';
-import { describeMode, describeSession, HOW_TO_CHOOSE, plainWords } from './describe-session.ts';
+import { describeMode, describeSession, excerpt, HOW_TO_CHOOSE, plainWords } from './describe-session.ts';
+import { listReportingRuns } from './reporting-runs.ts';
 import { chooseMode } from './routing.ts';
 import { readSession } from './session-record.ts';
 import { beginTranscript, readChoices } from './session-store.ts';
@@ -55,10 +56,9 @@ export function createCommands(
   const own: Record<string, SessionCommand> = {
     stop: {
       needs: 'steer',
-      help: '/stop withdraws what waits and stops what runs',
+      help: '/stop withdraws what waits and stops what runs, runs of schedules that report here too',
       run: async ({ tenant, session, argument }) => {
-        const { withdrawn, stopped } = await stopSession(ledger, tenant, session, 'stopped by /stop');
-        return withNote(describeStop(withdrawn, stopped), argument);
+        return withNote(describeStop(await stopSession(ledger, tenant, session, 'stopped by /stop')), argument);
       },
     },
     new: {
@@ -69,7 +69,7 @@ export function createCommands(
       },
     },
     status: {
-      help: '/status says what runs, what waits, why, and about how long',
+      help: '/status says what runs, what waits, why, and about how long, and which runs of schedules report here',
       run: async ({ tenant, session, surface, argument }) => {
         const now = await redisNow(ledger.redis);
         const record = await readSession({ ledger }, tenant, session, { surface, words: plainWords(now) });
@@ -96,10 +96,19 @@ export function createCommands(
   return commands;
 }
 
-function describeStop(withdrawn: number, stopped: number): string {
+function describeStop({ withdrawn, stopped, runs }: SessionStop): string {
   if (withdrawn + stopped === 0) return 'Nothing runs and nothing waits.';
   const waiting = withdrawn === 0 ? 'Nothing waited' : `Withdrew ${withdrawn} that had not started`;
-  return `${waiting}; ${stopped === 0 ? 'nothing ran' : `stopping ${stopped === 1 ? 'the running task' : `${stopped} running tasks`}`}.`;
+  const counts = `${waiting}; ${stopped === 0 ? 'nothing ran' : `stopping ${stopped === 1 ? 'the running task' : `${stopped} running tasks`}`}.`;
+  return runs.length === 0 ? counts : `${counts}\n${describeRuns(runs)}`;
+}
+
+const RUNS_NAMED = 10;
+
+function describeRuns(runs: readonly Task[]): string {
+  const names = runs.slice(0, RUNS_NAMED).map(({ body }) => excerpt(body.input));
+  const named = `${names.join(', ')}${runs.length > RUNS_NAMED ? ', and more' : ''}`;
+  return `Of these ${runs.length === 1 ? 'a run of a schedule' : `${runs.length} runs of schedules`}: ${named}.`;
 }
 
 /** Text behind a command without arguments must not vanish without a word. */
@@ -107,11 +116,13 @@ function withNote(answer: string, argument: string): string {
   return argument === '' ? answer : `${answer}\nWhat stood behind the command was not sent to the agent.`;
 }
 
-interface StopCounts {
+interface SessionStop {
   /** Tasks that had not started. */
   withdrawn: number;
   /** Running tasks whose worker was asked to stop. */
   stopped: number;
+  /** Of these, the runs of schedules that report into it. */
+  runs: Task[];
 }
 
 /** Bound of the tasks that one stop reaches: more than may wait in a session by chat. */
@@ -119,18 +130,22 @@ const MAX_TASKS = 10_000;
 const AT_ONCE = 50;
 
 /**
- * Stops a session: first its waiting tasks, from the end of the line, so that none starts in between; then the lane's holders; each with
- * its sub-tasks. Later messages are not touched.
+ * Stops a session: first its waiting tasks, from the end of the line, so that none starts in between; then the lane's holders, and the runs
+ * of schedules that report into it; each with its sub-tasks. Later messages are not touched, and schedules go on.
  */
-export async function stopSession(ledger: Ledger, tenant: string, id: string, reason: string): Promise<StopCounts> {
+export async function stopSession(ledger: Ledger, tenant: string, id: string, reason: string): Promise<SessionStop> {
   const { waiting, held } = await readLaneIds(ledger, tenant, sessionLane(id), MAX_TASKS);
-  const counts: StopCounts = { withdrawn: 0, stopped: 0 };
+  const runs = await listReportingRuns(ledger, tenant, id);
+  const counts = { withdrawn: 0, stopped: 0 };
+  const ended = new Set<string>();
   const stop = async (task: string): Promise<void> => {
     const { answer } = await cancelTree(ledger, tenant, task, reason);
     if (answer.kind === 'cancelled') counts.withdrawn += 1;
     if (answer.kind === 'stopping') counts.stopped += 1;
+    if (answer.kind === 'cancelled' || answer.kind === 'stopping') ended.add(task);
   };
   await pMap(waiting.toReversed(), stop, { concurrency: AT_ONCE });
-  await Promise.all([...held.keys()].map(stop));
-  return counts;
+  const others = runs.map(({ body }) => body.id).filter((run) => !held.has(run) && !waiting.includes(run));
+  await pMap([...held.keys(), ...others], stop, { concurrency: AT_ONCE });
+  return { ...counts, runs: runs.filter(({ body }) => ended.has(body.id)) };
 }

@@ -11,7 +11,7 @@ const EXCERPT_CHARACTERS = 60;
 
 /** What runs, what waits, why, and about how long, for the people of a session. */
 export function describeSession(
-  { holder, waiting, waitingTotal, mode, modeSource, surface, next }: SessionRecord & { next: NextWait | null },
+  { holder, waiting, waitingTotal, runs, mode, modeSource, surface, next }: SessionRecord & { next: NextWait | null },
   now: number,
 ): string {
   const shown = waiting.slice(0, SHOWN).map(lineOf);
@@ -22,6 +22,8 @@ export function describeSession(
     ...shown,
     ...(left > 0 && shown.length > 0 ? [`and ${left} more`] : []),
     ...(next?.startMs === null || next === null ? [] : [`The next one should start in about ${spanText(next.startMs)}.`]),
+    ...runs.slice(0, SHOWN).map((run) => runLine(run, now)),
+    ...(runs.length > SHOWN ? [`and ${runs.length - SHOWN} more runs of schedules`] : []),
     describeMode({ mode, source: modeSource }, surface),
   ].join('\n');
 }
@@ -32,11 +34,16 @@ function holderLine({ text, startedAt, reason }: SessionHolder, next: NextWait |
   return `${named} has run for ${spanText(now - startedAt)}.`;
 }
 
+/** A run of a schedule goes on beside what people wrote. */
+function runLine({ text, startedAt, reason }: SessionHolder, now: number): string {
+  return `Of a schedule: ${excerpt(text)} ${startedAt === null ? (reason ?? 'starts now') : `has run for ${spanText(now - startedAt)}`}.`;
+}
+
 function lineOf({ text, position, reason }: SessionWaiting): string {
   return `${position}. ${excerpt(text)}: ${reason}`;
 }
 
-function excerpt(text: string): string {
+export function excerpt(text: string): string {
   const characters = Array.from(text.replaceAll(/\s+/g, ' ').trim());
   const cut = characters.length > EXCERPT_CHARACTERS ? `${characters.slice(0, EXCERPT_CHARACTERS - 1).join('')}…` : characters.join('');
   return `"${cut}"`;

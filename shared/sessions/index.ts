@@ -6,6 +6,7 @@ export { type SessionCommand, stopSession } from './commands.ts';
 export { type MessageAnswer, type MessageParts, handleMessage } from './handle-message.ts';
 export type { IncomingMessage } from './incoming-message.ts';
 export { type SessionSummary, listSessions } from './list-sessions.ts';
+export { sessionOfThread } from './reporting-runs.ts';
 export { type SessionRecord, readSession } from './session-record.ts';
 export { notifySession, sessionTopic, setMode } from './session-store.ts';
 export { composeInput, countTurns, readTranscript } from './transcript.ts';

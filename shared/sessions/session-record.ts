@@ -4,6 +4,7 @@ import type { Task, TaskStatus } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
 import { EXACT_WORDS, explainWaiting, type SessionWaiting, waitingLine, type WaitingWords } from './describe-session.ts';
 import { sessionLane } from '../queue/index.ts';
+import { listReportingRuns } from './reporting-runs.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 
 export interface SessionHolder {
@@ -28,6 +29,8 @@ export interface SessionRecord {
   /** The next ones; there may be more. */
   waiting: SessionWaiting[];
   waitingTotal: number;
+  /** Runs of schedules that report into it, beside its lane. */
+  runs: SessionHolder[];
 }
 
 /** Waiting tasks that a record shows. */
@@ -47,9 +50,14 @@ export async function readSession(
   id: string,
   options: ReadSessionOptions = {},
 ): Promise<SessionRecord> {
-  const [choices, lane] = await Promise.all([readChoices(ledger, tenant, id), readLane(ledger, tenant, sessionLane(id), SHOWN)]);
+  const [choices, lane, runs] = await Promise.all([
+    readChoices(ledger, tenant, id),
+    readLane(ledger, tenant, sessionLane(id), SHOWN),
+    listReportingRuns(ledger, tenant, id),
+  ]);
+  const words = options.words ?? EXACT_WORDS;
   const surface = options.surface ?? choices.surface ?? DEFAULT_SURFACE;
-  return { id, ...modeOf(ledger, choices, surface), surface, ...placesOf(lane, options.words ?? EXACT_WORDS) };
+  return { id, ...modeOf(ledger, choices, surface), surface, ...placesOf(lane, words), runs: runs.map((run) => holderOf(run, words)) };
 }
 
 function modeOf(ledger: Ledger, choices: SessionChoices, surface: string): Pick<SessionRecord, 'mode' | 'modeSource'> {

@@ -10,6 +10,11 @@ const holderSchema = z.strictObject({
   worker: z.string().nullable(),
 });
 
+const currentSchema = holderSchema.extend({
+  status: z.string(),
+  reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }),
+});
+
 const waitingSchema = z.array(z.strictObject({ taskId: z.string(), position: z.int(), reason: z.string() }));
 
 const modeSchema = {
@@ -55,12 +60,12 @@ export const sessionViewSchema = z
     id: z.string(),
     ...modeSchema,
     surface: z.string().meta({ description: 'The surface of chat whose mode applies: of its last message.' }),
-    holder: holderSchema
-      .extend({ status: z.string(), reason: z.string().nullable().meta({ description: 'Why it does not run yet.' }) })
-      .nullable()
-      .meta({ description: 'The task whose turn it is.' }),
+    holder: currentSchema.nullable().meta({ description: 'The task whose turn it is.' }),
     waiting: waitingSchema.meta({ description: 'The next hundred, in order; `position` counts the tasks before each.' }),
     waitingTotal: z.int(),
+    runs: z
+      .array(currentSchema)
+      .meta({ description: 'Runs of schedules that report into it and have not ended. They go on beside its tasks.' }),
     transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
   })
   .meta({ id: 'Session' });
@@ -75,12 +80,20 @@ function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waiting
 }
 
 export function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
-  const { id, mode, modeSource, surface, holder, waiting, waitingTotal } = record;
-  return { id, mode, modeSource, surface, holder: viewHolder(holder), waiting: viewWaiting(waiting), waitingTotal, transcriptLength };
+  const { id, mode, modeSource, surface, holder, waiting, waitingTotal, runs } = record;
+  return {
+    id,
+    mode,
+    modeSource,
+    surface,
+    holder: holder && viewHolder(holder),
+    waiting: viewWaiting(waiting),
+    waitingTotal,
+    runs: runs.map((run) => viewHolder(run)),
+    transcriptLength,
+  };
 }
 
-function viewHolder(holder: SessionRecord['holder']): z.infer<typeof sessionViewSchema>['holder'] {
-  if (holder === null) return null;
-  const { taskId, startedAt, worker, status, reason } = holder;
+function viewHolder({ taskId, startedAt, worker, status, reason }: SessionRecord['runs'][number]): z.infer<typeof currentSchema> {
   return { taskId, startedAt: toIso(startedAt), worker, status, reason };
 }

@@ -87,7 +87,8 @@ export function postSessionStop({ ledger }: SessionPorts): Route {
     path: '/v1/sessions/:id/stop',
     operationId: 'stopSession',
     summary: 'Withdraw what waits in a session, then stop what runs',
-    description: 'Sub-tasks of a stopped task stop with it. Later messages are not affected.',
+    description:
+      'Runs of schedules that report into it, and sub-tasks of a stopped task, stop with it. Later messages are not affected, and schedules go on.',
     scope: 'submit',
     forVisitors: true,
     request: { params: sessionPathSchema },
@@ -97,10 +98,10 @@ export function postSessionStop({ ledger }: SessionPorts): Route {
         stopped: z.int().meta({ description: 'Running tasks whose worker was notified to stop them.' }),
       }),
     },
-    handle: async ({ params }, { tenant }) => ({
-      status: 200,
-      body: await stopSession(ledger, tenant, params.id, 'the session was stopped'),
-    }),
+    handle: async ({ params }, { tenant }) => {
+      const { withdrawn, stopped } = await stopSession(ledger, tenant, params.id, 'the session was stopped');
+      return { status: 200, body: { withdrawn, stopped } };
+    },
   });
 }
 

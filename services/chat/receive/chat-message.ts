@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
+import { sessionOfThread } from '#shared/sessions/index.ts';
 import { plainLine } from '#shared/text/index.ts';
 import type { Attachment, Author, Message, SlashCommandEvent } from 'chat';
 import { chatFileSchema } from './receive-files.ts';
@@ -117,9 +118,7 @@ function commandText(command: string, argument: string): string {
 }
 
 function placeOf(driver: PlatformDriver, thread: string, key: string): Pick<ChatMessage, 'key' | 'session' | 'thread' | 'channel'> {
-  // Slack writes a private chat with an empty thread at the end, and without it for a command.
-  const session = thread.replace(/:$/, '');
-  return { key: `${driver.name}:${key}`, session, thread, channel: driver.channelOf(thread) };
+  return { key: `${driver.name}:${key}`, session: sessionOfThread(thread), thread, channel: driver.channelOf(thread) };
 }
 
 function senderOf({ userId, userName }: Author): Pick<ChatMessage, 'user' | 'userName'> {

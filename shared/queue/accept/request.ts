@@ -48,7 +48,7 @@ export interface AcceptRequest extends TaskRequest {
   order?: number;
   /** How a chat's message came. */
   arrival?: MessageArrival | undefined;
-  /** The lane of a task without a session. */
+  /** Its own lane, in place of its session's. */
   lane?: { name: string; limit: number };
   /** Why it is not to run: it is accepted straight into `skipped`. */
   skip?: { reason: string };

@@ -11,7 +11,7 @@ interface LaneRules {
 }
 
 /**
- * The lanes of a task: its own, which is its session's or named by its producer, and the shared ones of its agent and its
+ * The lanes of a task: its own, which is named by its producer or its session's, and the shared ones of its agent and its
  * source. It runs when it holds all of them.
  * Errors: `request.invalid` when its agent, made by API, names a lane that the configuration does not have.
  */
@@ -21,7 +21,8 @@ export function lanesOf(
   { settings, limits }: LaneRules,
   source: Source,
 ): Pick<NewTask, 'lane' | 'sharedLanes'> {
-  const own = request.session === undefined ? request.lane : { name: sessionLane(request.session), limit: 1 };
+  const ofSession = request.session === undefined ? undefined : { name: sessionLane(request.session), limit: 1 };
+  const own = request.lane ?? ofSession;
   return {
     lane: own ? { ...own, ...(request.order === undefined ? {} : { order: request.order }) } : null,
     sharedLanes: sharedLanesOf(request.agent, definition, { settings, limits }, settings.retries[source].sharedLane),
@@ -49,7 +50,7 @@ function sharedLane(agent: string, name: string, { lanes }: Settings): SharedLan
   return { name, limit: lane.limit };
 }
 
-/** The lane of a session: its tasks run one at a time. */
+/** The lane of a session: its tasks run one at a time, but for runs of schedules. */
 export function sessionLane(id: string): string {
   return `session:${id}`;
 }

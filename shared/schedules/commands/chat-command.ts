@@ -56,7 +56,9 @@ function describeList(schedules: readonly ListedSchedule[], hasMore: boolean): s
 /** `#3: Every day at 08:00, next 2026-06-01 08:00 (Europe/Berlin): the weather`. */
 function describeSchedule({ number, sentence, message, nextFireAt, tz }: ListedSchedule): string {
   const isOnce = sentence.startsWith('Once') && nextFireAt !== null;
-  const when = isOnce ? `once, at ${formatTime(nextFireAt, tz)}` : `${sentence}${describeNext({ nextFireAt, tz })}`;
+  // A paused schedule has no next time, and its sentence no zone.
+  const next = nextFireAt === null ? ` (${tz})` : describeNext({ nextFireAt, tz });
+  const when = isOnce ? `once, at ${formatTime(nextFireAt, tz)}` : `${sentence}${next}`;
   return `#${number}: ${when}: ${shorten(message)}`;
 }
 

@@ -81,7 +81,7 @@ function listedLines(schedules: readonly ListedSchedule[], hasMore: boolean): st
   if (schedules.length === 0) return ['OK: no schedules'];
   const lines = schedules.map(({ number, status, rule, tz, nextFireAt, agent, message }) => {
     const when = isOneTime(rule) && nextFireAt !== null ? 'once' : rule;
-    return `  #${number} ${status} ${when}${formatTime(nextFireAt, tz)} → ${agent}: ${shorten(message, LIST_CHARACTERS)}`;
+    return `  #${number} ${status} ${when}${formatTime(nextFireAt, tz)} ${tz} → ${agent}: ${shorten(message, LIST_CHARACTERS)}`;
   });
   const count = schedules.length === 1 ? '1 schedule' : `${schedules.length} schedules`;
   return [`OK: ${count}${hasMore ? ', and there are more' : ''}`, ...lines];

@@ -1,5 +1,5 @@
 import { MusterError } from '../../errors/index.ts';
-import { readStates } from '../../ledger/index.ts';
+import { laneOfTask, readStates } from '../../ledger/index.ts';
 import { type AcceptRequest, acceptTask } from '../../queue/index.ts';
 import { traceIdOf, traceparentFor } from '../../tasks/index.ts';
 import { sessionOf, WEB_CHAT } from '../platforms.ts';
@@ -83,22 +83,25 @@ export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
     ...(madeBy?.untrusted === true ? { untrusted: true } : {}),
     ...withoutNull({ priority, channel, user }),
     ...(missed === undefined ? {} : { metadata: { missed: { count: missed.count, from: new Date(missed.from).toISOString() } } }),
-    ...(skip === undefined ? fieldsToRun(schedule) : { skip: { reason: skip } }),
+    ...(skip === undefined ? fieldsToRun(schedule, id) : { skip: { reason: skip } }),
   };
 }
 
 /** Only a task that runs needs these fields; there may be very many skipped ones. */
-function fieldsToRun(schedule: Schedule): Partial<AcceptRequest> {
-  return { ...withoutNull({ context: schedule.context }), ...orderOf(schedule), ...deliveryOf(schedule) };
+function fieldsToRun(schedule: Schedule, run: string): Partial<AcceptRequest> {
+  return { ...withoutNull({ context: schedule.context }), ...orderOf(schedule, run), ...deliveryOf(schedule) };
 }
 
-/** A run in a session waits in the session's lane, and interrupts nothing there. */
-function orderOf(schedule: Schedule): Partial<AcceptRequest> {
+/**
+ * A run goes on beside the conversation that it reports to, whatever the surface: neither waits for the other, and no message there interrupts
+ * it. It meets only other runs of its schedule.
+ */
+function orderOf(schedule: Schedule, run: string): Partial<AcceptRequest> {
   const { id, overlap } = schedule;
   const session = sessionOf(schedule);
-  if (session !== null) return { session };
-  if (overlap === 'allow') return {};
-  return { lane: { name: scheduleLane(id), limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
+  if (session === null && overlap === 'allow') return {};
+  const name = overlap === 'allow' ? laneOfTask(run) : scheduleLane(id);
+  return { ...withoutNull({ session }), lane: { name, limit: 1 }, ...(overlap === 'cancel-other' ? { mode: 'interrupt' } : {}) };
 }
 
 /** The lane in which the runs of a schedule follow each other, unless they may overlap. */

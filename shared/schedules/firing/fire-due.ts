@@ -1,7 +1,6 @@
 import { type PressureLevel, readStates } from '../../ledger/index.ts';
-import { monitorOf, sessionLane } from '../../queue/index.ts';
+import { monitorOf } from '../../queue/index.ts';
 import { isTerminal } from '../../tasks/index.ts';
-import { sessionOf } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { DueSchedule } from '../store/due-times.ts';
 import { haltSchedule, type Schedule } from '../store/schedule.ts';
@@ -88,10 +87,8 @@ async function readOverlaps({ ledger, redis, keys }: ScheduleParts, tenant: stri
   );
   return await Promise.all(
     schedules.map(async (schedule, position) => {
-      const session = sessionOf(schedule);
       const state = runs[position];
-      const lane = session === null ? scheduleLane(schedule.id) : sessionLane(session);
-      const waiting = schedule.overlap === 'queue' ? await redis.zcard(keys.tenant(tenant).laneWait(lane)) : 0;
+      const waiting = schedule.overlap === 'queue' ? await redis.zcard(keys.tenant(tenant).laneWait(scheduleLane(schedule.id))) : 0;
       return { isRunning: state ? !isTerminal(state.status) : false, waiting };
     }),
   );

@@ -57,8 +57,8 @@ describe('the result of a directive', () => {
       [
         '[/schedule list]',
         'OK: 2 schedules, and there are more',
-        `  #17 active once (2026-05-08 14:23) → research: ${review}`,
-        '  #18 paused every 5m → research: a b',
+        `  #17 active once (2026-05-08 14:23) Europe/Berlin → research: ${review}`,
+        '  #18 paused every 5m Europe/Berlin → research: a b',
         '[END SCHEDULE]',
       ].join('\n'),
     );
