@@ -11,7 +11,7 @@ import {
   readLookup,
   sessionLookup,
 } from '../ledger/index.ts';
-import type { Task } from '../tasks/index.ts';
+import type { Task, TaskState } from '../tasks/index.ts';
 import { truncateBytes } from '../text/index.ts';
 import { readRecords } from '../redis/index.ts';
 import { readChoices } from './session-store.ts';
@@ -61,7 +61,7 @@ async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: T
   const inputs = await readInputs(ledger, tenant, state.inputs ?? []);
   return {
     taskId: body.id,
-    input: composeInput(body.input, inputs, state.leftOut),
+    input: composeInput(body.input, inputs, state),
     output: output ?? '',
   };
 }
@@ -85,16 +85,23 @@ const BREAK = '\n\n';
 const LEFT_OUT_HEADING = 'Earlier messages that were left out, because too many waited, by how they began:';
 
 /**
- * The input of an agent whose task has further messages, with a blank line between two: messages carried over from a stopped task, the
- * task's own text, then merged or steered messages in their order. A line about each message that was left out comes first (`leftOut`: how
- * they began).
+ * The input of an agent whose task has further messages, with a blank line between two: messages carried over from a stopped task, merged
+ * ones that the platform numbered before the task's own (`order`), the task's own text, then merged or steered messages in their order. A
+ * line about each message that was left out comes first (`leftOut`: how they began).
  */
-export function composeInput(own: string, inputs: readonly Pick<TakenInput, 'how' | 'text'>[], leftOut: readonly string[] = []): string {
-  const carried = inputs.filter(({ how }) => how === 'carried');
-  const others = inputs.filter(({ how }) => how !== 'carried');
+export function composeInput(
+  own: string,
+  inputs: readonly Pick<TakenInput, 'how' | 'text' | 'order'>[],
+  { leftOut = [], order }: Partial<Pick<TaskState, 'leftOut' | 'order'>> = {},
+): string {
+  const texts = { carried: [] as string[], earlier: [] as string[], later: [] as string[] };
+  for (const { how, text, order: number } of inputs) {
+    const place = how === 'merged' && Number(number) < Number(order) ? 'earlier' : 'later';
+    texts[how === 'carried' ? 'carried' : place].push(text);
+  }
   const notes =
     leftOut.length === 0 ? [] : [[LEFT_OUT_HEADING, ...leftOut.map((text) => `- ${text.replaceAll(/\s+/g, ' ').trim()}`)].join('\n')];
-  return [...notes, ...carried.map(({ text }) => text), own, ...others.map(({ text }) => text)].join(BREAK);
+  return [...notes, ...texts.carried, ...texts.earlier, own, ...texts.later].join(BREAK);
 }
 
 interface TurnsOfSession {

@@ -32,10 +32,11 @@ export async function gatherInput(ledger: Ledger, { body, state, attempt, isResu
   attempt.throwIfStopped();
   const gather = async (): Promise<GatheredInput> => {
     if (state.collect) await collect(ledger, attempt);
-    const { inputs: parts = [], leftOut } = parseState(attempt.stored, attempt.first);
+    const gathered = parseState(attempt.stored, attempt.first);
+    const { inputs: parts = [] } = gathered;
     const inputs = await readInputs(ledger, body.tenant, parts);
     const brought = [filesOf(body), ...inputs.map(filesOf)];
-    return { text: composeInput(body.input, inputs, leftOut), given: parts.map(({ id }) => id), brought };
+    return { text: composeInput(body.input, inputs, gathered), given: parts.map(({ id }) => id), brought };
   };
   return await retryWhileAway(gather, { signal: () => attempt.signal });
 }

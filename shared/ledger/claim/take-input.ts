@@ -48,6 +48,8 @@ export interface TakenInput {
   user: string | null;
   attachments: TaskBody['attachments'];
   how: PartOfInput['how'];
+  /** Its number among the messages of its platform, when it has one and that was read. */
+  order?: string | undefined;
 }
 
 /**
@@ -66,6 +68,6 @@ export async function readInputs(ledger: Ledger, tenant: string, parts: readonly
     if (!task || !part || (part.how === 'carried' && [task.body.id, task.state.outcome?.taskId ?? ''].some((id) => answered.has(id))))
       return [];
     const { input: text, user, attachments } = task.body;
-    return [{ id: part.id, text, user, attachments, how: part.how }];
+    return [{ id: part.id, text, user, attachments, how: part.how, order: task.state.order }];
   });
 }

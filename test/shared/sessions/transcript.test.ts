@@ -150,8 +150,19 @@ describe('the input of a task with messages', () => {
     expect(composeInput('a', inputs)).toBe('before\n\na\n\nb\n\nc');
   });
 
+  it.each([
+    ['numbered before it stand before it', '9', 'z\n\na\n\nb'],
+    ['have no place when it has no number', undefined, 'a\n\nz\n\nb'],
+  ])('has merged messages in the order of their platform: those %s', (_what, order, expected) => {
+    const inputs = [
+      { how: 'merged', text: 'z', order: '8' },
+      { how: 'merged', text: 'b', order: '10' },
+    ] as const;
+    expect(composeInput('a', inputs, order === undefined ? {} : { order })).toBe(expected);
+  });
+
   it('says first which messages were left out of it, a line each', () => {
-    expect(composeInput('a', [{ how: 'merged', text: 'b' }], ['one\n two ', 'three'])).toMatch(
+    expect(composeInput('a', [{ how: 'merged', text: 'b' }], { leftOut: ['one\n two ', 'three'] })).toMatch(
       /left out.*:\n- one two\n- three\n\na\n\nb$/,
     );
   });

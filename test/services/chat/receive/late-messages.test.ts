@@ -57,9 +57,8 @@ class PrivateChat {
     this.#session = fakes[name].threadOf(this.#chat).replace(/:$/, '');
   }
 
-  async write(text: string, agoMs = 0): Promise<void> {
-    messages += 1;
-    const request = fakes[this.name].personWrites({ text, number: messages, chat: this.#chat, sentAt: Date.now() - agoMs });
+  async write(text: string, agoMs = 0, number = (messages += 1)): Promise<void> {
+    const request = fakes[this.name].personWrites({ text, number, chat: this.#chat, sentAt: Date.now() - agoMs });
     const { status } = await chat.post(this.name, request);
     if (status !== 200) throw new Error(`${this.name} got ${status}`);
   }
@@ -116,6 +115,15 @@ describe('in mode interrupt, on each platform', () => {
       await place.shows(`Answer to: ${place.runs.at(-1)?.input}`);
       expect([place.name, place.runs.map(({ input }) => input).join('\n\n')]).toEqual([place.name, sixteen.join('\n\n')]);
       expect(place.runs.length).toBeLessThanOrEqual(2);
+    });
+  });
+
+  it('messages that come the wrong way round are one turn in the order of their platform', async () => {
+    await onEach(5, async (place) => {
+      await place.write('second', 0, 2);
+      await place.write('first', 60_000, 1);
+      const run = await place.run(1);
+      expect([place.name, run.input]).toEqual([place.name, 'first\n\nsecond']);
     });
   });
 
