@@ -72,6 +72,9 @@ const failure = z.object({
 
 const attachment = z.object({ name: short, mediaType: short, bytes: count, url: z.string().max(4000) });
 
+/** Tasks that a daemon may declare to run at once. */
+const MAX_SLOTS = 10_000;
+
 /** What a daemon sends to the hub. Lengths of texts are bounded by `hub.maxMessageBytes`. */
 const DAEMON_MESSAGES = {
   'daemon.hello': z.object({
@@ -79,7 +82,7 @@ const DAEMON_MESSAGES = {
     protocol: z.int().min(1),
     name: short,
     capabilities: z.array(short).max(100).default([]),
-    slots: z.int().min(0).max(10_000),
+    slots: z.int().min(1, `expected how many tasks it may run at once, from 1 to ${MAX_SLOTS}`).max(MAX_SLOTS),
     version: short.nullish(),
     host: short.nullish(),
     /** The agents that it runs; without the list it runs any. */

@@ -2,6 +2,7 @@ import type { HubSettings } from '#shared/config/index.ts';
 import {
   type BeatOutcome,
   CLOSE_CODES,
+  type Daemon,
   type DaemonSignal,
   isAccessGone,
   parseDaemonSignal,
@@ -109,14 +110,14 @@ export class ConnectionWatch {
 
   /** One write for all daemons. Daemons that sent nothing for too long are closed. */
   async #beat(): Promise<void> {
-    const { settings, sockets, clock } = this.#options;
+    const { settings, sockets, clock, daemons } = this.#options;
     const silentMs = settings.heartbeatMs * settings.missedHeartbeats;
     for (const socket of sockets) {
       if (clock.monotonic() - socket.heardAt > silentMs) socket.close(CLOSE_CODES.noHeartbeat, REASONS[CLOSE_CODES.noHeartbeat]);
       else socket.ping();
     }
     this.#beatCount += 1;
-    if (this.#beatCount % BEATS_PER_CHECK === 0) await this.#checkAccess(this.#connections());
+    if (this.#beatCount % BEATS_PER_CHECK === 0) await this.#checkAccess([...daemons.values()]);
     await this.#write(this.#connections());
   }
 
@@ -150,10 +151,10 @@ export class ConnectionWatch {
   }
 
   #follow(signal: DaemonSignal): void {
-    const { log } = this.#options;
+    const { daemons, log } = this.#options;
     if (signal.kind === 'states') for (const { tenant, id, state } of signal.states) this.#noteElsewhere(`${tenant}/${id}`, state);
     if (signal.kind !== 'changed') return;
-    const changed = this.#connections().filter(({ daemon }) => daemon.tenant === signal.tenant && (signal.id ?? daemon.id) === daemon.id);
+    const changed = [...daemons.values()].filter(({ tenant, id }) => tenant === signal.tenant && (signal.id ?? id) === id);
     this.#checkAccess(changed).catch((error: unknown) => log.debug({ err: error }, 'registrations are read again later'));
   }
 
@@ -166,25 +167,19 @@ export class ConnectionWatch {
     else this.#beats.tick();
   }
 
-  /** Closes those whose token is gone, and narrows those whose registration was changed. What one ran that is no more goes on elsewhere. */
-  async #checkAccess(connections: readonly Pick<ReadyConnection, 'connection' | 'daemon'>[]): Promise<void> {
-    const registered = connections.map(({ connection }) => connection.daemon);
-    const now = await readDaemons(this.#options, registered);
-    for (const [
-      at,
-      {
-        connection,
-        daemon: { attempts },
-      },
-    ] of connections.entries()) {
-      const daemon = now[at] ?? null;
-      if (daemon !== null && !isAccessGone(connection.daemon, daemon)) {
-        connection.narrow(daemon);
-        continue;
-      }
+  /** Reads their registrations again, also of daemons that run something and are away. */
+  async #checkAccess(daemons: readonly HubDaemon[]): Promise<void> {
+    const registered = await readDaemons(this.#options, daemons);
+    for (const [at, daemon] of daemons.entries()) this.#check(daemon, registered[at] ?? null);
+  }
+
+  /** Closes the connection when its token is gone, else narrows it. What a daemon runs that is no more goes on elsewhere. */
+  #check({ connection, attempts }: HubDaemon, registered: Daemon | null): void {
+    if (connection?.isReady === true) {
+      if (registered !== null && !isAccessGone(connection.daemon, registered)) return connection.narrow(registered);
       connection.socket.close(CLOSE_CODES.tokenGone, REASONS[CLOSE_CODES.tokenGone]);
-      // With another token the same daemon comes back to what it runs.
-      if (daemon?.enabled !== true) attempts.failAll('DAEMON_DISCONNECTED', 'The daemon was disabled or removed');
     }
+    // With another token the same daemon comes back to what it runs.
+    if (registered?.enabled !== true) attempts.failAll('DAEMON_DISCONNECTED', 'The daemon was disabled or removed');
   }
 }

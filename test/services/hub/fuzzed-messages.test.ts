@@ -172,7 +172,7 @@ const isLast = (message: HubMessage): boolean => message.type === 'error' && mes
 async function send(greets: boolean, frames: readonly Frame[]): Promise<{ daemon: RawDaemon; isClosed: boolean }> {
   const daemon = await RawDaemon.connect(hub.url, token);
   if (greets) {
-    daemon.hello({ slots: 0, running: [own] });
+    daemon.hello({ agents: [], running: [own] });
     await daemon.next('hub.welcome');
   }
   for (const each of frames) daemon.socket.send(each);
