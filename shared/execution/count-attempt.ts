@@ -2,7 +2,7 @@ import type { AttemptEnd, ExpiredAnswer, Ledger, SettleAnswer } from '../ledger/
 import type { Execution } from './execution.ts';
 
 /** Counts the wait of a task whose first attempt starts. Time until a task was due is no wait. */
-export function countStart({ counts }: Ledger, { body, state }: Execution): void {
+export function countStart({ counts }: Ledger, { body, state }: Pick<Execution, 'body' | 'state'>): void {
   if (state.token > 1) return;
   counts.attemptStarted(body.tenant, state, (state.startedAt ?? 0) - Math.max(state.createdAt, body.scheduledFor ?? 0));
 }

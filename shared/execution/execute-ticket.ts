@@ -2,6 +2,7 @@ import type { AgentDefinition } from '../config/index.ts';
 import {
   type AdoptAnswer,
   type AttemptEnd,
+  beginAttempt,
   type ClaimIsolation,
   claimTask,
   cutTree,
@@ -15,6 +16,7 @@ import {
 } from '../ledger/index.ts';
 import { describeChain, type TicketData, type TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, redisNow, retryWhileAway } from '../redis/index.ts';
+import type { TaskState } from '../tasks/index.ts';
 import { wait } from '../time/index.ts';
 import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
 import { classifyAnswer } from './classify-answer.ts';
@@ -91,19 +93,22 @@ async function claimAndExecute(
   return { kind: 'done', note: `nothing to do: ${claim.kind}` };
 }
 
-/** Goes on with an attempt that another hub claimed, and that this one has adopted. */
+/** Goes on with an attempt that another hub claimed, and that this one has adopted. Its daemon has it, and so has accepted it. */
 export async function resumeAttempt(
   parts: ExecuteTicketParts,
   place: Omit<TaskPlace, 'lane'>,
   adopted: Extract<AdoptAnswer, { kind: 'adopted' }>,
 ): Promise<TicketResult> {
-  const { state } = adopted;
+  const begun = adopted.state.status === 'scheduled' ? await beginAttempt(parts.ledger, { ...place, token: adopted.state.token }) : adopted;
+  if (begun.kind === 'lost') return { kind: 'done', note: 'nothing to do: its attempt is over' };
+  const { state, stored } = begun;
   // It started earlier, and its timeout and end count from there.
-  const claimed = { ...adopted, kind: 'claimed', redisTime: await redisNow(parts.ledger.redis) } as const;
+  const claimed = { ...adopted, state, stored, kind: 'claimed', redisTime: await redisNow(parts.ledger.redis) } as const;
   const opened = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
   const execution = { ...opened, isResumed: true } as const;
   const { attempt } = execution;
   parts.keeper.add(attempt);
+  if (begun.kind === 'begun') noteStart(parts.ledger, execution, state);
   if (attempt.takesInput) attempt.notifyInput();
   try {
     await retryWhileAway(() => resumeReports(parts.ledger, execution), { signal: () => attempt.signal });
@@ -118,7 +123,8 @@ export async function resumeAttempt(
 /** Goes on from what the hub before kept of the attempt: its end may come before its daemon says all of it again. */
 async function resumeReports(ledger: Ledger, { attempt: { ref }, state, output, usage }: Execution): Promise<void> {
   const [written, used] = await Promise.all([
-    readAttemptOutput(ledger, { ...ref, startedAt: state.startedAt ?? 0 }),
+    // Its first output may be older than its start, which is written when its daemon's acceptance arrives.
+    readAttemptOutput(ledger, { ...ref, startedAt: state.scheduledAt ?? 0 }),
     readReportedUsage(ledger, ref),
   ]);
   output.resume(written);
@@ -129,12 +135,32 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   const { state, attempt, log } = execution;
   const { ledger, keeper } = parts;
   keeper.add(attempt);
-  countStart(ledger, execution);
   // Messages that an earlier attempt was offered may still wait, and no signal comes for them again.
   if (attempt.takesInput && state.token > 1) attempt.notifyInput();
   log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
-  log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+  if (state.status === 'running') noteStart(ledger, execution, state);
   return await runToEnd(parts, execution);
+}
+
+/** The daemon of an attempt has accepted it. Resolves once the ledger knows, or the attempt is over. */
+export async function acceptAttempt(ledger: Ledger, execution: Execution): Promise<void> {
+  const { attempt } = execution;
+  try {
+    const begun = await retryWhileAway(() => beginAttempt(ledger, attempt.ref), { signal: () => attempt.signal });
+    if (begun.kind === 'lost') return attempt.stop({ kind: 'lease-lost' });
+    attempt.changed(begun.stored);
+    attempt.begin();
+    if (begun.kind === 'begun') noteStart(ledger, execution, begun.state);
+  } catch (error) {
+    // It was stopped while Redis was away.
+    if (!attempt.stopped) throw error;
+  }
+}
+
+/** Counts the start of an attempt, and logs it. `state`: as it began. */
+function noteStart(ledger: Ledger, { body, log }: Execution, state: TaskState): void {
+  countStart(ledger, { body, state });
+  log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
 }
 
 async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {

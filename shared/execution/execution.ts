@@ -58,7 +58,7 @@ interface Claimed extends Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body'
 export function openExecution(
   { ledger, clock, log: parent, redact, modelCalls, fileParts }: OpenExecutionParts,
   place: TaskPlace,
-  { body, state, stored, redisTime = state.startedAt }: Claimed,
+  { body, state, stored, redisTime = state.startedAt ?? state.scheduledAt }: Claimed,
   claimedFrom: number,
 ): Execution {
   const attempt = new RunningAttempt({
@@ -67,6 +67,7 @@ export function openExecution(
     first: body.first,
     takesInput: state.takesInput ?? false,
     claimedAt: { redis: redisTime ?? clock.now(), monotonic: clock.monotonic() },
+    isAssigned: state.status === 'scheduled',
     heldUntil: claimedFrom + ledger.settings.worker.leaseMs,
     clock,
   });

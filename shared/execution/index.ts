@@ -4,7 +4,7 @@
  */
 export { currentAttempt } from './attempt/current-attempt.ts';
 export type { StopReason } from './attempt/running-attempt.ts';
-export { type ExecuteTicketParts, executeTicket, resumeAttempt } from './execute-ticket.ts';
+export { type ExecuteTicketParts, acceptAttempt, executeTicket, resumeAttempt } from './execute-ticket.ts';
 export type { Execution } from './execution.ts';
 export { expireOfProcess, routeOfLoss } from './leases/expire-lease.ts';
 export { LeaseKeeper } from './leases/lease-keeper.ts';

@@ -1,5 +1,6 @@
 import { leaseMember, type Ledger, readState, settleAttempt, type TaskPlace } from '../ledger/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
+import { hasAttempt } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { LeaseKeeper } from './leases/lease-keeper.ts';
 
@@ -43,7 +44,7 @@ export async function tryToReleaseClaim(
   reason = LOST_ANSWER,
 ): Promise<boolean> {
   const state = await readState(ledger, tenant, id);
-  if (state?.status !== 'running' || state.worker !== worker) return false;
+  if (!state || !hasAttempt(state.status) || state.worker !== worker) return false;
   const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
   if (!keeper.isUnknown(leaseMember(attempt))) return false;
   const end = { kind: 'interrupted', reason, delayMs: 0 } as const;

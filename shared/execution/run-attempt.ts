@@ -39,7 +39,7 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
   return answer;
 }
 
-/** Until when an attempt may run: until its timeout, or until a deadline that aborts it and comes sooner. */
+/** Until when an attempt that begins may run: until its timeout, or until a deadline that aborts it and comes sooner. */
 function boundOf({ attempt, body, state, isResumed }: Execution): { stop: StopReason; ms: number } {
   const untilDeadline = body.deadline !== null && body.execution.deadlineAborts ? attempt.msUntil(body.deadline) : Infinity;
   // Of an attempt that another hub began, some of it has passed.
@@ -52,8 +52,11 @@ function boundOf({ attempt, body, state, isResumed }: Execution): { stop: StopRe
 async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
   const { attempt, output } = execution;
   const diagnostics: Diagnostics = {};
-  const bound = boundOf(execution);
-  const timer = setTimeout(() => attempt.stop(bound.stop), bound.ms);
+  let timer: NodeJS.Timeout | undefined;
+  attempt.onBegin(() => {
+    const bound = boundOf(execution);
+    timer = setTimeout(() => attempt.stop(bound.stop), bound.ms);
+  });
   let grace: NodeJS.Timeout | undefined;
   const stopped = new Promise<AgentAnswer>((resolve) => {
     attempt.onStop((stop) => {

@@ -32,6 +32,7 @@ export { type OpenCancel, closeCancel, takeOpenCancel } from './settle/open-canc
 export { explainFailures, forgetFailures, releaseAll } from './settle/agent-failures.ts';
 export { assertAgentStarts, readAgentHolds, releaseIfResumed, resumeAgent } from './settle/agent-starts.ts';
 export { explainPause, pauseAgent } from './settle/paused-agents.ts';
+export { beginAttempt } from './claim/begin-attempt.ts';
 export { readBlame } from './claim/blame.ts';
 export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';

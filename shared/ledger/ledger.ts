@@ -40,6 +40,8 @@ export interface LedgerOptions {
   costOf?(tenant: string, agent: string, level: { queue: TaskQueue; priority: number }): number | null;
   /** What is known of what holds tasks now, by gate; without it a hold says what the attempt said. */
   holds?: HoldReaders;
+  /** What people call a daemon; null for one that was removed. Without it a daemon has its id. */
+  daemonNameOf?(tenant: string, id: string): Promise<string | null>;
   /** What this process claims while the next tickets are on their way; by default it is counted. */
   pace?: ClaimPace;
   /** Counts the steps of tasks; without it nothing is counted. */
@@ -92,6 +94,7 @@ export type ScriptName =
   | 'adopt-attempt'
   | 'append-entry'
   | 'apply-limits'
+  | 'begin-attempt'
   | 'breach-sla'
   | 'cancel-task'
   | 'change-priority'

@@ -1,7 +1,7 @@
 import type { AgentCaps } from '../agents/index.ts';
 import { type BudgetDirectory, explainBudget } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
-import { explainDaemons } from '../daemons/index.ts';
+import { explainDaemons, readDaemons } from '../daemons/index.ts';
 import { createLedger, explainFailures, explainPause, explainRepeats, type IssuedTicket, type Ledger } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
@@ -58,6 +58,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket({ relay, ledger, log: ports.log }, ticket),
     onOpenCancel: (cancel) => cancels.add(cancel),
+    daemonNameOf: async (tenant, id) => (await readDaemons(ports, [{ tenant, id }]))[0]?.name ?? null,
     holds: {
       budget: (tenant, what) => explainBudget(ports, tenant, what),
       provider: (tenant, what, ahead) => explainProvider(ports, { tenant, what, ahead }),

@@ -11,7 +11,7 @@ import {
   withSenders,
 } from './last-task.ts';
 import { sessionLane } from '../queue/index.ts';
-import type { Task } from '../tasks/index.ts';
+import { hasAttempt, type Task } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
 import { readChoices, type SessionChoices } from './session-store.ts';
 import { waitingLine, type SessionWaiting } from './describe-session.ts';
@@ -160,8 +160,8 @@ async function describe(ledger: Ledger, tenant: string, found: readonly Found[])
 }
 
 function summaryOf({ body, state }: Task): SessionSummary['holder'] {
-  const isRunning = state.status === 'running';
-  return { taskId: body.id, startedAt: isRunning ? (state.startedAt ?? null) : null, worker: isRunning ? (state.worker ?? null) : null };
+  const isTaken = hasAttempt(state.status);
+  return { taskId: body.id, startedAt: isTaken ? (state.startedAt ?? null) : null, worker: isTaken ? (state.worker ?? null) : null };
 }
 
 /** Begins the index's entries of tasks with a session; the session's id follows. */

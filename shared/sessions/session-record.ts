@@ -1,6 +1,6 @@
 import type { QueueMode } from '../config/index.ts';
 import { type Lane, type Ledger, readLane } from '../ledger/index.ts';
-import type { Task, TaskStatus } from '../tasks/index.ts';
+import { hasAttempt, type Task, type TaskStatus } from '../tasks/index.ts';
 import { chooseMode, DEFAULT_SURFACE, type ModeSource } from './routing.ts';
 import { EXACT_WORDS, explainWaiting, type SessionWaiting, waitingLine, type WaitingWords } from './describe-session.ts';
 import { sessionLane } from '../queue/index.ts';
@@ -85,7 +85,7 @@ function holderOf({ body, state }: Task, words: WaitingWords): SessionHolder {
     status: state.status,
     text: body.input,
     startedAt: isRunning ? (state.startedAt ?? null) : null,
-    worker: isRunning ? (state.worker ?? null) : null,
+    worker: hasAttempt(state.status) ? (state.worker ?? null) : null,
     reason: isRunning ? null : explainWaiting(state, null, words),
   };
 }

@@ -71,6 +71,6 @@ export {
   knownCost,
   usageRows,
 } from './usage.ts';
-export { TASK_STATUSES, TRANSITIONS, type TaskStatus, isTerminal, isTransition } from './transitions.ts';
+export { TASK_STATUSES, TRANSITIONS, type TaskStatus, hasAttempt, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';
 export { isolatedName, releaseOf, workerName, workerOf } from './worker-name.ts';

@@ -76,9 +76,10 @@ function attachmentRecord({ name, mediaType, bytes, file, url }: Attachment): Re
   return { name, mediaType, bytes, uploadId: file, url };
 }
 
-/** What a task that has not ended and does not run waits for; null for others. */
+/** What a task that has not ended and does not run waits for; null for others. Only a daemon that was given a task has yet to accept it. */
 function gateOf({ status, gate }: TaskState): Gate | 'queue' | null {
-  return isTerminal(status) || status === 'running' || status === 'scheduled' ? null : (gate ?? 'queue');
+  if (status === 'scheduled') return 'daemon';
+  return isTerminal(status) || status === 'running' ? null : (gate ?? 'queue');
 }
 
 /** Whether a task's sla passed before its end; null without an sla. Of an open task that is noted within seconds. */

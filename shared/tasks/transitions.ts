@@ -77,6 +77,13 @@ const ends = (event: string, sometimes: readonly Effect[], ...always: Effect[]):
 });
 
 const RETRY: Transition = { event: 'task.queued', always: [], sometimes: [...GRANT, ...WAIT] };
+const CANCELLED_ATTEMPT = ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed');
+/** By a drain, a throttling provider, a critical task, what holds it, or a lost worker: none of them costs an attempt. */
+const INTERRUPTED: Transition = {
+  event: 'task.interrupted',
+  always: ['lease removed', 'attempt stored'],
+  sometimes: [...PARK_OR_RETRY, 'backlog joined', 'hold joined'],
+};
 const FINAL_FAILURE = ends('task.permanently_failed', END_FROM_LANE, 'ungranted');
 
 /**
@@ -92,27 +99,22 @@ export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<R
     skipped: ends('task.skipped', END_FROM_WAIT),
   },
   queued: {
-    scheduled: { event: '', always: [], sometimes: [] },
+    scheduled: { event: 'task.scheduled', always: ['lease taken'], sometimes: ['due removed'] },
     cancelled: ends('task.cancelled', END_FROM_WAIT),
     stale: ends('task.stale', END_FROM_WAIT, 'deadline removed'),
   },
-  // A claim goes on to `running` in the same step; the other two are of tasks that another release left here.
+  // The claim of a worker goes on to `running` in the same step. A task that was given to a daemon stays here until the daemon accepts it.
   scheduled: {
-    running: { event: 'task.started', always: ['lease taken'], sometimes: ['due removed'] },
-    queued: { event: '', always: [], sometimes: [] },
-    cancelled: ends('task.cancelled', END_FROM_WAIT),
+    running: { event: 'task.started', always: [], sometimes: [] },
+    queued: INTERRUPTED,
+    cancelled: CANCELLED_ATTEMPT,
   },
   running: {
     completed: ends('task.completed', END_FROM_LANE, 'ungranted', 'lease removed', 'output stored'),
     failed: { event: 'task.failed', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     timeout: { event: 'task.timeout', always: ['lease removed'], sometimes: PARK_OR_RETRY },
-    cancelled: ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed'),
-    // By a drain, a throttling provider, a critical task, what holds it, or a lost worker: none of them costs an attempt.
-    queued: {
-      event: 'task.interrupted',
-      always: ['lease removed', 'attempt stored'],
-      sometimes: [...PARK_OR_RETRY, 'backlog joined', 'hold joined'],
-    },
+    cancelled: CANCELLED_ATTEMPT,
+    queued: INTERRUPTED,
   },
   failed: { queued: RETRY, permanently_failed: FINAL_FAILURE },
   timeout: { queued: RETRY, permanently_failed: FINAL_FAILURE },
@@ -131,6 +133,11 @@ const TERMINAL: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['completed', 'can
 /** Whether nothing but an explicit retry moves a task on from here. */
 export function isTerminal(status: TaskStatus): boolean {
   return TERMINAL.has(status);
+}
+
+/** Whether an attempt has the task: a worker runs it, or a daemon was given it. */
+export function hasAttempt(status: TaskStatus): boolean {
+  return status === 'scheduled' || status === 'running';
 }
 
 /** Whether the table has this step. */

@@ -4,7 +4,7 @@ import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
 import { type Ledger, type Lookup, lookupsFor, parseLease, readLookupAfter, readStates, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { waitingSince } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
-import { isTerminal, PRIORITY_BANDS, priorityBand, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
+import { hasAttempt, isTerminal, PRIORITY_BANDS, priorityBand, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
 import type { TenantDirectory } from '#shared/tenants/index.ts';
 
 export interface LoadPorts {
@@ -116,7 +116,7 @@ async function readWaiting(
 
 /** A claim or an end may have come in between. */
 function isWaiting({ status }: TaskState): boolean {
-  return status !== 'running' && status !== 'scheduled' && !isTerminal(status);
+  return !hasAttempt(status) && !isTerminal(status);
 }
 
 function waitingOf(state: TaskState, count: number, now: number): Waiting {

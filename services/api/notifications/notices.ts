@@ -97,7 +97,7 @@ function readFacts({ facts }: TenantEvent['fields']): (Fact | null)[] {
 }
 
 /** The events that only a task with an attempt has. Without a fact it is the first attempt. */
-const ATTEMPT_EVENTS = new Set(['task.started', 'task.completed']);
+const ATTEMPT_EVENTS = new Set(['task.scheduled', 'task.started', 'task.completed']);
 
 function describeAttempt(event: string, fact: Fact | null | undefined): object {
   return fact ?? (ATTEMPT_EVENTS.has(event) ? { attempt: 1 } : {});

@@ -1,10 +1,11 @@
 import type { AgentRun } from '#shared/agents/index.ts';
 import type { AgentResult, HubSettings } from '#shared/config/index.ts';
 import { type AttemptName, attemptKey, type HubMessageToSend } from '#shared/daemons/index.ts';
-import { executeTicket, type ExecuteTicketParts, type Execution } from '#shared/execution/index.ts';
+import { acceptAttempt, executeTicket, type ExecuteTicketParts, type Execution } from '#shared/execution/index.ts';
 import { readState, type SettleAnswer, type TicketClaim } from '#shared/ledger/index.ts';
 import { programAccount } from '#shared/providers/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
+import { hasAttempt } from '#shared/tasks/index.ts';
 import { type NamedAttempts, type Reattached, Reattachment, type ReattachmentOptions } from './reattachment.ts';
 import { ReceivedResults } from './received-results.ts';
 import { RemoteAttempt, type Report } from './remote-attempt.ts';
@@ -101,6 +102,7 @@ export class DaemonAttempts {
   resumeAll({ running, finished }: NamedAttempts): void {
     const known = new Set([...running, ...finished].map((name) => attemptKey(name)));
     for (const [key, attempt] of this.#attempts) {
+      if (known.has(key)) attempt.accept();
       if (!known.has(key) && attempt.isAccepted) attempt.fail('DAEMON_CRASHED', 'The daemon came back without the attempt');
       else attempt.attach();
     }
@@ -136,17 +138,26 @@ export class DaemonAttempts {
       [...this.#attempts].map(async ([key, attempt]) => {
         const [id = ''] = key.split('/');
         const state = await readState(ledger, this.#options.tenant, id);
-        if (state?.status === 'running' && state.worker !== worker) attempt.detach({ isAdopted: true });
+        if (state && hasAttempt(state.status) && state.worker !== worker) attempt.detach({ isAdopted: true });
       }),
     );
   }
 
   async #runAgent(run: AgentRun, execution: Execution): Promise<AgentResult> {
     const { settings, send, isConnected } = this.#options;
+    const { ledger } = this.#executor;
     const { graceMs, resendMs, acceptMs } = settings;
     const { id: taskId, token } = execution.attempt.ref;
     const key = attemptKey({ taskId, token });
-    const attempt = new RemoteAttempt({ run, execution, send, graceMs, resendMs, acceptMs });
+    const attempt = new RemoteAttempt({
+      run,
+      execution,
+      send,
+      accept: () => acceptAttempt(ledger, execution),
+      graceMs,
+      resendMs,
+      acceptMs,
+    });
     this.#attempts.set(key, attempt);
     this.#reattachment.onStarted(key);
     if (!isConnected()) attempt.lose();

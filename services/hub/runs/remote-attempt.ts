@@ -11,6 +11,8 @@ export interface RemoteAttemptOptions {
   execution: Execution;
   /** Sends to the daemon, if it is connected. */
   send: (message: HubMessageToSend) => void;
+  /** The daemon has accepted it. Resolves once that is written. */
+  accept: () => Promise<void>;
   /** How long the daemon may be away. */
   graceMs: number;
   /** Between two sendings of what was not acknowledged. */
@@ -34,6 +36,7 @@ export class RemoteAttempt {
   #execute: HubMessageToSend | undefined;
   #cancel: Extract<HubMessageToSend, { type: 'task.cancel' }> | undefined;
   #isAccepted: boolean;
+  #accepting: Promise<void> | undefined;
   #isOver = false;
   /** Whether its daemon is not connected. */
   #isAway = false;
@@ -79,6 +82,8 @@ export class RemoteAttempt {
       return await this.#ended.promise;
     } finally {
       this.#isOver = true;
+      // What it ended as follows what it began as.
+      await this.#accepting?.catch(() => undefined);
       clearTimeout(this.#graceTimer);
       clearTimeout(this.#acceptTimer);
       clearInterval(this.#resendTimer);
@@ -126,9 +131,17 @@ export class RemoteAttempt {
     this.#options.execution.attempt.stop({ kind: 'detached', isAdopted });
   }
 
-  receive(report: Report): void {
+  /** The daemon says so, names it among what it runs, or reports something of it. */
+  accept(): void {
+    if (this.#isAccepted) return;
     this.#isAccepted = true;
     clearTimeout(this.#acceptTimer);
+    this.#accepting = this.#options.accept();
+    this.#accepting.catch((error: unknown) => this.#ended.reject(error));
+  }
+
+  receive(report: Report): void {
+    this.accept();
     this.#hasResult ||= report.type === 'task.completed' || report.type === 'task.failed';
     try {
       this.#apply(report);

@@ -15,7 +15,7 @@ import {
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { ticketId, ticketOfState, type TicketQueue, waitingSince } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
-import { isTerminal, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
+import { hasAttempt, isTerminal, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
 
 /** Statuses in which a task may wait for its ticket's turn. */
 const WAITING_STATUSES = ['queued', 'failed', 'timeout', 'pending'] as const satisfies TaskStatus[];
@@ -78,7 +78,7 @@ async function auditTasks(parts: Parts, tenant: string, ids: string[]): Promise<
 
 /** Whether the task should long have been claimed or promoted. Parked tasks have no ticket. */
 function isOverdue(state: TaskState, now: number, auditMs: number): boolean {
-  if (state.status === 'running') return false;
+  if (hasAttempt(state.status)) return false;
   if (state.notBefore !== undefined) return now - state.notBefore > auditMs;
   return state.granted === true && now - waitingSince(state) > auditMs;
 }

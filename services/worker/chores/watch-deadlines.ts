@@ -2,7 +2,7 @@ import { expireDeadline, readState } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { reprioritizeTask } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
-import { estimatedMs, isTerminal, type TaskState } from '#shared/tasks/index.ts';
+import { estimatedMs, hasAttempt, isTerminal, type TaskState } from '#shared/tasks/index.ts';
 
 const PAGE = 500;
 /** Tasks checked per shard in one round, the nearest deadline first. */
@@ -63,7 +63,7 @@ function leftOf({ deadline = 0 }: TaskState, now: number): number {
 }
 
 function isTight({ status, queue, estimateMs = estimatedMs(null) }: TaskState, leftMs: number): boolean {
-  return status !== 'running' && queue !== 'critical' && leftMs < TIGHT * estimateMs;
+  return !hasAttempt(status) && queue !== 'critical' && leftMs < TIGHT * estimateMs;
 }
 
 async function escalate(parts: Parts, tenant: string, id: string): Promise<void> {

@@ -3,7 +3,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { type HoldNotice, holdTask, type Ledger, readBody, readState, readStateTogether, type TicketClaim } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import { isLeft, type TicketData, type TicketNeeds, type TicketResult } from '../../queue/index.ts';
-import { knownUser, PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import { hasAttempt, knownUser, PRIORITY_NAMES, type Task, type TaskBody, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, isCapable } from './choose-daemon.ts';
@@ -200,7 +200,7 @@ export class DaemonDispatcher {
     const isOver = async (): Promise<TicketResult> => {
       while (await wait(ledger.settings.worker.leaseMs, signal)) {
         const state = await readState(ledger, tenant, task).catch(() => undefined);
-        if (state !== undefined && (state?.status !== 'running' || state.worker !== hub)) break;
+        if (state === null || (state && !(hasAttempt(state.status) && state.worker === hub))) break;
       }
       return { kind: 'done', note: 'runs, or ran, at another hub', ...(this.#stopping.signal.aborted ? { isLeft: true } : {}) };
     };

@@ -42,6 +42,8 @@ export interface RunningAttemptOptions {
   /** The same moment by both clocks. */
   claimedAt: { redis: number; monotonic: number };
   heldUntil: number;
+  /** Whether its agent begins only once a daemon has accepted it. */
+  isAssigned?: boolean;
   clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -67,11 +69,13 @@ export class RunningAttempt {
   readonly #onStop: ((reason: StopReason) => void)[] = [];
   #heldUntil: number;
   #stored: string;
+  #isAssigned: boolean;
+  readonly #onBegin: (() => void)[] = [];
   #hasInputNotice = false;
   #input: PromiseWithResolvers<void> | undefined;
   readonly #clock: RunningAttemptOptions['clock'];
 
-  constructor({ ref, stored, first, takesInput, claimedAt, heldUntil, clock }: RunningAttemptOptions) {
+  constructor({ ref, stored, first, takesInput, claimedAt, heldUntil, isAssigned = false, clock }: RunningAttemptOptions) {
     this.#clock = clock;
     this.ref = ref;
     this.#stored = stored;
@@ -80,6 +84,7 @@ export class RunningAttempt {
     this.member = leaseMember(ref);
     this.#claimedAt = claimedAt;
     this.#heldUntil = heldUntil;
+    this.#isAssigned = isAssigned;
   }
 
   /** Redis's wall time at this monotonic time, by the claim's answer; never ahead of the real one. */
@@ -100,6 +105,18 @@ export class RunningAttempt {
   /** A step of this attempt changed the task's state in the ledger to this. */
   changed(stored: string): void {
     this.#stored = stored;
+  }
+
+  /** Its daemon has accepted it. */
+  begin(): void {
+    this.#isAssigned = false;
+    for (const listener of this.#onBegin.splice(0)) listener();
+  }
+
+  /** Calls the listener when its agent begins: at once, but for an attempt that a daemon has to accept. */
+  onBegin(listener: () => void): void {
+    if (this.#isAssigned) this.#onBegin.push(listener);
+    else listener();
   }
 
   /** Messages may wait for its run. */

@@ -6,9 +6,13 @@ export function parseState(text: string, first: FirstState): TaskState {
   return isShort(text) ? expandState(parseShort(text), first) : parseFullState(text);
 }
 
-/** Reads a state that is kept in full. */
+/**
+ * Reads a state that is kept in full. Of a task that was given to a daemon, `isAssigned` is kept beside the status `running` until the daemon
+ * accepts it: an older release treats it as what it has been there, an attempt under a lease.
+ */
 export function parseFullState(json: string): TaskState {
-  const state = JSON.parse(json) as TaskState;
+  const { isAssigned, ...stored } = JSON.parse(json) as TaskState & { isAssigned?: true };
+  const state: TaskState = isAssigned ? { ...stored, status: 'scheduled' } : stored;
   // Another release may have written it.
   if (!Object.hasOwn(TRANSITIONS, state.status) || !Number.isFinite(state.createdAt)) throw new Error('This is no state of a task');
   return state;

@@ -29,5 +29,5 @@ export async function listRunning(ledger: Ledger, shard: number, max = 0): Promi
 }
 
 function byStart(one: RunningTask, other: RunningTask): number {
-  return (one.state.startedAt ?? 0) - (other.state.startedAt ?? 0) || (one.task < other.task ? -1 : 1);
+  return (one.state.scheduledAt ?? 0) - (other.state.scheduledAt ?? 0) || (one.task < other.task ? -1 : 1);
 }

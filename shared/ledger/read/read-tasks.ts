@@ -1,4 +1,5 @@
 import {
+  hasAttempt,
   isTerminal,
   parseTimeline,
   type StoredAttempt,
@@ -136,12 +137,12 @@ async function readEarlierAttempts(ledger: Ledger, tenant: string, tasks: readon
 
 /** Tokens of attempts that may have a record of their own; a first attempt that runs or completed has none. */
 function tokensOf({ token, status }: TaskState): number[] {
-  if (token <= 1 && (status === 'running' || status === 'completed')) return [];
+  if (token <= 1 && (hasAttempt(status) || status === 'completed')) return [];
   return Array.from({ length: token }, (_, index) => index + 1);
 }
 
 function attemptsOf(state: TaskState, followed: EarlierAttempts = new Map()): StoredAttempt[] {
-  const mayBeLast = state.status === 'running' || isTerminal(state.status);
+  const mayBeLast = hasAttempt(state.status) || isTerminal(state.status);
   const isLast = mayBeLast && state.token > 0 && !followed.has(state.token);
   return isLast ? [...followed.values(), lastAttempt(state)] : [...followed.values()];
 }
@@ -153,13 +154,13 @@ const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {
 };
 
 function lastAttempt(state: TaskState): StoredAttempt {
-  const { status, attempt, worker, daemon, startedAt, completedAt, log } = state;
+  const { status, attempt, worker, daemon, scheduledAt = 0, startedAt = scheduledAt, completedAt, log } = state;
   const isTimeout = parseTimeline(log).at(-2)?.status === 'timeout';
   return {
     number: attempt,
     worker: worker ?? '',
     ...(daemon === undefined ? {} : { daemon }),
-    startedAt: startedAt ?? 0,
+    startedAt,
     status: isTimeout ? 'timeout' : (LAST_STATUS[status] ?? 'running'),
     ...(completedAt === undefined ? {} : endOf(state)),
   };

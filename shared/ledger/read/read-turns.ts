@@ -1,5 +1,5 @@
 import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
-import type { TaskState } from '../../tasks/index.ts';
+import { hasAttempt, type TaskState } from '../../tasks/index.ts';
 import { shardKeys } from '../context.ts';
 import { acceptedAtOf, standingText } from '../grants/standing.ts';
 import { levelName } from '../grants/tickets.ts';
@@ -22,7 +22,7 @@ export interface Turn {
 
 /** Whether a task holds a grant and waits for a worker. */
 export function isReadyForTicket(state: TaskState | null): boolean {
-  return state?.granted === true && state.status !== 'running' && state.notBefore === undefined;
+  return state?.granted === true && !hasAttempt(state.status) && state.notBefore === undefined;
 }
 
 /** The turn of a task that has no ticket in BullMQ yet; null for any other. */

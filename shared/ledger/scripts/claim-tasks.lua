@@ -45,6 +45,7 @@
 -- include: shared-lanes
 -- include: lanes
 -- include: finish
+-- include: begin-attempt
 -- include: start-attempt
 -- include: overtaken
 -- include: iterate
@@ -176,7 +177,8 @@ end
 call_many('HSET', context.states, states)
 if #leases > 0 then
   write_shared(context, 'ZADD', KEYS[11], leases)
-  emit(context, table.concat(started, ','), TRANSITIONS.scheduled.running, has_facts and '[' .. table.concat(facts, ',') .. ']' or nil)
+  local event = context.daemon and TRANSITIONS.queued.scheduled or TRANSITIONS.scheduled.running
+  emit(context, table.concat(started, ','), event, has_facts and '[' .. table.concat(facts, ',') .. ']' or nil)
 end
 if context.entries then
   write_shared(context, 'ZREM', context.outbox, entries)

@@ -31,6 +31,7 @@
 -- include: tickets
 -- include: dispatch
 -- include: free-slots
+-- include: begin-attempt
 -- include: start-attempt
 -- include: claim-taken
 local context = open_context(ARGV[1], '', '', '', '', KEYS[1], '')

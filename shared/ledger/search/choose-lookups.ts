@@ -1,4 +1,4 @@
-import { type TaskStatus, isTerminal, TASK_STATUSES } from '../../tasks/index.ts';
+import { type TaskStatus, hasAttempt, isTerminal, TASK_STATUSES } from '../../tasks/index.ts';
 import { shardKeys } from '../context.ts';
 import { parseLease } from '../claim/leases.ts';
 import type { Ledger } from '../ledger.ts';
@@ -24,7 +24,7 @@ const WORTH = 2;
 /** The ids of all tasks that may fit the filter, newest first, from the lookups that hold the fewest. */
 export async function chooseIds(ledger: Ledger, tenant: string, filter: TaskFilter, span: IdSpan): Promise<IdSource> {
   // What runs is in the leases, which are few, while it shares its lookup with everything that waits for a worker.
-  if (filter.status !== undefined && statusesOf(filter.status).every((status) => status === 'running')) {
+  if (filter.status !== undefined && statusesOf(filter.status).every(hasAttempt)) {
     return await runningIds(ledger, tenant, span);
   }
   const choices = await Promise.all([...simpleChoices(ledger, tenant, filter, span), groupedChoice(ledger, tenant, filter, span)]);

@@ -10,6 +10,7 @@ import { continueTask, endTask, enter, eventOf, type Settlement } from './settle
  */
 export function applyVerdict(running: TaskState, given: AttemptEnd, now: number): Settlement {
   const verdict = overruled(running, given);
+  if (running.status === 'scheduled' && !returnsToQueue(verdict)) return applyBegun(running, given, now);
   const { cancel: _cancel, error: _error, gate: _gate, notBefore: _notBefore, preempt, ...kept } = running;
   const state: TaskState = withLoss({ ...withAttempt(kept, given), ...errorOf(verdict) }, given);
   const attempt = recordOfAttempt(running, verdict, now);
@@ -27,6 +28,18 @@ export function applyVerdict(running: TaskState, given: AttemptEnd, now: number)
     case 'timeout':
       return failTask(state, verdict, now, attempt);
   }
+}
+
+/** Whether what a daemon has not accepted may end so: it never ran. */
+function returnsToQueue(verdict: AttemptEnd): boolean {
+  if (verdict.kind === 'interrupted' || verdict.kind === 'cancelled') return true;
+  return verdict.kind === 'failed' && verdict.delayMs !== null;
+}
+
+/** Any other end is one of an attempt that ran, for no time. */
+function applyBegun(scheduled: TaskState, given: AttemptEnd, now: number): Settlement {
+  const settlement = applyVerdict({ ...enter(scheduled, 'running', now), startedAt: now }, given, now);
+  return { ...settlement, events: [eventOf('scheduled', 'running'), ...settlement.events] };
 }
 
 function finishOf({ finishReason }: { finishReason?: FinishReason }): { finishReason?: FinishReason } {
@@ -64,8 +77,10 @@ function stopTask(state: TaskState, by: string | undefined, reason: string, now:
 
 function failTask(running: TaskState, verdict: Failure, now: number, attempt: Record<string, unknown>): Settlement {
   const state = verdict.loss ? afterLoss(running, verdict.loss, now) : running;
-  const failed = enter(state, verdict.kind, now, verdict.error.code);
-  const events = [eventOf('running', verdict.kind)];
+  // What never ran goes back instead.
+  const status = state.status === 'scheduled' ? 'queued' : verdict.kind;
+  const failed = enter(state, status, now, verdict.error.code);
+  const events = [eventOf(state.status, status)];
   if (verdict.delayMs !== null) {
     const waiting = { ...failed, timeoutMs: verdict.nextTimeoutMs ?? failed.timeoutMs };
     const gate = verdict.losses === undefined ? 'retry' : 'suspect';

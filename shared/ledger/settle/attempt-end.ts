@@ -66,7 +66,7 @@ const ATTEMPT_STATUS = {
 
 /** The record of an ended attempt. */
 export function recordOfAttempt(running: TaskState, end: AttemptEnd, now: number): Record<string, unknown> {
-  const { attempt: number, worker, daemon, startedAt } = running;
+  const { attempt: number, worker, daemon, scheduledAt, startedAt = scheduledAt } = running;
   const status = ATTEMPT_STATUS[end.kind];
   return {
     number,

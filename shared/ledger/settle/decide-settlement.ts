@@ -1,5 +1,5 @@
 import { scriptJson } from '../../redis/index.ts';
-import { type FirstState, type TaskState, type TaskStatus, usageRows } from '../../tasks/index.ts';
+import { type FirstState, hasAttempt, type TaskState, type TaskStatus, usageRows } from '../../tasks/index.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { levelName } from '../grants/tickets.ts';
@@ -54,7 +54,7 @@ const FIRST_TOKEN = 1;
 export function decideSettlement(attempt: AttemptRef, verdict: AttemptEnd, seen: SeenTask): Decision {
   if (staysShort(attempt, verdict, seen)) return completeShort(attempt, verdict, seen);
   const running = parseState(seen.stored, seen.first);
-  if (running.status !== 'running' || running.token !== attempt.token) return decideLost(attempt, running);
+  if (!hasAttempt(running.status) || running.token !== attempt.token) return decideLost(attempt, running);
   const settlement = applyVerdict(running, verdict, Math.max(seen.now, running.startedAt ?? 0));
   const { state, continuation, events, attempt: ended } = settlement;
   return {

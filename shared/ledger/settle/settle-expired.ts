@@ -1,5 +1,5 @@
 import { redisNow } from '../../redis/index.ts';
-import type { TaskState, TaskStatus } from '../../tasks/index.ts';
+import { hasAttempt, type TaskState, type TaskStatus } from '../../tasks/index.ts';
 import { type AttemptRef, leaseMember } from '../claim/leases.ts';
 import type { RunningUsage } from '../claim/report-usage.ts';
 import { parseBody } from '../codec/body.ts';
@@ -71,7 +71,7 @@ async function readExpired({ redis, keys }: Ledger, { tenant, id, token }: Attem
   if (stored === null || body === null) return null;
   const seen = { stored, first: parseBody(body).first, now };
   const running = parseState(stored, seen.first);
-  return running.status === 'running' && running.token === token ? { running, seen, reported: reported ?? '' } : null;
+  return hasAttempt(running.status) && running.token === token ? { running, seen, reported: reported ?? '' } : null;
 }
 
 /** A token is never the task's again, so its lease may go whatever happens meanwhile. */

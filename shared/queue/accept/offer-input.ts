@@ -1,6 +1,6 @@
 import { MusterError } from '../../errors/index.ts';
 import { laneOfTask, offerMessage, readTask } from '../../ledger/index.ts';
-import type { Task } from '../../tasks/index.ts';
+import { hasAttempt, type Task } from '../../tasks/index.ts';
 import { type Accepted, findDefinition, findEarlier, reportAcceptance } from './accept-task.ts';
 import { explainWait } from '../why/explain-wait.ts';
 import { buildTask } from './build-task.ts';
@@ -32,7 +32,7 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   // A repeated request returns its task even when by now the running one ended.
   const earlier = await findEarlier(intake.ledger, request);
   if (earlier) return earlier;
-  if (target.state.status !== 'running') throw await notRunning(intake, target);
+  if (!hasAttempt(target.state.status)) throw await notRunning(intake, target);
   const definition = await findDefinition(intake, input.tenant, target.body.agent);
   const task = buildTask(request, definition, intake.ledger, null);
   const answer = await acceptAtFleetRates(intake.ledger, task, () => offerMessage(intake.ledger, task, input.task));

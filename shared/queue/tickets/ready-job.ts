@@ -1,6 +1,6 @@
 import { Job, type JobState } from 'bullmq';
 import { type Ledger, listReady, listTenantReady, readState, readTurn, type ReadyTicket } from '../../ledger/index.ts';
-import type { TaskState } from '../../tasks/index.ts';
+import { hasAttempt, type TaskState } from '../../tasks/index.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
 import { RunningJob } from './active-jobs.ts';
 import { bullJobId, parseLedgerJobId, parseTicketId, ledgerJobId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
@@ -49,7 +49,7 @@ export async function findLedgerJob(ledger: Ledger, queue: TicketQueue, id: stri
   const { task, number } = parseTicketId(ticket);
   const state = await readState(ledger, tenant, task);
   if (state?.ticket !== number || state.queue !== queue.name) return undefined;
-  if (state.status === 'running' || hasEnded(state)) return new RunningJob(queue, { tenant, task, state });
+  if (hasAttempt(state.status) || hasEnded(state)) return new RunningJob(queue, { tenant, task, state });
   if ((await readTurn(ledger, tenant, task, state)) === null) return undefined;
   return new ReadyJob(queue, { ...ticketOfState(tenant, task, state), acceptedAt: state.createdAt });
 }

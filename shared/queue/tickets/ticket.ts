@@ -8,7 +8,7 @@ import {
   parseOutboxEntry,
   readStates,
 } from '../../ledger/index.ts';
-import { knownUser, type TaskState } from '../../tasks/index.ts';
+import { hasAttempt, knownUser, type TaskState } from '../../tasks/index.ts';
 import type { TicketData } from '../queues.ts';
 
 /** A ticket to add: the BullMQ job that brings a task's id to a worker. It is never the truth about the task. */
@@ -119,7 +119,7 @@ export async function readOwedTickets(ledger: Ledger, entries: readonly string[]
     const states = await readStates(ledger, tenant, ids);
     return own.flatMap(({ entry, ticket: { task, number, isAhead } }, position) => {
       const state = states[position];
-      const isOwed = state?.granted === true && state.status !== 'running' && state.ticket === number;
+      const isOwed = state?.granted === true && !hasAttempt(state.status) && state.ticket === number;
       return isOwed ? [{ ...ticketOfState(tenant, task, state), entry, isAhead }] : [];
     });
   });

@@ -1,4 +1,5 @@
 import { type Ledger, readStates } from '../../ledger/index.ts';
+import { hasAttempt } from '../../tasks/index.ts';
 import { systemClock } from '../../time/index.ts';
 import { type CapPlace, readBacklog } from './explain-caps.ts';
 import { type Flow, timeToLastStart } from './drain-model.ts';
@@ -111,7 +112,7 @@ async function waitForLane(ledger: Ledger, start: StartFacts, { costMs, slotMs, 
   if (ahead === 0) return slotMs;
   const laterMs = slotMs * LATER;
   const states = await readStates(ledger, start.task.body.tenant, holders.slice(0, MAX_HOLDERS));
-  const running = states.flatMap((state) => (state?.status === 'running' ? [{ state }] : []));
+  const running = states.flatMap((state) => (state && hasAttempt(state.status) ? [{ state }] : []));
   const rests = running.map((each) => restOf(each, costs.ofTask(each) ?? costMs, start.facts));
   const usual = rests.filter((restMs) => restMs <= costMs);
   const lateMs = rests.filter((restMs) => restMs > costMs);

@@ -1,5 +1,6 @@
 import { isTerminal, type TaskStatus } from '../../tasks/index.ts';
 import { estimateStart } from './estimate-start.ts';
+import { explainAcceptance } from './explain-acceptance.ts';
 import { explainCaps } from './explain-caps.ts';
 import { explainHold } from './explain-hold.ts';
 import { explainLanes } from './explain-lanes.ts';
@@ -22,9 +23,12 @@ export interface WaitExplanation {
 /** Why a task does not run yet. The fleet moves on, so it may be outdated when it is read. */
 export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<WaitExplanation> {
   const { status, granted, notBefore } = task.state;
-  if (isTerminal(status) || status === 'running' || status === 'scheduled')
-    return { status, reasons: [], gates: [], estimatedStartMs: null };
+  if (isTerminal(status) || status === 'running') return { status, reasons: [], gates: [], estimatedStartMs: null };
   const { ledger } = ports;
+  if (status === 'scheduled') {
+    const gate = await explainAcceptance(ledger, task);
+    return { status, reasons: [reasonOf(gate)], gates: [gate], estimatedStartMs: null };
+  }
   const [facts, lanes, caps, hold] = await Promise.all([
     readFacts(ports, task),
     explainLanes(ledger, task),

@@ -117,9 +117,9 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('attempts whose hub ended by %s use the
   expect((await again.next('hub.welcome')).drop).toEqual([]);
   expect(await waitForPermits(second.pid)).toEqual({ attempts: CAP, permits: CAP });
   for (const name of running) again.send({ type: 'task.completed', ...name, output: 'done' });
-  await waitFor(async () => (await readTask(parts.ledger, 'default', next))?.state.status === 'running', {
+  await waitFor(async () => (await readTask(parts.ledger, 'default', next))?.state.status === 'scheduled', {
     deadlineMs: 20_000,
-    what: 'the next task to run',
+    what: 'the next task to be sent',
   });
   other.vanish();
   again.vanish();

@@ -160,6 +160,6 @@ describe('an attempt that its daemon takes to another hub', () => {
     const result = await executeTicket(executor, { tenant: 'default', task: id });
     expect(result).toEqual({ kind: 'done', note: 'goes on at another hub' });
     expect(executor.keeper.running).toEqual([]);
-    expect(await readTask(parts.ledger, 'default', id)).toMatchObject({ state: { status: 'running', worker: 'next-hub' } });
+    expect(await readTask(parts.ledger, 'default', id)).toMatchObject({ state: { status: 'scheduled', worker: 'next-hub' } });
   });
 });

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { applyVerdict } from '#shared/ledger/settle/apply-verdict.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { runScript } from '#shared/redis/script.ts';
+import { parseTimeline } from '#shared/tasks/task-record.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { hasAttempt, isTransition, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { ownScript } from './support/own-script.ts';
 import { DONE, FAILURE, retry } from './support/test-ledger.ts';
 import { useLedger } from './support/use-ledger.ts';
@@ -81,7 +82,16 @@ describe('a verdict', () => {
     expect(applyVerdict(state('running'), verdict, 2).state.status).toBe(status);
   });
 
-  it.each(TASK_STATUSES.filter((status) => status !== 'running'))('is refused over a task that is %s', (status) => {
+  it.each(VERDICTS)('takes a task that its daemon has not accepted along the table, by %o', (verdict) => {
+    const scheduled = { ...state('scheduled'), log: 'pending@1;queued@1;scheduled@1' };
+    const path = parseTimeline(applyVerdict(scheduled, verdict, 2).state.log).map(({ status }) => status);
+    for (const [at, to] of path.slice(1).entries()) expect(isTransition(path[at] ?? 'new', to)).toBe(true);
+    expect(path.includes('running')).toBe(
+      !['cancelled', 'interrupted'].includes(verdict.kind) && !(verdict.kind === 'failed' && verdict.delayMs !== null),
+    );
+  });
+
+  it.each(TASK_STATUSES.filter((status) => !hasAttempt(status)))('is refused over a task that is %s', (status) => {
     // Others are allowed from some of these: what a cancel and a drain do to a task that does not run.
     const own = VERDICTS.filter(([{ kind }]) => kind !== 'cancelled' && kind !== 'interrupted');
     for (const [verdict] of own) expect(() => applyVerdict(state(status), verdict, 2)).toThrow(`from ${status} to`);

@@ -30,16 +30,20 @@ local function field(text, name)
   return from and string.sub(text, from + #mark, string.find(text, '"', from + #mark, true) - 1)
 end
 
+-- As the codec in TypeScript reads it.
+local ASSIGNED = '"isAssigned":true'
+
 local function facts_of(text, id)
   if is_short(text) then return facts_of_short(text, id) end
   -- Decoding takes several times as long, and only escaped texts need it.
   if not string.find(text, '\\', 1, true) and field(text, 'status') then
     local agent, source = field(text, 'agent') or '-', field(text, 'source') or '-'
-    return table.concat({ field(text, 'status'), agent, source, field(text, 'worker') or '-', field(text, 'code') or '-' }, ' ')
+    local status = string.find(text, ASSIGNED, 1, true) and 'scheduled' or field(text, 'status')
+    return table.concat({ status, agent, source, field(text, 'worker') or '-', field(text, 'code') or '-' }, ' ')
   end
   local task = cjson.decode(text)
   local code = task.error and task.error.code or '-'
-  return table.concat({ task.status, task.agent or '-', task.source or '-', task.worker or '-', code }, ' ')
+  return table.concat({ task.isAssigned and 'scheduled' or task.status, task.agent or '-', task.source or '-', task.worker or '-', code }, ' ')
 end
 
 for position, text in ipairs(redis.call('HMGET', KEYS[1], unpack(ARGV, 2))) do

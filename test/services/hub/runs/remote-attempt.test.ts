@@ -36,6 +36,7 @@ function open({ isResumed = true } = {}): Opened {
     run: { task: { session: null, system: null }, context } as never,
     execution: execution as never,
     send: (message) => void sent.push(message),
+    accept: () => Promise.resolve(),
     graceMs: GRACE_MS,
     resendMs: 10_000,
   });

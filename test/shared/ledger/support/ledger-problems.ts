@@ -5,7 +5,7 @@ import { endLookup } from '#shared/ledger/read/lookups.ts';
 import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { OutcomeKind, Task } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { hasAttempt, isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { pairs } from '#shared/redis/replies.ts';
 import { backlogPlace, standingText } from '#shared/ledger/grants/standing.ts';
 import { levelName } from '#shared/ledger/grants/tickets.ts';
@@ -129,7 +129,7 @@ const leaseOf = ({ body, state }: Task): string => `${TENANT}/${body.id}/${state
 
 /** What runs has one lease under its token, and nothing else has one. */
 function leases({ live, leases: found, signals }: LedgerData): string[] {
-  const running = live.filter(({ state }) => state.status === 'running');
+  const running = live.filter(({ state }) => hasAttempt(state.status));
   const stopping = running.filter(({ state }) => state.cancel).map(leaseOf);
   const preempted = running.filter(({ state }) => state.preempt?.token === state.token).map((task) => `${leaseOf(task)}/preempt`);
   return [...difference('leases', found, running.map(leaseOf)), ...difference('signals', signals, [...stopping, ...preempted])];
@@ -149,7 +149,7 @@ function lanes({ live, lanes: found }: LedgerData): string[] {
 function laneProblems(name: string, { held, wait }: Lane, members: Task[]): string[] {
   const limit = members[0]?.state.laneLimit ?? 0;
   const ids = new Set(members.map(({ body }) => body.id));
-  const running = members.filter(({ state }) => state.status === 'running').map(({ body }) => body.id);
+  const running = members.filter(({ state }) => hasAttempt(state.status)).map(({ body }) => body.id);
   // What holds it and waits all the same waits for lanes that it shares.
   const waiting = members.filter(({ body, state }) => isInLine(state) && !held.includes(body.id)).map(({ body }) => body.id);
   // What was offered to one that runs waits for that one, whatever room others leave.
@@ -200,7 +200,7 @@ function sharedProblems(id: string, state: TaskState, held: readonly string[], w
   const holds = wanted.filter(({ name }) => held.includes(`holds=${name}/${id}`)).length;
   const isWaiting = waiting.includes(id);
   const isMissing = holds < wanted.length;
-  const mayRun = state.status === 'running' || state.granted === true || state.gate === 'cap';
+  const mayRun = hasAttempt(state.status) || state.granted === true || state.gate === 'cap';
   const problems: [boolean, string][] = [
     [holds > 0 && isMissing, `${id} holds ${holds} of ${wanted.length} shared lanes`],
     [holds > 0 && isWaiting, `${id} holds shared lanes and waits for them`],
@@ -259,7 +259,7 @@ function stuck({ live, tickets, lanes: found, due, lookups, ready }: LedgerData)
   const waiting = live.filter(({ state }) => state.notBefore !== undefined).map(({ body }) => `${TENANT}/${body.id}`);
   const underway = new Set([...tickets, ...ready.map((text) => text.split('/')[4])]);
   const problems = live
-    .filter(({ state }) => state.status !== 'running' && state.notBefore === undefined && state.hold === undefined)
+    .filter(({ state }) => !hasAttempt(state.status) && state.notBefore === undefined && state.hold === undefined)
     .flatMap(({ body: { id }, state }) => {
       if (state.granted) return underway.has(`${id}.${state.ticket}`) ? [] : [`${id} needs ticket ${state.ticket}`];
       if (state.gate === 'cap') return [];
@@ -271,7 +271,7 @@ function stuck({ live, tickets, lanes: found, due, lookups, ready }: LedgerData)
   return [...problems, ...difference('due', due, waiting)];
 }
 
-const isUnclaimed = ({ state }: Task): boolean => state.granted === true && state.status !== 'running' && state.notBefore === undefined;
+const isUnclaimed = ({ state }: Task): boolean => state.granted === true && !hasAttempt(state.status) && state.notBefore === undefined;
 
 /** What is ready is a granted task's newest ticket, at its level, and has a turn; and there is no room for it. */
 function readyTickets({ live, ready, window, turns, windowSize }: LedgerData): string[] {

@@ -11,13 +11,13 @@ end
 -- The state of a task whose short state says that it waits for a worker, once its first attempt runs.
 local function start_short(context, text, worker) return 'r' .. string.sub(text, 2) .. ' ' .. context.stamp .. ' ' .. worker end
 
--- Moves a task into its next attempt.
+-- Moves a task into its next attempt, which a daemon has to accept before it begins.
 local function start_attempt(context, task, worker)
   if task.status ~= 'queued' then enter(context, task, 'queued') end
   enter(context, task, 'scheduled', worker)
-  enter(context, task, 'running')
   task.queuedAt = task.queuedAt or context.now
-  task.scheduledAt, task.startedAt = context.now, context.now
+  task.scheduledAt = context.now
+  if context.daemon then assign_attempt(task) else begin_attempt(context, task) end
   task.gate, task.notBefore, task.granted, task.worker, task.error = nil, nil, true, worker, nil
   task.daemon = context.daemon
   task.token, task.spent = task.token + 1, task.spent + 1
