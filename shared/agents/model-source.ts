@@ -35,12 +35,12 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
   const redact = createSecretRedactor([apiKey]);
   let contentType: string | null = null;
   const own = ownChanges(model);
-  const asking = askAgain(fetch, { own, memory: memoryOf(model) });
-  const fetchModel: GuardedFetch = async (url, init) => {
-    const response = await asking(url, init);
+  const fetchAdapted: GuardedFetch = async (url, init) => {
+    const response = await fetch(url, init);
     contentType = response.headers.get('content-type');
     return await adaptAnswer(response, isStreamed(init));
   };
+  const fetchModel = askAgain(fetchAdapted, { own, memory: memoryOf(model) });
   const config: ChatConfig = {
     provider: 'openai.chat',
     url: ({ path }) => addressBelow(baseUrl, path),

@@ -75,7 +75,9 @@ interface Refusal {
 }
 
 /** What is known after a refusal; null for one that is not about a parameter, or leaves nothing to try. */
-function changeFor({ body, sent, own, learned }: Refusal, error: ProviderError): ParameterChanges | null {
+function changeFor({ body, sent, own, learned }: Refusal, refused: ProviderError): ParameterChanges | null {
+  const error = { ...refused, message: refused.message.slice(0, MAX_MESSAGE).replace(OTHER_NAMES, '') };
+  if (isOfAnother(error.param, sent)) return null;
   const names = [...Object.keys(BOUNDS), ...OPTIONAL].filter((name) => name in body && !(name in own));
   for (const name of names) {
     const before = learned[name] ?? {};
@@ -91,7 +93,8 @@ type Change = ParameterChanges[string];
 
 /** The other name; the largest value that is allowed; or none, where both names are refused. */
 function changeOfBound(before: Change, { name, value }: { name: string; value: unknown }, error: ProviderError): Change | null {
-  const isUnknown = UNKNOWN.test(error.message) || error.names.includes('unsupported_parameter');
+  const isUnknown =
+    isNamedExactly(before.as ?? name, error) && (UNKNOWN.test(error.message) || error.names.includes('unsupported_parameter'));
   if (isUnknown) return before.as === undefined ? { ...before, as: BOUNDS[name] ?? null } : { as: null };
   const largest = OF_THE_CONTEXT.test(error.message) ? null : largestIn(error.message, Number(value));
   return largest === null ? null : { ...before, max: largest };
@@ -104,17 +107,36 @@ function changeOfOption(name: string, { param, message, names }: ProviderError):
 
 /** How servers say that they do not know a parameter. */
 const UNKNOWN =
-  /unsupported parameter|\bnot (?:be )?(?:supported?|permitted|allowed|recognized|accepted)\b|\b(?:doesn't|does not|don't|do not) (?:support|accept|recognize)|\bis unsupported\b|unrecognized|unknown (?:name|field|parameter|argument|property)|unexpected (?:keyword|field|parameter|argument|property)|extra(?:neous)? (?:inputs?|fields?|key|parameter)|extra_forbidden|additional propert|cannot find field|\bdeprecated\b/i;
+  /unsupported parameter|\b(?:not|never) (?:be )?(?:used|supported?|permitted|allowed|recognized|accepted|available|enabled|implemented|compatible)\b|\b(?:doesn['’]t|does not|don['’]t|do not|isn['’]t|cannot|can['’]t) (?:be )?(?:used|support(?:ed)?|accept(?:ed)?|recognized?|allowed|permitted|set)\b|\bunsupported\b(?! value)|unrecognized|unknown (?:name|field|parameter|argument|property|key)|unexpected (?:keyword|field|parameter|argument|property|key)|extra(?:neous)? (?:inputs?|fields?|key|parameter)|extra_forbidden|additional propert|cannot find field|\bdeprecated\b|\binstead of\b|不支持/i;
 /** And that they do not take its value. */
 const WRONG_VALUE =
-  /unsupported value|\bonly\b.{0,40}\b(?:default|allowed|supported)|\binvalid\b|\bmust be\b|\bshould be\b|\bcannot (?:both )?be\b|\bincompatible\b|\bnot (?:a )?valid\b/i;
+  /unsupported value|\bonly\b.{0,40}\b(?:default|allowed|supported|set|accepted)|\binvalid\b|\bmust be\b|\bshould be\b|\bcannot (?:both )?be\b|\bincompatible\b|\bnot (?:a )?valid\b|\bfixed (?:at|to)\b|\bout of range\b|\b(?:less|greater) than\b/i;
+/** What servers add of parameters that they do know: serde's list, advice. */
+const OTHER_NAMES =
+  /(?:,? expected one of|\b(?:supported|allowed|valid|available|known|accepted) (?:parameters|fields|keys|arguments|properties|names|options)(?: are|:)|\bdid you mean|\b(?:please )?use\b(?= ['"`]?max_))[^\n]*/gi;
 /** A bound that is too large with this prompt is not too large with others. */
 const OF_THE_CONTEXT =
   /context (?:length|window) (?:is|of)|\bin the (?:messages|prompt)|\byour (?:request|prompt|messages)\b|input tokens/i;
 
-/** Whether an error is about a parameter: xAI writes `presencePenalty`. */
-function isNamed(name: string, { param, message }: ProviderError): boolean {
-  return isOf(param, name) || new RegExp(`(?<![\\w.])${name.replaceAll('_', '[_-]?')}(?!\\w)`, 'i').test(message.slice(0, 4000));
+/** Of a message, what is read. */
+const MAX_MESSAGE = 4000;
+/** Servers behind gateways name the bound as they call it: Google's `maxOutputTokens`, Bedrock's "maximum tokens". */
+const BOUND = /\bmax(?:imum)?[_ -]?(?:output[_ -]?|new[_ -]?|completion[_ -]?)?tokens\b/i;
+
+/** Whether an error is about a parameter. */
+function isNamed(name: string, error: ProviderError): boolean {
+  return isNamedExactly(name, error) || (name in BOUNDS && BOUND.test(error.message));
+}
+
+/** xAI writes `presencePenalty`. */
+function isNamedExactly(name: string, { param, message }: ProviderError): boolean {
+  return isOf(param, name) || new RegExp(`(?<![\\w.])${name.replaceAll('_', '[_-]?')}(?!\\w)`, 'i').test(message);
+}
+
+/** Whether an error is about a parameter that has to stay, as one of the messages or a stop word. */
+function isOfAnother(param: string | undefined, sent: Body): boolean {
+  const [root = ''] = param?.split(/[.[]/) ?? [];
+  return root in sent && !(root in BOUNDS) && !OPTIONAL.some((name) => name === root);
 }
 
 /** `stream_options.include_usage` is of `stream_options`. */
@@ -122,10 +144,10 @@ function isOf(param: string | undefined, name: string): boolean {
   return param === name || param?.startsWith(`${name}.`) === true;
 }
 
-/** The largest number below what was sent: "[1, 8192]", "at most 16384", "64000, which is the maximum". */
+/** The largest number below what was sent: "[1, 8192]", "at most 16,384", "64000, which is the maximum", "to 8193 (exclusive)". */
 function largestIn(message: string, sent: number): number | null {
-  const numbers = [...message.slice(0, 1000).matchAll(/\b\d{1,9}\b/g)]
-    .map(([digits]) => Number(digits))
+  const numbers = [...message.slice(0, 1000).matchAll(/(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d{1,9})(?![\d]|\.\d)\b(\s*\(exclusive\))?/g)]
+    .map(([, digits = '', exclusive]) => Number(digits.replaceAll(',', '')) - (exclusive === undefined ? 0 : 1))
     .filter((number) => number > 1 && number < sent);
   return numbers.length === 0 ? null : Math.max(...numbers);
 }

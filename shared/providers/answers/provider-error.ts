@@ -28,6 +28,7 @@ const INNER = [
   'detail',
   'details',
   'violations',
+  'issues',
   'metadata',
   'innererror',
   'raw',

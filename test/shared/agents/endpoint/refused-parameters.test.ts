@@ -145,6 +145,48 @@ describe('a parameter that a server refuses', () => {
       error('max_tokens: 20000 > 8192, which is the maximum allowed number of output tokens for this model'),
       { ...ALL, max_tokens: 8192 },
     ],
+    [
+      'a program in Rust, with the names that it knows',
+      refusal('unknown field `presence_penalty`, expected one of `messages`, `model`, `temperature`, `top_p`, `max_tokens`', 422),
+      without('presence_penalty'),
+    ],
+    [
+      'a validator of JavaScript',
+      refusal({ error: { name: 'ZodError', issues: [{ code: 'unrecognized_keys', message: "Unrecognized key(s) in object: 'top_p'" }] } }),
+      without('top_p'),
+    ],
+    ['a gateway, in short words', error("max_tokens isn't supported"), renamed],
+    ['a gateway, with advice', error("This model requires 'max_completion_tokens' instead of 'max_tokens'."), renamed],
+    ['Anthropic, of thinking', error('`temperature` may only be set to 1 when thinking is enabled.'), without('temperature')],
+    ['OpenAI, of several values', error('This model has beta-limitations, presence_penalty is fixed at 0.'), without('presence_penalty')],
+    [
+      'a body of 200',
+      {
+        type: 'application/json',
+        body: JSON.stringify({ error: { message: 'Unsupported parameter', param: 'top_p', code: 'unsupported_parameter' } }),
+      },
+      without('top_p'),
+    ],
+    ['Groq, of the size', error('`max_tokens` must be less than or equal to `16,384`'), { ...ALL, max_tokens: 16_384 }],
+    [
+      'Google, of the size',
+      refusal([
+        {
+          error: {
+            code: 400,
+            message: 'It has a maxOutputTokens value of 20000 but the supported range is from 1 (inclusive) to 8193 (exclusive).',
+          },
+        },
+      ]),
+      { ...ALL, max_tokens: 8192 },
+    ],
+    [
+      'Bedrock, of the size',
+      refusal({
+        message: 'The maximum tokens you requested exceeds the model limit of 10000. Try again with a value that is lower than 10000.',
+      }),
+      { ...ALL, max_tokens: 10_000 },
+    ],
     ['DeepSeek, of the size', error('Invalid max_tokens value, the valid range of max_tokens is [1, 8192]'), { ...ALL, max_tokens: 8192 }],
   ])('is sent otherwise after a refusal of %s', async (_provider, refused, second) => {
     const { parameters, text } = await call([refused, ANSWER]);
@@ -180,6 +222,7 @@ describe('a parameter that a server refuses', () => {
       'a prompt that is too long',
       error("'max_tokens' is too large: 20000. This model's maximum context length is 8192 tokens and your request has 1000 input tokens"),
     ],
+    ['a message that speaks of one', error("Invalid value for 'messages[0].content': temperature", { param: 'messages[0].content' })],
     ['something that was not sent', error('Unrecognized request argument supplied: logit_bias')],
     ['a parameter, by a status of another kind', { ...error('unknown field top_p'), status: 403 }],
     ['nothing', refusal('')],
