@@ -190,12 +190,14 @@ function readEnding({ rawFinishReason, finishReason: unified }: Extract<Part, { 
   return finishReason;
 }
 
-/** Fails an attempt whose model ended without any text, although it was cut or thought: nobody would see that from an empty output. */
+/** Fails an attempt whose model ended without any text, although it was cut, thought, or called a tool: nobody would see that from an empty output. */
 function assertAnswered(text: string, { finishReason, hasReasoned }: Ending): void {
   if (text.trim() !== '') return;
   const details = { details: { finishReason } };
   if (finishReason === 'length')
     throw new TaskFailure('NO_ANSWER', 'The model used its bound of tokens up before it answered: raise "maxOutputTokens"', details);
   if (finishReason === 'content_filter') throw new TaskFailure('NO_ANSWER', 'A filter of the provider kept the answer back', details);
+  if (finishReason === 'tool_calls')
+    throw new TaskFailure('PROVIDER_ERROR', 'The model called a tool that it was not given, and ended without an answer', details);
   if (hasReasoned) throw new TaskFailure('PROVIDER_ERROR', 'The model thought, and ended without an answer', details);
 }

@@ -55,11 +55,13 @@ export function readTokens(fields: unknown): CountedTokens | null {
   return { inputTokens: input, outputTokens, cachedInputTokens: largest(fields, CACHED), reasoningTokens: Math.max(reasoning, beside) };
 }
 
-/** Anthropic and Bedrock count what was cached, read or written, beside the rest; the Responses API within it. */
+/** Anthropic and Bedrock count what was cached, read or written, beside the rest, and Google what its tools read; the Responses API within it. */
 function inputOf(fields: Fields): number | undefined {
   const name = INPUT.find((each) => number(fields[each]) !== undefined);
   const input = name === undefined ? undefined : number(fields[name]);
-  if (name === undefined || input === undefined || !WITHOUT_CACHE.has(name) || 'input_tokens_details' in fields) return input;
+  if (name === undefined || input === undefined) return undefined;
+  if (name === 'promptTokenCount') return input + (count(fields, ['toolUsePromptTokenCount']) ?? 0);
+  if (!WITHOUT_CACHE.has(name) || 'input_tokens_details' in fields) return input;
   return input + (count(fields, ['cache_read_input_tokens', 'cacheReadInputTokens']) ?? 0) + (count(fields, WRITTEN) ?? 0);
 }
 
@@ -76,7 +78,9 @@ interface Counts {
  */
 function outputOf({ input, output, total, reasoning }: Counts, isBeside: boolean): number | undefined {
   if (output === undefined) return total === undefined || input === undefined ? undefined : Math.max(0, total - input);
-  if (total !== undefined && input !== undefined) return Math.max(output, total - input);
+  const stated = (total ?? 0) - (input ?? Infinity);
+  // A total that leaves out what its parts say is none.
+  if (stated >= Math.max(output, reasoning)) return stated;
   return isBeside || reasoning > output ? output + reasoning : output;
 }
 

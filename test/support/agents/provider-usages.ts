@@ -42,6 +42,16 @@ export const USAGES: readonly [
     { promptTokenCount: 80, candidatesTokenCount: 20, thoughtsTokenCount: 40, cachedContentTokenCount: 60, totalTokenCount: 140 },
     [80, 60, 60, 40],
   ],
+  [
+    'Google, with what its tools read',
+    { promptTokenCount: 100, toolUsePromptTokenCount: 30, candidatesTokenCount: 20, thoughtsTokenCount: 40, totalTokenCount: 190 },
+    [130, 60, 0, 40],
+  ],
+  [
+    'a gateway that leaves reasoning out of the total too',
+    { prompt_tokens: 100, completion_tokens: 0, total_tokens: 100, completion_tokens_details: { reasoning_tokens: 80 } },
+    [100, 80, 0, 80],
+  ],
   ['Anthropic', { input_tokens: 10, output_tokens: 7, cache_read_input_tokens: 90, cache_creation_input_tokens: 5 }, [105, 7, 90, 0]],
   [
     'Anthropic, through a gateway',

@@ -40,6 +40,9 @@ const ENDINGS: readonly [word: string, from: string, reason: FinishReason][] = [
   ['time_limit', 'watsonx', 'length'],
   ['cancelled', 'watsonx', 'error'],
   ['unload', 'Ollama', 'error'],
+  ['max_new_tokens', 'gateways', 'length'],
+  ['flagged', 'gateways', 'content_filter'],
+  ['model_error', 'gateways', 'error'],
   ['something new', 'nobody yet', 'unknown'],
 ];
 
@@ -110,6 +113,12 @@ describe('an answer without any text', () => {
 
   it.each(['stop', 'tool_calls', 'something new'])('that was thought about and ends by %s is tried again', async (word) => {
     answer = events(thought, ending(word), '[DONE]');
+    expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'PROVIDER_ERROR', class: 'transient' });
+  });
+
+  it('that calls a tool, of which the agent has none, is tried again', async () => {
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'search', arguments: '{}' } };
+    answer = events({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }, ending('tool_calls'), '[DONE]');
     expect(await failureOf(runOpenai(observeRun(agent).run))).toMatchObject({ code: 'PROVIDER_ERROR', class: 'transient' });
   });
 
