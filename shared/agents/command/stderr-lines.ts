@@ -62,6 +62,7 @@ export function readStderrLines(
 function readReportedLimit(value: unknown, zone: string): ReportedLimit {
   const { until, retryAfterMs, reason = null } = limitSchema.parse(value);
   const place = placeIn(zone);
-  const untilMs = readUntil(until, place) ?? (typeof retryAfterMs === 'number' ? place.nowMs + retryAfterMs : null);
+  const untilMs =
+    readUntil(until, place) ?? (typeof retryAfterMs === 'number' ? readUntil(place.nowMs + Math.max(1, retryAfterMs), place) : null);
   return { untilMs, reason };
 }

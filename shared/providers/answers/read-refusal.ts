@@ -1,5 +1,6 @@
 import { type Meaning, meaningOf, statusOf } from './error-meanings.ts';
 import type { ProviderError } from './provider-error.ts';
+import { LONGEST_LIMIT_MS } from '../limits/limit-words.ts';
 import { type AnswerHeaders, type Budget, readBudgets, readWait } from './read-waits.ts';
 
 /** What an answer says of one limit. */
@@ -30,6 +31,7 @@ export const NO_ERROR: ProviderError = { message: '', names: [], waits: [], head
 
 /** A reset that is further away is of another window than a minute's. */
 const MINUTE_MS = 61_000;
+const DAY_MS = 86_400_000;
 /** The limits of calls and tokens in a minute, less the name's prefix: OpenAI's, Groq's and Azure's, Anthropic's, Mistral's, Cerebras's. */
 const OF_A_MINUTE: Readonly<Record<Budget['kind'], RegExp>> = {
   requests: /(?:^|-)(?:x-ratelimit|anthropic-ratelimit)-(?:requests|req)(?:-minute)?$/,
@@ -85,7 +87,13 @@ function refusalIn(
   if (rule === undefined || (rule.isTimed && asked === undefined)) return null;
   const reason = error.names.find((name) => !/^\d+$/.test(name)) ?? `status ${statusOf(error, status)}`;
   const kind = rule.kind ?? (isOfADay(error, headers, nowMs) ? 'wall' : 'cooldown');
-  return { kind, scope: rule.scope, ms: asked === undefined ? undefined : Math.max(1, asked), reason };
+  return { kind, scope: rule.scope, ms: boundedTo(kind, asked), reason };
+}
+
+/** No provider cools down for longer than a day. A wall may stand to the end of a month: a longer time is a slip, and calls find its end. */
+function boundedTo(kind: Refusal['kind'], asked: number | undefined): number | undefined {
+  if (asked === undefined || (kind === 'wall' && asked > LONGEST_LIMIT_MS)) return undefined;
+  return Math.max(1, kind === 'wall' ? asked : Math.min(asked, DAY_MS));
 }
 
 function isOfADay(error: ProviderError, headers: AnswerHeaders, nowMs: number): boolean {

@@ -48,7 +48,7 @@ function addHeader(budgets: Map<string, Budget>, { header, value }: { header: st
   const name = parts.toSpliced(at, 1).join('-');
   const budget = budgets.get(name) ?? { name, kind: /token|bysize/.test(name) ? 'tokens' : 'requests' };
   budgets.set(name, budget);
-  if (role === 'reset') budget.resetMs = readTime(value, nowMs);
+  if (role === 'reset') budget.resetMs = /[-_]ms$/.test(header) ? readMs(value) : readTime(value, nowMs);
   else budget[role] = readCount(value);
 }
 

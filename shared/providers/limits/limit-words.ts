@@ -25,6 +25,10 @@ const LIKELY: readonly RegExp[] = [
 /** Where a time follows, these say enough. */
 const RESETS = /\bresets?\b|\btry again at\b/i;
 
+/** Warnings of a limit that is not reached yet: "Approaching usage limit · resets at 3pm", "You've used 90% of your weekly limit". */
+const NOT_YET =
+  /\b(?:approach(?:es|ing)|close to|near(?:s|ing)?|almost at)\b[^.\n]{0,40}\b(?:limits?|quota)\b|(?<![\d.])\d{1,2}(?:\.\d+)?% (?:of|used)\b/i;
+
 /** Bounds of one request or run, which no time lifts. */
 const OTHER_LIMITS =
   /\b(?:context|prompt|input|output|length|size|file|turns?|steps?|recursion|depth|stack|memory|time|retry|retries|iterations?|budget)(?: \w+)? (?:limit|window|maximum)|\b(?:max(?:imum)?)\b[^.\n]{0,20}\b(?:turns|steps|tokens|length|iterations)\b/i;
@@ -41,11 +45,12 @@ const SECONDS =
 const MILLISECONDS = /\bretry[-_]?after[-_]?ms\b["']?\s*[:=]\s*["']?(\d+)/i;
 
 /** Longer than a month's cycle no limit lasts: what says so is a slip. */
-const MAX_MS = 62 * 24 * 3_600_000;
+export const LONGEST_LIMIT_MS = 62 * 24 * 3_600_000;
 
 /** What a text says of a limit; null for a text about anything else. */
 export function readLimit(text: string, place: ReadingPlace): NamedLimit | null {
   const shown = normalize(text);
+  if (NOT_YET.test(shown) && !CERTAIN.some((form) => form.test(shown))) return null;
   const untilMs = findReset(shown, place);
   const isNamed = CERTAIN.some((form) => form.test(shown)) || (LIKELY.some((form) => form.test(shown)) && !OTHER_LIMITS.test(shown));
   return isNamed || (untilMs !== null && RESETS.test(shown)) ? { untilMs } : null;
@@ -54,16 +59,22 @@ export function readLimit(text: string, place: ReadingPlace): NamedLimit | null 
 /** When what a text speaks of is over, ms since the epoch; null when it names no time, a past one, or one that is too far. */
 export function findReset(text: string, place: ReadingPlace): number | null {
   const shown = normalize(text);
-  const at = readNumbers(shown, place) ?? readTails(shown, place) ?? findTime(shown, place);
-  return at !== null && at > place.nowMs && at - place.nowMs <= MAX_MS ? at : null;
+  return plausible(readNumbers(shown, place) ?? readTails(shown, place) ?? findTime(shown, place), place);
 }
 
-/** A time that a program gives as a value: seconds or milliseconds since the epoch, seconds from now, ISO 8601, or words. */
+/**
+ * A time that a program gives as a value: seconds or milliseconds since the epoch, seconds from now, ISO 8601, or words. Null for none, a past
+ * one, or one that is too far.
+ */
 export function readUntil(value: unknown, place: ReadingPlace): number | null {
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return fromNumber(value, place);
+  if (typeof value === 'number') return plausible(fromNumber(value, place), place);
   if (typeof value !== 'string' || value.trim() === '') return null;
   const number = Number(value);
-  return Number.isFinite(number) ? fromNumber(number, place) : findReset(value, place);
+  return Number.isFinite(number) ? readUntil(number, place) : findReset(value, place);
+}
+
+function plausible(at: number | null, { nowMs }: ReadingPlace): number | null {
+  return at !== null && at > nowMs && at - nowMs <= LONGEST_LIMIT_MS ? at : null;
 }
 
 function fromNumber(value: number, { nowMs }: ReadingPlace): number {

@@ -32,7 +32,8 @@ const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const MONTH = String.raw`(?<month>${MONTHS.join('|')})[a-z]*\.?`;
 const DAY_OF_MONTH = String.raw`(?<day>\d{1,2})(?:st|nd|rd|th)?(?![\d:]| ?[ap]\.?m)`;
 const DATES: readonly RegExp[] = [
-  new RegExp(String.raw`\b(?<year>\d{4})-(?<number>\d\d)-(?<day>\d\d)(?!\d)`, 'i'),
+  new RegExp(String.raw`\b(?<year>\d{4})[-/](?<number>\d\d)[-/](?<day>\d\d)(?!\d)`, 'i'),
+  new RegExp(String.raw`\b(?<day>\d{1,2})\.(?<number>\d{1,2})\.(?<year>\d{4})\b`, 'i'),
   new RegExp(String.raw`\b(?<number>\d{1,2})/(?<day>\d{1,2})/(?<year>\d{4}|\d\d)\b`, 'i'),
   new RegExp(String.raw`\b${MONTH} ${DAY_OF_MONTH}(?:,? (?<year>20\d\d))?`, 'i'),
   new RegExp(String.raw`\b${DAY_OF_MONTH} (?:of )?${MONTH}(?:,? (?<year>20\d\d))?`, 'i'),

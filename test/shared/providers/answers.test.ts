@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureFromModelAnswer } from '#shared/agents/network-failures.ts';
-import { readTime } from '#shared/providers/answers/read-time.ts';
-import { readLimits, readProviderError, readRefusal, readTokens, usageOf } from '#shared/providers/answers/index.ts';
+import { readTime, readTimeInWords } from '#shared/providers/answers/read-time.ts';
+import { NO_ERROR, readLimits, readProviderError, readRefusal, readTokens, readWait, usageOf } from '#shared/providers/answers/index.ts';
 import { priceUsage } from '#shared/usage/prices.ts';
 import { NOW, REFUSED_ANSWERS } from '../../support/agents/provider-answers.ts';
 import { USAGES } from '../../support/agents/provider-usages.ts';
@@ -35,6 +35,37 @@ describe('a refusal', () => {
       'status 402',
     ]);
   });
+});
+
+describe('a refusal that names a wait in words', () => {
+  it.each([
+    ['Retry-After: 12', 12_000],
+    ['Retry after 30', 30_000],
+    ['Please retry your request after 20 seconds.', 20_000],
+    ['Try again in 1h2m3.5s', 3_723_500],
+    ['Try again in a minute', 60_000],
+    ['Please wait 5 minutes', 300_000],
+    ['Please wait until 2026-05-01T00:05:00Z', 300_000],
+    ['reset_at: 1777593630', 30_000],
+    ['The quota resets at 9am UTC', 32_400_000],
+    ['Try again later. At most 200 requests in 1 day', undefined],
+    ['Please try another model', undefined],
+  ])('is held so long: %s', (message, ms) => {
+    expect(readTimeInWords(message, NOW)).toBe(ms);
+  });
+
+  it('counts the milliseconds of a header that says so', () => {
+    expect(readWait({ 'x-ratelimit-reset-after-ms': '1500' }, NO_ERROR, NOW)).toBe(1500);
+  });
+
+  it.each(['999999999', '1000000000000', '99999999999999999999', `${(NOW + 1e12) / 1000}`])(
+    'of %s holds other calls for a day at most',
+    (wait) => {
+      expect(readRefusal({ status: 429, headers: { 'retry-after': wait } }, NOW)?.ms).toBe(86_400_000);
+      // A wall may stand to the end of a month, and without a time calls try where it ends.
+      expect(readRefusal({ status: 402, headers: { 'retry-after': wait } }, NOW)).toMatchObject({ kind: 'wall', ms: undefined });
+    },
+  );
 });
 
 describe('the limits in headers', () => {
@@ -127,6 +158,14 @@ it.each([
   ['-5', undefined],
   ['1h2m3.5s', 3_723_500],
   [' 7 ', 7000],
+  ['120, 120', 120_000],
+  ['6M0S', 360_000],
+  ['30 seconds', 30_000],
+  ['2026-05-01T00:00:30', 30_000],
+  ['Friday, 01-May-26 00:00:30 GMT', 30_000],
+  ['Thu, 30 Apr 2026 00:00:00 GMT', 0],
+  [`${NOW + 30_000}`, 30_000],
+  ['1000000000000', 1e15],
 ])('the time %j is %s', (given, ms) => {
   expect(readTime(given, NOW)).toBe(ms);
 });

@@ -58,6 +58,10 @@ const FORMS: readonly (readonly [text: string, until: string | null])[] = [
   ['quota exceeded, resets at 00:00 UTC+8', '2026-11-28T16:00:00Z'],
   ['limit reached · resets at midnight', '2026-11-29T00:00:00Z'],
   ['usage limit reached, resets 3 Dec 2026 09:00 UTC', '2026-12-03T09:00:00Z'],
+  ['usage limit reached, resets 2026/12/03 09:00', '2026-12-03T09:00:00Z'],
+  ['usage limit reached, resets 3.12.2026 09:00', '2026-12-03T09:00:00Z'],
+  ['usage limit reached, resets in 400 days', null],
+  ['Claude AI usage limit reached|9999999999', null],
   ['usage limit reached, resets 9am on Dec 3', '2026-12-03T09:00:00Z'],
   ['usage limit reached, resets at 15:00', '2026-11-28T15:00:00Z'],
   ['usage limit reached, resets in 02:15:30', '2026-11-28T14:15:30Z'],
@@ -76,6 +80,8 @@ describe('what a program says of a limit', () => {
     'The request exceeded the context limit',
     'output token limit exceeded',
     'file size limit exceeded',
+    'Approaching usage limit · resets at 3pm',
+    "You've used 90% of your weekly limit, resets Dec 3",
     'TypeError: rateLimit is not a function',
     'Error: 4291 tests failed',
     'unexpected status 500',
@@ -109,6 +115,11 @@ describe('a time that a program gives as a value', () => {
     ['soon', null],
     [null, null],
     [Number.NaN, null],
+    [Infinity, null],
+    [1e15, null],
+    [1e300, null],
+    [1_000_000_000_000, null],
+    ['9999999999999', null],
   ])('%s', (value, until) => {
     expect(readUntil(value, UTC)).toBe(until === null ? null : Date.parse(until));
   });

@@ -201,6 +201,14 @@ describe('a program whose account has reached its limit', () => {
     expect(failure).toMatchObject({ code: 'THROTTLED', class: 'throttled', retryAfterMs: undefined });
   });
 
+  it.each(['{"until":1e15}', '{"until":1e300}', '{"retryAfterMs":1e15}', '{"until":1000000000000}'])(
+    'waits for one that gets through where the time is no time of a limit: %s',
+    async (limit) => {
+      const failure = await failureOf((await play([], `echo 'muster-limit ${limit}' >&2; exit 1`)).answer);
+      expect(failure).toMatchObject({ code: 'THROTTLED', class: 'throttled', retryAfterMs: undefined });
+    },
+  );
+
   it('has answered all the same when it says so besides, and when what it may buy is refused', async () => {
     const overage = window({ status: 'allowed', resetsAt: SOON, overageStatus: 'rejected', isUsingOverage: false });
     const { answer } = await play([overage, RESULT], 'exit 0', { preset: 'claude-code' });
