@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { useWorker } from '../../../support/use-worker.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -34,13 +34,12 @@ const fakes = await useFakePlatforms();
 const chat = await useChat(environmentOf(fakes), {
   agents: { talk: { kind: 'function', run: talk } },
   routing: { agent: 'talk', queue: { mode: 'interrupt' } },
-  chat: { interruptDebounceMs: 800 },
+  chat: { interruptDebounceMs: 1200 },
   worker: { cancelGraceMs: 300 },
 });
 await useWorker(chat.parts);
-afterEach(() => {
+afterAll(() => {
   for (const run of [...runs.values()].flat()) run.finish();
-  runs.clear();
 });
 
 let messages = 0;
@@ -89,7 +88,8 @@ const onEach = async (number: number, check: (place: PrivateChat) => Promise<voi
 };
 const sixteen = Array.from({ length: 16 }, (_, index) => `late ${index + 1}`);
 
-describe('in mode interrupt, on each platform', () => {
+// All at once: each has chats of its own, and most of their time is the wait for further messages.
+describe.concurrent('in mode interrupt, on each platform', () => {
   it('sixteen messages that come after an outage leave the run alone, and are one turn after it', async () => {
     await onEach(1, async (place) => {
       await place.write('long work');
@@ -120,8 +120,8 @@ describe('in mode interrupt, on each platform', () => {
 
   it('messages that come the wrong way round are one turn in the order of their platform', async () => {
     await onEach(5, async (place) => {
-      await place.write('second', 0, 2);
-      await place.write('first', 60_000, 1);
+      await place.write('second', 0, 9002);
+      await place.write('first', 60_000, 9001);
       const run = await place.run(1);
       expect([place.name, run.input]).toEqual([place.name, 'first\n\nsecond']);
     });
