@@ -42,6 +42,7 @@ export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
     lastRunAt: toIso(schedule.lastRunAt),
     lastRunId: schedule.lastRunId,
     runCount: schedule.runCount,
+    madeBy: schedule.madeBy,
     createdAt: toIso(schedule.createdAt),
     updatedAt: toIso(schedule.updatedAt),
   };

@@ -46,6 +46,18 @@ export const scheduleViewSchema = z
     lastRunAt: instant.nullable().meta({ description: 'When it made its last run.' }),
     lastRunId: z.string().nullable().meta({ description: 'The task of its last run.' }),
     runCount: z.int().meta({ description: 'Runs so far, without skipped ones.' }),
+    madeBy: z
+      .strictObject({
+        agent: z.string().meta({ description: 'The agent that wrote the line.' }),
+        hook: z.string().nullable().meta({ description: 'The hook of its task.' }),
+        untrusted: z
+          .boolean()
+          .meta({ description: 'Whether the words of its task could give no orders; those of its runs cannot either.' }),
+      })
+      .nullable()
+      .meta({
+        description: 'Who wrote the `/schedule` line that made it; null for a schedule of a person, of the API or of the configuration.',
+      }),
     createdAt: instant.meta({ description: 'When it was created.' }),
     updatedAt: instant.meta({ description: 'When it was last changed.' }),
   })
@@ -81,6 +93,7 @@ export const scheduleViewSchema = z
         lastRunAt: null,
         lastRunId: null,
         runCount: 0,
+        madeBy: null,
         createdAt: '2026-05-31T12:00:00.000Z',
         updatedAt: '2026-05-31T12:00:00.000Z',
       },

@@ -23,9 +23,14 @@ interface NewHook {
   name?: string;
   template?: string;
   session?: string;
+  directives?: boolean;
   option?: Record<string, unknown>;
   json?: boolean;
 }
+
+const APPLIES = 'apply the /schedule lines of its answers: whoever can send to it can then have schedules made';
+const WARNING =
+  'Whoever can send to it, or write what its events hold, can have the agent make, pause and cancel schedules that came of it.';
 
 export function addHookCommands(program: Command, contextOf: ContextOf): void {
   const hooks = addPaging(program.command('hooks').description('list webhook endpoints'), '50').action(
@@ -41,8 +46,10 @@ export function addHookCommands(program: Command, contextOf: ContextOf): void {
     .option('--name <text>', 'a name for people')
     .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
     .option('--session <mustache>', "template of the task's session")
+    .option('--directives', APPLIES)
     .option('--json', 'print the answer as JSON')
     .action((options: NewHook, command: Command) => runHookCreate(options, contextOf(command)));
+  addHookUpdate(hooks, contextOf);
   addHookDeliveryCommands(hooks, contextOf);
   addHookSecret(hooks, contextOf);
   addHookSwitch(hooks, 'enable', true, contextOf);
@@ -160,6 +167,35 @@ function addHookSecret(hooks: Command, contextOf: ContextOf): void {
     });
 }
 
+interface HookChanges extends JsonOptions {
+  agent?: string;
+  name?: string;
+  template?: string;
+  session?: string;
+  directives?: boolean;
+}
+
+function addHookUpdate(hooks: Command, contextOf: ContextOf): void {
+  hooks
+    .command('update <id>')
+    .description('change what an endpoint makes of an event; what is not named stays')
+    .option('--agent <id>', 'the agent that runs its tasks')
+    .option('--name <text>', 'a name for people')
+    .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
+    .option('--session <mustache>', "template of the task's session")
+    .option('--directives', APPLIES)
+    .option('--no-directives', 'leave the /schedule lines of its answers as they are')
+    .option('--json', 'print the answer as JSON')
+    .action(async (id: string, { json, ...changes }: HookChanges, command: Command) => {
+      const context = contextOf(command);
+      const { terminal } = context;
+      const answer = await context.connect().patch(pathOf(id), { body: changes });
+      if (json === true) return terminal.json(answer);
+      terminal.line(`Hook ${id} is changed.`);
+      if (changes.directives === true) terminal.note(WARNING);
+    });
+}
+
 function addHookSwitch(hooks: Command, verb: 'enable' | 'disable', enabled: boolean, contextOf: ContextOf): void {
   hooks
     .command(`${verb} <id>`)
@@ -193,14 +229,17 @@ function runHooks({ limit, cursor, ...options }: ListOptions, context: CommandCo
 }
 
 async function runHookCreate(
-  { provider, agent, name, template, session, option: options, json, ...given }: NewHook,
+  { provider, agent, name, template, session, directives, option: options, json, ...given }: NewHook,
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
   const secret = given.secret === '-' ? (await context.readInput()).trim() : given.secret;
-  const answer = await context.connect().post('/v1/hooks', { body: { provider, agent, secret, name, template, session, options } });
+  const answer = await context
+    .connect()
+    .post('/v1/hooks', { body: { provider, agent, secret, name, template, session, directives, options } });
   if (json === true) return terminal.json(answer);
   const hook = readAnswer(hookSchema, answer);
   terminal.line(hook.path);
   terminal.note(terminal.paintNote(`Hook ${hook.id}: its sender posts to this path of the installation's address.`, 'dim'));
+  if (directives === true) terminal.note(WARNING);
 }

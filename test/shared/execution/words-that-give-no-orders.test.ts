@@ -9,6 +9,7 @@ import { removeSchedule, runScheduleNow } from '#shared/schedules/changes/change
 import { scheduleRequestSchema } from '#shared/schedules/changes/schedule-request.ts';
 import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
+import { scheduleRecord } from '#shared/schedules/public-records.ts';
 import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { handleMessage } from '#shared/sessions/handle-message.ts';
 import type { IncomingMessage } from '#shared/sessions/incoming-message.ts';
@@ -205,7 +206,8 @@ describe("the sender of a webhook's event", () => {
       expect.stringContaining('OK: scheduled'),
     ]);
     const [made] = await planned();
-    expect(made?.madeBy).toEqual({ agent: 'bold', hook: task.body.sourceId, untrusted: true });
+    const madeBy = { agent: 'bold', hook: task.body.sourceId, untrusted: true };
+    expect(made && [made.madeBy, scheduleRecord(made)['madeBy']]).toEqual([madeBy, madeBy]);
     const fired = await runScheduleNow(schedules, 'default', `${made?.number}`);
     expect((await awaitEnd(parts, fired?.id ?? '')).body).toMatchObject({ source: 'schedule', untrusted: true });
   });

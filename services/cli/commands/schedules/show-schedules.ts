@@ -73,6 +73,7 @@ function scheduleRows(view: ScheduleView): string[][] {
     ['name', view.name],
     ['agent', view.agent],
     ['message', view.message],
+    ['made by', makerText(view.madeBy)],
     ['paused', view.pausedReason],
     ['channel', [view.platform, view.channel].filter(Boolean).join(' ')],
     ['callback', view.callbackUrl],
@@ -85,6 +86,12 @@ function scheduleRows(view: ScheduleView): string[][] {
     ['last run', view.lastRunAt ? `${zonedTime(view.lastRunAt, view.tz)}  ${view.lastRunId ?? ''}` : null],
   ];
   return rows.flatMap(([name, value]) => (value ? [['', name, plainText(value)]] : []));
+}
+
+function makerText(maker: ScheduleView['madeBy']): string | null {
+  if (!maker) return null;
+  const { agent, hook, untrusted } = maker;
+  return `${agent}${hook === null ? '' : `, for the hook ${hook}`}${untrusted ? ', from words of people outside' : ''}`;
 }
 
 export interface ListRunsOptions {
@@ -137,6 +144,7 @@ export const scheduleViewSchema = z.object({
   lastRunAt: text,
   lastRunId: text,
   runCount: z.number(),
+  madeBy: z.object({ agent: z.string(), hook: z.string().nullable(), untrusted: z.boolean() }).nullish(),
 });
 
 type ScheduleView = z.infer<typeof scheduleViewSchema>;

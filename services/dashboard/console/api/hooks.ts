@@ -60,6 +60,8 @@ const hookSchema = z.object({
   session: z.string().nullable(),
   options: z.record(z.string(), z.unknown()).nullable(),
   formerSecretUntil: z.string().nullable(),
+  /** A server of an older release does not say. */
+  directives: z.boolean().default(false),
   enabled: z.boolean(),
   path: z.string(),
   createdAt: z.string(),
@@ -92,7 +94,12 @@ export interface NewHook {
   template?: string;
   session?: string;
   options?: Record<string, unknown>;
+  directives?: boolean;
 }
+
+/** What it means that the `/schedule` lines of answers to a hook's events are applied. */
+export const DIRECTIVES_WARNING =
+  'Whoever can send to this hook, or write what its events hold, can then have schedules made, and those that came of it paused and cancelled.';
 
 const hooksSchema = listOf(hookSchema);
 const deliveriesSchema = listOf(deliverySchema);
@@ -112,8 +119,10 @@ export const readHook = (id: string, signal: AbortSignal): Promise<Hook> => call
 
 export const createHook = (hook: NewHook): Promise<Hook> => callApi(hookSchema, '/v1/hooks', { method: 'POST', body: hook });
 
-export const changeHook = (id: string, changes: { enabled?: boolean; secret?: string; keepFormerSecret?: boolean }): Promise<Hook> =>
-  callApi(hookSchema, pathOf(id), { method: 'PATCH', body: changes });
+export const changeHook = (
+  id: string,
+  changes: { enabled?: boolean; directives?: boolean; secret?: string; keepFormerSecret?: boolean },
+): Promise<Hook> => callApi(hookSchema, pathOf(id), { method: 'PATCH', body: changes });
 
 export const deleteHook = (id: string): Promise<null> => callApi(z.null(), pathOf(id), { method: 'DELETE' });
 

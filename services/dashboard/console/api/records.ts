@@ -71,6 +71,8 @@ export const scheduleSchema = z.object({
   lastRunAt: z.string().nullish(),
   lastRunId: z.string().nullish(),
   runCount: z.number(),
+  /** Who wrote the `/schedule` line that made it; a server of an older release does not say. */
+  madeBy: z.object({ agent: z.string(), hook: z.string().nullable(), untrusted: z.boolean() }).nullish(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;
 

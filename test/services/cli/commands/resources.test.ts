@@ -120,6 +120,26 @@ describe('lists of what an installation has', () => {
   });
 });
 
+describe("the `/schedule` lines of a hook's answers", () => {
+  const handlers: Handlers = {
+    'POST /v1/hooks': (response) => answer(response, 201, hook),
+    'PATCH /v1/hooks/h1': (response) => answer(response, 200, hook),
+  };
+  const create = ['hooks', 'create', '--provider', 'none', '--agent', 'echo'];
+  const warning = expect.stringContaining('Whoever can send to it') as string;
+
+  it.each([
+    ['are switched on with a warning when it is made', [...create, '--directives'], { directives: true }, warning],
+    ['are switched on with a warning', ['hooks', 'update', 'h1', '--directives'], { directives: true }, warning],
+    ['are switched off', ['hooks', 'update', 'h1', '--no-directives'], { directives: false }, ''],
+    ['stay as they are in another change', ['hooks', 'update', 'h1', '--name', 'pulls'], { name: 'pulls' }, ''],
+  ])('%s', async (_what, words, body, stderr) => {
+    const { code, stderr: said } = await muster(handlers, words);
+    expect([code, said]).toEqual([0, stderr]);
+    expect(sent()).toMatchObject(body);
+  });
+});
+
 describe('the workers of a fleet', () => {
   const worker = {
     id: 'host-1-ab',

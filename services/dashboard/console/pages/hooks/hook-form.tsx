@@ -1,8 +1,9 @@
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
 import { useAgentNames } from '../../api/call-api.ts';
 import {
   createHook,
+  DIRECTIVES_WARNING,
   handsOverSecret,
   HOOKS_KEY,
   PROVIDER_TEXTS,
@@ -26,9 +27,18 @@ interface Draft {
   template: string;
   session: string;
   options: ChosenOptions;
+  directives: boolean;
 }
 
-const EMPTY: Draft = { provider: 'github', agent: null, name: '', template: '', session: '', options: { header: 'X-Signature' } };
+const EMPTY: Draft = {
+  provider: 'github',
+  agent: null,
+  name: '',
+  template: '',
+  session: '',
+  options: { header: 'X-Signature' },
+  directives: false,
+};
 
 /** The form for a new hook, then its secret, which is shown once, with what to do at the sender. */
 export function HookForm({ onDone }: { onDone: () => void }): ReactElement {
@@ -111,6 +121,12 @@ function HookFields({ draft, change, agents, agent }: HookFieldsProps): ReactEle
         value={draft.session}
         onChange={({ currentTarget }) => change({ session: currentTarget.value })}
       />
+      <Switch
+        label="Apply /schedule lines in its answers"
+        description={DIRECTIVES_WARNING}
+        checked={draft.directives}
+        onChange={({ currentTarget }) => change({ directives: currentTarget.checked })}
+      />
     </>
   );
 }
@@ -137,7 +153,11 @@ function MadeHook({ hook, secret, onDone }: MadeHookProps): ReactElement {
   );
 }
 
-function toNewHook({ provider, name, template, session, options: chosen }: Draft, agent: string, secret: string | null): NewHook {
+function toNewHook(
+  { provider, name, template, session, options: chosen, directives }: Draft,
+  agent: string,
+  secret: string | null,
+): NewHook {
   const options = optionsOf(provider, chosen);
   return {
     provider,
@@ -147,5 +167,6 @@ function toNewHook({ provider, name, template, session, options: chosen }: Draft
     ...(template === '' ? {} : { template }),
     ...(session === '' ? {} : { session }),
     ...(options === undefined ? {} : { options }),
+    ...(directives ? { directives } : {}),
   };
 }

@@ -1,6 +1,16 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { changeHook, deleteHook, hookKey, HOOKS_KEY, PROVIDER_TEXTS, randomSecret, readHook, type Hook } from '../../api/hooks.ts';
+import {
+  changeHook,
+  deleteHook,
+  DIRECTIVES_WARNING,
+  hookKey,
+  HOOKS_KEY,
+  PROVIDER_TEXTS,
+  randomSecret,
+  readHook,
+  type Hook,
+} from '../../api/hooks.ts';
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
@@ -47,7 +57,7 @@ export function Page({ params }: PageProps): ReactElement {
 }
 
 function HookFacts({ hook }: { hook: Hook }): ReactElement {
-  const { id, provider, agent, template, session, options, formerSecretUntil, createdAt } = hook;
+  const { id, provider, agent, template, session, options, directives, formerSecretUntil, createdAt } = hook;
   const [secret, setSecret] = useState<string | null>(null);
   const change = async (): Promise<void> => {
     const next = randomSecret(provider);
@@ -74,7 +84,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
         <SetUpSteps hook={hook} secret={secret} />
         {formerSecretUntil === null ? null : <FormerSecret hook={id} until={formerSecretUntil} />}
       </Panel>
-      <Panel title="What it makes of an event">
+      <Panel title="What it makes of an event" actions={<DirectivesButton hook={hook} />}>
         <Facts
           items={[
             { label: 'Sender', value: PROVIDER_TEXTS[provider] },
@@ -82,12 +92,31 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
             { label: 'Input', value: template === null ? 'the name of the event and the payload' : <code>{template}</code> },
             { label: 'Options', value: options === null ? 'none' : <code>{JSON.stringify(options)}</code> },
             { label: 'Session', value: session === null ? 'none' : <code>{session}</code> },
+            {
+              label: '/schedule lines',
+              value: directives ? 'of the agent’s answers are applied' : 'of the agent’s answers stay as they are',
+            },
             { label: 'Created', value: <Age at={createdAt} of="created" /> },
             { label: 'Id', value: <CopyId id={id} /> },
           ]}
         />
       </Panel>
     </>
+  );
+}
+
+/** Switches whether `/schedule` lines are applied, with a warning before they are. */
+function DirectivesButton({ hook: { id, directives } }: { hook: Hook }): ReactElement {
+  const confirm = { title: 'Apply /schedule lines?', text: DIRECTIVES_WARNING, button: 'Apply them', danger: true };
+  return (
+    <ActionButton
+      needs="operate"
+      text={directives ? 'Leave /schedule lines' : 'Apply /schedule lines'}
+      run={() => changeHook(id, { directives: !directives })}
+      done={directives ? '/schedule lines stay as they are' : '/schedule lines are applied'}
+      refresh={[hookKey(id)]}
+      {...(directives ? {} : { confirm })}
+    />
   );
 }
 

@@ -8,6 +8,7 @@ import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import { clockText, ClockTime } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
+import { hookPath } from '../../routing/paths.ts';
 import { DeleteSchedule, EditSchedule } from './schedule-dialogs.tsx';
 import { BackfillButton, RunNow, SkipNext } from './occurrence-actions.tsx';
 import classes from './schedules.module.css';
@@ -60,7 +61,7 @@ export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDe
 }
 
 function Facts({ schedule }: { schedule: Schedule }): ReactElement {
-  const { tz, agent, nextFireAt, lastRunAt, runCount } = schedule;
+  const { tz, agent, nextFireAt, lastRunAt, runCount, madeBy } = schedule;
   return (
     <dl className={classes['facts']}>
       <div>
@@ -83,7 +84,30 @@ function Facts({ schedule }: { schedule: Schedule }): ReactElement {
           {agent}, {runCount} {runCount === 1 ? 'run' : 'runs'}
         </dd>
       </div>
+      {madeBy ? (
+        <div>
+          <dt>Made by</dt>
+          <dd>
+            <Maker {...madeBy} />
+          </dd>
+        </div>
+      ) : null}
     </dl>
+  );
+}
+
+/** Who wrote the `/schedule` line, and whose words it answered. */
+function Maker({ agent, hook, untrusted }: NonNullable<Schedule['madeBy']>): ReactElement {
+  return (
+    <>
+      {agent}
+      {hook === null ? null : (
+        <>
+          , for <PageLink href={hookPath(hook)}>a hook</PageLink>
+        </>
+      )}
+      {untrusted ? ', from words of people outside' : null}
+    </>
   );
 }
 

@@ -64,6 +64,8 @@ describe.skipIf(!hasBrowser)('the page Hooks', () => {
     await dialog.getByLabel('Name').fill('pull requests');
     await dialog.getByLabel('Agent').selectOption('echo');
     await dialog.getByLabel('Input of the task').fill('{{payload.action}} #{{payload.number}}');
+    await dialog.getByText('Whoever can send to this hook').waitFor();
+    await dialog.getByLabel('Apply /schedule lines').check();
     await expectAccessiblePage(page, 'the form of a hook');
     await button('Create').click();
     await dialog.getByText('It is shown only now.').waitFor();
@@ -76,6 +78,11 @@ describe.skipIf(!hasBrowser)('the page Hooks', () => {
     ).toBe(1);
     await button('Show the hook').click();
     await page.getByRole('heading', { name: 'pull requests' }).waitFor();
+    await button('Leave /schedule lines').click();
+    await button('Apply /schedule lines').click();
+    await page.getByRole('dialog').getByText('Whoever can send to this hook').waitFor();
+    await confirm('Apply them');
+    await button('Leave /schedule lines').waitFor();
     expect(await page.getByRole('navigation', { name: 'Main' }).locator('[aria-current]').innerText()).toBe('Hooks');
     expect(await page.getByText(/[0-9a-f]{64}/).count()).toBe(0);
 
