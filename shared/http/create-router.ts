@@ -99,10 +99,10 @@ function schemasOf({ request = {}, takesFile }: Route): RequestSchemas {
 const SLOW_READER_MS = 30_000;
 
 /** A route that takes a larger body takes as many more values in it. */
-function bodyBounds({ maxBodyBytes }: Route, http: HttpPorts['config']['settings']['http']): BodyBounds {
+function bodyBounds({ maxBodyBytes, keepsDigits = false }: Route, http: HttpPorts['config']['settings']['http']): BodyBounds {
   const maxBytes = maxBodyBytes ?? http.maxBodyBytes;
   const factor = Math.max(1, maxBytes / http.maxBodyBytes);
-  return { maxBytes, maxDepth: http.maxBodyDepth, maxValues: Math.ceil(http.maxBodyValues * factor) };
+  return { maxBytes, keepsDigits, maxDepth: http.maxBodyDepth, maxValues: Math.ceil(http.maxBodyValues * factor) };
 }
 
 interface CallOptions extends Exchange {

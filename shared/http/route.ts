@@ -92,6 +92,11 @@ export interface RouteOptions<Request extends RequestSchemas> extends RouteDescr
   request?: Request;
   /** By default `http.maxBodyBytes` of the configuration. */
   maxBodyBytes?: number;
+  /**
+   * Whether a number that would lose digits refuses only the part of the body that it is in: the handler finds it there by `findRaw`. By
+   * default it refuses the request.
+   */
+  keepsDigits?: boolean;
   /** Whether the body is a file, which the handler reads; its schema is for the documentation. */
   takesFile?: boolean;
   /** Whether it computes for long although it only reads: a key has one such call at a time. */

@@ -25,12 +25,19 @@ export function parseExactJson(text: string, keeping: Keeping): unknown {
   );
 }
 
-/** The place and the digits of a number that would lose some, such as `context.order_id`; null where JSON has none. */
-export function findInexact(text: string): { path: string; digits: string } | null {
+/** A number that would lose digits, and its place, such as `context.order_id`. */
+export interface InexactNumber {
+  path: string;
+  digits: string;
+}
+
+/** Such a number of JSON; null where it has none. */
+export function findInexact(text: string): InexactNumber | null {
   return hasInexact(text) ? findRaw(parseExactJson(text, 'raw')) : null;
 }
 
-function findRaw(root: unknown): { path: string; digits: string } | null {
+/** Such a number of a value that was parsed with `raw`. */
+export function findRaw(root: unknown): InexactNumber | null {
   const open: { value: unknown; path: readonly (string | number)[] }[] = [{ value: root, path: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path } = next;
@@ -79,7 +86,8 @@ export function endOfString(text: string, start: number): number {
 /** So few digits and so small a power are exact; most numbers of this length are. */
 const SURE_CHARACTERS = 15;
 const SURE = /^-?[\d.]+(?:e[-+]?\d{1,2})?$/i;
-const INTEGER = /^-?\d{1,21}$/;
+/** Written in full it was meant in full: `1e+23` is no id, and no amount in the smallest unit of a coin. */
+const INTEGER = /^-?\d+$/;
 /** Longer than any number is written that a double holds. */
 const MAX_CHARACTERS = 400;
 const MAX_PRECISION = 100;

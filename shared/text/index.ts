@@ -2,7 +2,7 @@
  * Texts from outside: cut to a length without breaking a character, made one line that is all seen, compared in constant time where they are
  * secret, searched for, and read as JSON without a loss of digits.
  */
-export { endOfString, findInexact, parseExactJson } from './exact-json.ts';
+export { endOfString, findInexact, findRaw, type InexactNumber, parseExactJson } from './exact-json.ts';
 export { foldablePart } from './foldable-part.ts';
 export { isSameSecret } from './is-same-secret.ts';
 export { PLAIN_LINE, plainLine, withoutDirections } from './plain-line.ts';

@@ -2,9 +2,10 @@ import pMap from 'p-map';
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { type Call, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
+import { type Call, inexactRequest, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
 import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
 import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
+import { findRaw } from '#shared/text/index.ts';
 import {
   assertCallersSource,
   assertTargetIsLeft,
@@ -80,6 +81,7 @@ export function postTasks(ports: BulkPorts): Route {
     scope: 'submit',
     audit: 'work',
     maxBodyBytes: maxBodyBytes * BODY_FACTOR,
+    keepsDigits: true,
     request: {
       headers: idempotencyHeadersSchema,
       // Items are checked one by one, so that one mistake does not refuse them all.
@@ -122,6 +124,8 @@ interface Outage {
 /** What an item asks for, or what is wrong with it. */
 async function readItem(intake: Intake, call: Call, item: unknown, keyOfPlace: string | undefined): Promise<AcceptRequest | MusterError> {
   try {
+    const inexact = findRaw(item);
+    if (inexact !== null) return inexactRequest('item', inexact);
     const parsed = withoutNulls(itemSchema, item);
     if (!parsed.success) return invalidRequest(problemsOf(parsed.error, 'item'));
     const request: TaskRequest = parsed.data;

@@ -1,5 +1,5 @@
 import { MusterError } from '../../errors/index.ts';
-import { endOfString, findInexact, parseExactJson, truncate } from '../../text/index.ts';
+import { endOfString, findInexact, type InexactNumber, parseExactJson, truncate } from '../../text/index.ts';
 import { invalidRequest } from '../parse-input.ts';
 
 /** What JSON may be made of: parsing and checking it costs by its values, not by its bytes. */
@@ -25,8 +25,13 @@ export function parseSafeJson(text: string, bounds: JsonBounds): unknown {
   assertJsonBounds(text, bounds);
   const inexact = findInexact(text);
   if (inexact === null) return JSON.parse(text);
-  const message = `the number ${truncate(inexact.digits, MAX_SHOWN_DIGITS)} would lose digits: send it as a text`;
-  throw invalidRequest([{ path: ['body', inexact.path].filter((part) => part !== '').join('.'), message }]);
+  throw inexactRequest('body', inexact);
+}
+
+/** The refusal of a number that would lose digits, with its place from `root` on. */
+export function inexactRequest(root: string, { path, digits }: InexactNumber): MusterError {
+  const message = `the number ${truncate(digits, MAX_SHOWN_DIGITS)} would lose digits: send it as a text`;
+  return invalidRequest([{ path: [root, path].filter((part) => part !== '').join('.'), message }]);
 }
 
 const MAX_SHOWN_DIGITS = 50;

@@ -2,12 +2,16 @@ import type { Request, Response } from 'express';
 import { MusterError } from '../../errors/index.ts';
 import { networkOf } from '../rate-limits.ts';
 import type { OpenBodies } from '../server-load.ts';
-import { parseSafeJson, type JsonBounds } from './parse-bounded-json.ts';
+import { type JsonBounds, parseBoundedJson, parseSafeJson } from './parse-bounded-json.ts';
 import { readBytes } from './read-bytes.ts';
 
 export interface BodyBounds extends JsonBounds {
   readonly maxBytes: number;
+  /** Whether numbers that would lose digits are left to the handler, which refuses them where they are. */
+  readonly keepsDigits: boolean;
 }
+
+type ParseBounds = JsonBounds & Pick<BodyBounds, 'keepsDigits'>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const UTF_8 = /^utf-?8$/i;
@@ -65,16 +69,17 @@ function assertJsonType(request: Request): void {
 }
 
 /** A body that came in pieces may have been empty. */
-function parseBody(bytes: Buffer, bounds: JsonBounds): unknown {
+function parseBody(bytes: Buffer, bounds: ParseBounds): unknown {
   if (bytes.length === 0) return undefined;
   const parsed = parseText(bytes, bounds);
   if (typeof parsed === 'object' && parsed !== null) return parsed;
   throw new MusterError('request.malformed', 'The body cannot be read: expected a JSON object or list');
 }
 
-function parseText(bytes: Buffer, bounds: JsonBounds): unknown {
+function parseText(bytes: Buffer, bounds: ParseBounds): unknown {
   try {
-    return parseSafeJson(utf8.decode(bytes), bounds);
+    const text = utf8.decode(bytes);
+    return bounds.keepsDigits ? parseBoundedJson(text, bounds) : parseSafeJson(text, bounds);
   } catch (cause) {
     if (cause instanceof MusterError) throw cause;
     throw new MusterError('request.malformed', 'The body cannot be read: expected valid JSON in UTF-8', { cause });

@@ -222,6 +222,19 @@ describe('submitting many', () => {
     expect(body.items[1]).toMatchObject({ httpStatus: 422, id: null, status: null, problem: { code: 'request.invalid' } });
   });
 
+  it('refuses of many only the items with a number that would lose digits, and says where', async () => {
+    const body = JSON.stringify([{ ...task, context: { list: [{ id: 'ID' }] } }, task, { ...task, metadata: { amount: 'AMOUNT' } }]);
+    const sent = body.replace('"ID"', '7615917337495251231').replace('"AMOUNT"', '1e400');
+    const headers = { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${api.url}/v1/tasks/bulk`, { method: 'POST', headers, body: sent });
+    const { items } = (await answer.json()) as { items: { httpStatus: number; problem: { detail: string } | null }[] };
+    expect(items.map(({ httpStatus, problem }) => [httpStatus, problem?.detail])).toEqual([
+      [422, 'context.list[0].id: the number 7615917337495251231 would lose digits: send it as a text'],
+      [202, undefined],
+      [422, 'metadata.amount: the number 1e400 would lose digits: send it as a text'],
+    ]);
+  });
+
   it('refuses more items than allowed, and none', async () => {
     expect((await bulk(Array.from({ length: 6 }, () => task))).status).toBe(422);
     expect((await bulk([])).status).toBe(422);
