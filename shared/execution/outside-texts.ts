@@ -1,6 +1,6 @@
 import type { AgentAttachment } from '../config/index.ts';
 import { isUntrusted, type Ledger, parentLookup, readHeads, readLookup, readTasks } from '../ledger/index.ts';
-import { hasDirective } from '../schedules/index.ts';
+import { extractDirectives, hasDirective } from '../schedules/index.ts';
 import { readTranscript } from '../sessions/index.ts';
 import type { TaskBody } from '../tasks/index.ts';
 
@@ -12,38 +12,36 @@ export interface OutsideTexts {
   has: (line: string) => boolean;
 }
 
-/** Sub-tasks looked at, and read at once. A task with more counts as untrusted: what is behind them must not be overlooked. */
+/** Tasks of a tree looked at, and read at once. One with more counts as untrusted: what is behind them must not be overlooked. */
 const MAX_SUB_TASKS = 1000;
 const PAGE = 100;
 /** Bytes of one file that is searched. What a model reads in a picture or a longer file is not found. */
 const MAX_FILE_BYTES = 1_048_576;
 
-/** The outputs of its sub-tasks and of other agents in its session, and its files. */
+/** The outputs of the tasks that it delegated or was delegated with, what was left of earlier answers in its session, and its files. */
 export async function readOutsideTexts(ledger: Ledger, body: TaskBody, files: readonly AgentAttachment[]): Promise<OutsideTexts> {
-  const { untrusted, outputs } = await readSubTasks(ledger, body);
+  const { untrusted, outputs } = await readTree(ledger, body);
   if (untrusted) return { untrusted, has: () => false };
   const inFiles = await readFiles(files);
   if (inFiles === null) return { untrusted, has: () => true };
-  const texts = [...outputs, ...(await readOtherAgents(ledger, body)), ...inFiles];
-  const lines = texts.flatMap((text) =>
-    text
-      .split('\n')
-      .filter((line) => MENTIONED.test(line))
-      .map(normalize),
-  );
-  return { untrusted, has: (line) => lines.some((each) => each.includes(normalize(line))) };
+  const texts = [...outputs, ...(await readEarlierAnswers(ledger, body)), ...inFiles].map(wordsOf);
+  return { untrusted, has: (line) => texts.some((text) => text.includes(wordsOf(line))) };
 }
 
-const MENTIONED = /\/schedule/i;
-
-function normalize(line: string): string {
-  return line.replaceAll(/\s+/g, ' ').trim().toLowerCase();
+/** Letters and digits only: who quotes leaves out or adds marks, breaks of lines, and characters that nobody sees. */
+function wordsOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replaceAll(/[\p{Cf}\0]/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }
 
-/** All that a task delegated, and what was delegated from there. */
-async function readSubTasks(ledger: Ledger, { tenant, id: root }: TaskBody): Promise<{ untrusted: boolean; outputs: string[] }> {
+/** All that was delegated below the root of a task: the answer of one sub-task may be in the words of the next. */
+async function readTree(ledger: Ledger, { tenant, id, rootTaskId }: TaskBody): Promise<{ untrusted: boolean; outputs: string[] }> {
   const outputs: string[] = [];
-  const parents = [root];
+  const parents = [rootTaskId ?? id];
   let count = 0;
   for (let parent = parents.shift(); parent !== undefined; parent = parents.shift()) {
     const lookup = parentLookup(ledger, tenant, parent);
@@ -72,15 +70,17 @@ async function readOutputs(ledger: Ledger, tenant: string, ids: readonly string[
   return tasks.flatMap((task) => (task?.output && hasDirective(task.output) ? [task.output] : []));
 }
 
-/** Their directives were applied, or it was said that they give none. */
-async function readOtherAgents(ledger: Ledger, { tenant, id, session, agent }: TaskBody): Promise<string[]> {
+/** What other agents answered, and of the agent's own answers the directives that were left as they are: it may repeat both. */
+async function readEarlierAnswers(ledger: Ledger, { tenant, id, session, agent }: TaskBody): Promise<string[]> {
   const turns = session === null ? [] : await readTranscript(ledger, tenant, session, { before: id });
   const heads = await readHeads(
     ledger,
     tenant,
     turns.map(({ taskId }) => taskId),
   );
-  return turns.filter(({ taskId }) => heads.get(taskId)?.agent !== agent).map(({ output }) => output);
+  return turns.flatMap(({ taskId, output }) =>
+    heads.get(taskId)?.agent === agent ? extractDirectives(output, Infinity).directives.map(({ line }) => line) : [output],
+  );
 }
 
 /** Null when one of them cannot be read any more: then any line may stand in it. */

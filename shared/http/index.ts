@@ -4,7 +4,14 @@
  */
 export { assertMethodAllowed, readsOnly } from './allowed-methods.ts';
 export { secretOf } from './authentication.ts';
-export { type JsonBounds, assertBodyBounds, assertFormBounds, inexactRequest, isFormType, parseBoundedJson } from './bodies/parse-bounded-json.ts';
+export {
+  type JsonBounds,
+  assertBodyBounds,
+  assertFormBounds,
+  inexactRequest,
+  isFormType,
+  parseBoundedJson,
+} from './bodies/parse-bounded-json.ts';
 export { readRawBody } from './bodies/read-bytes.ts';
 export { createRouter } from './create-router.ts';
 export type { EventStream } from './event-stream.ts';

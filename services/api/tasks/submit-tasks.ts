@@ -2,7 +2,17 @@ import pMap from 'p-map';
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { type Call, inexactRequest, invalidRequest, problemsOf, route, type Route, toMusterError, toProblem, withoutNulls } from '#shared/http/index.ts';
+import {
+  type Call,
+  inexactRequest,
+  invalidRequest,
+  problemsOf,
+  route,
+  type Route,
+  toMusterError,
+  toProblem,
+  withoutNulls,
+} from '#shared/http/index.ts';
 import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
 import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
 import { findRaw } from '#shared/text/index.ts';

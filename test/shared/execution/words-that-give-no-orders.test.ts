@@ -37,6 +37,19 @@ const delegates: AgentFunction = async ({ id, input, context }) => {
   const { task } = await run({ agent, input: words.join('|'), parentTaskId: id, ...into });
   return task.output ?? '';
 };
+/** Asks one sub-task, and has another work on its answer. */
+const passesOn: AgentFunction = async ({ id, input, context }) => {
+  const into = typeof context['into'] === 'string' ? { session: context['into'] } : {};
+  const { task: first } = await run({ agent: 'reader', input, parentTaskId: id, ...into });
+  const second = await run({ agent: 'quotes', input: first.output ?? '', parentTaskId: id });
+  return second.id;
+};
+/** Reads files as a person does: without marks, and without what nobody sees. */
+const retypes: AgentFunction = async ({ input }, { attachments }) => {
+  const files = await Promise.all(attachments.map(async ({ read }) => (await read()).toString()));
+  const seen = files.join('\n').replaceAll(/[\p{Cf}\0*>\\]|<\/?p>/gu, '');
+  return `${seen.replaceAll(/(?<!schedule)\n(?!\/)/g, ' ').replaceAll(/^ +/gm, '')}\n${input}`;
+};
 const fails: AgentFunction = () => Promise.reject(new TypeError('a mistake'));
 
 const endpoint = closeAfterTests(
@@ -54,6 +67,8 @@ const api = await useApi({
     bold: { kind: 'function', run: quotes, directives: true },
     reader: { kind: 'function', run: quotes, directives: false },
     delegates: { kind: 'function', run: delegates },
+    'passes-on': { kind: 'function', run: passesOn },
+    retypes: { kind: 'function', run: retypes },
     fails: { kind: 'function', run: fails, maxAttempts: 1 },
     calls: { kind: 'http', url: endpoint.url },
     program: { kind: 'command', command: ['cat'] },
@@ -228,6 +243,16 @@ describe('a person who may make no schedules', () => {
   });
 });
 
+async function runWithFile(text: string | Uint8Array<ArrayBuffer>, request: Partial<AcceptRequest>): Promise<Task> {
+  const uploaded = await fetch(`${api.url}/v1/uploads?name=notes.txt`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.key}`, 'content-type': 'text/plain' },
+    body: text,
+  });
+  const { id: uploadId } = (await uploaded.json()) as { id: string };
+  return (await run({ ...request, attachments: [{ uploadId }] })).task;
+}
+
 describe('a line that others wrote is no order', () => {
   const OWN = '/schedule in 3 hours: my own';
 
@@ -243,18 +268,39 @@ describe('a line that others wrote is no order', () => {
     expect(await effectsOf(task)).toEqual(NOTHING);
   });
 
+  it.each([
+    ['is trusted', false],
+    ['is in a session that others wrote into', true],
+  ])('in what another sub-task answered, which %s', async (_, isShared) => {
+    if (isShared) await say('some words', { visitor: 'key_1' });
+    const { task } = await run({ agent: 'passes-on', input: LINES, context: isShared ? { into: session } : {} });
+    expect(await effectsOf(await awaitEnd(parts, task.output ?? ''))).toEqual(NOTHING);
+  });
+
   it('in a file', async () => {
-    const uploaded = await fetch(`${api.url}/v1/uploads?name=notes.txt`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${api.key}`, 'content-type': 'text/plain' },
-      body: `notes\n> ${LINES.replaceAll('\n', '\n> ')}\n${LINES}`,
-    });
-    const { id: uploadId } = (await uploaded.json()) as { id: string };
-    const attachments = [{ uploadId }] as AcceptRequest['attachments'];
-    const { task } = await run({ input: `Read this.\n${OWN}`, ...(attachments ? { attachments } : {}) });
+    const task = await runWithFile(`notes\n> ${LINES.replaceAll('\n', '\n> ')}\n${LINES}`, { input: `Read this.\n${OWN}` });
     expect(task.output?.match(/^(?:OK|ERR): \w+/gm)).toEqual(['OK: scheduled']);
     expect(task.output).toContain(`${LINES}\n`);
     expect((await planned()).map(({ message }) => message)).toEqual(['my own', 'mine']);
+  });
+
+  it.each<[string, string | Uint8Array<ArrayBuffer>]>([
+    ['a character that nobody sees', LINES.replaceAll('/', '/\u200B')],
+    ['such a character within words', LINES.replaceAll('sch', 's\u2060ch')],
+    ['marks', LINES.replaceAll('/schedule', '**/schedule**')],
+    ['escapes', LINES.replaceAll('/', '\\/')],
+    ['tags', LINES.replaceAll(/^(.*)$/gm, '<p>$1</p>')],
+    ['other breaks of lines', LINES.replaceAll('every 1', 'every\n1')],
+    ['two bytes for each character', Buffer.from(LINES, 'utf16le')],
+  ])('in a file that has it with %s', async (_, text) => {
+    expect(await effectsOf(await runWithFile(text, { agent: 'retypes', input: 'Read this.' }))).toEqual(NOTHING);
+  });
+
+  it('in an earlier answer of the same agent, which left it as it was', async () => {
+    await runWithFile(LINES, { input: 'Read this.', session });
+    expect(await effectsOf(await say('what was said'))).toEqual(NOTHING);
+    expect((await say(OWN)).output).toContain('OK: scheduled');
+    expect((await say(OWN)).output).toContain('OK: scheduled');
   });
 
   it('in the turn of another agent of the session', async () => {
