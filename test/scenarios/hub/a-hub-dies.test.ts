@@ -3,6 +3,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { endPause, pauseAgent } from '#shared/ledger/settle/paused-agents.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { parseTimeline } from '#shared/tasks/index.ts';
 import { RawDaemon } from '../../support/daemons/raw-daemon.ts';
 import { registerDaemon } from '../../support/daemons/start-hub.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
@@ -16,9 +17,9 @@ const LONG_MS = 120_000;
 
 let fleet: Fleet;
 let parts: Parts;
-/** `leaseMs`: of the permits that a process holds. */
-async function open(leaseMs: number): Promise<void> {
-  const settings = { agents: { coder: { kind: 'daemon' as const } }, limits: { maxConcurrent: CAP }, worker: { leaseMs } };
+/** `leaseMs`: of the permits that a process holds. `hub`: other settings of hubs. */
+async function open(leaseMs: number, hub: object = {}): Promise<void> {
+  const settings = { agents: { coder: { kind: 'daemon' as const } }, limits: { maxConcurrent: CAP }, worker: { leaseMs }, hub };
   fleet = await openFleet({ settings });
   parts = await openTestParts({ redisUrl: fleet.redis.url, settings });
 }
@@ -85,6 +86,32 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   }
   again.vanish();
 });
+
+it.each([true, false])(
+  'a task that its daemon had not accepted runs once after SIGKILL, at no cost (it had arrived: %s)',
+  async (hasArrived) => {
+    // As long as the lease of an attempt stands without its hub.
+    await open(2000, { graceMs: 2000 });
+    const [first, second] = await Promise.all([fleet.start('hub'), fleet.start('hub'), fleet.start('worker')]);
+    const { token } = await registerDaemon(parts);
+    const daemon = await RawDaemon.welcomed(`${first.url}/hub`, token);
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write it' });
+    const sent = await daemon.next('task.execute');
+    const name = { taskId: id, token: sent.token };
+    await first.kill('SIGKILL');
+    await daemon.closed();
+    const again = await RawDaemon.welcomed(`${second.url}/hub`, token, { running: hasArrived ? [name] : [] });
+    const given = hasArrived ? name : { taskId: id, token: (await again.accept()).token };
+    again.send({ type: 'task.completed', ...given, output: 'done' });
+    expect(await again.next('task.acknowledged')).toMatchObject({ ...given, outcome: 'kept' });
+    const task = await readTask(parts.ledger, 'default', id);
+    expect(task).toMatchObject({ output: 'done', state: { status: 'completed', token: hasArrived ? 1 : 2, spent: 1 } });
+    const path = parseTimeline(task?.state.log ?? '').map(({ status }) => status);
+    const lost = hasArrived ? [] : ['scheduled', 'queued'];
+    expect(path).toEqual(['pending', 'queued', ...lost, 'scheduled', 'running', 'completed']);
+    again.vanish();
+  },
+);
 
 it.each(['SIGKILL', 'SIGTERM'] as const)('attempts whose hub ended by %s use their room while their daemon is away', async (signal) => {
   await open(3000);
