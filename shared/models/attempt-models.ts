@@ -63,6 +63,8 @@ export class AttemptModels {
     const candidates = candidatesFor(this.#options, source);
     const failures: FailedCall[] = [];
     const beyond: string[] = [];
+    // Of the failures, those before a downgrade say no more why there is no answer.
+    let downgraded = 0;
     for (const [position, model] of candidates.entries()) {
       const asked = candidates[position - 1] ?? source.name;
       this.#substitution.called(asked, model, () => describeFailure(failures.at(-1)));
@@ -78,11 +80,13 @@ export class AttemptModels {
       const { downgrade } = answer;
       if (downgrade && !beyond.includes(downgrade.budget)) {
         beyond.push(downgrade.budget);
+        downgraded = failures.length;
         candidates.splice(position + 1, Infinity, downgrade.model);
       } else if (!answer.mayFallBack) break;
     }
     // An attempt waits for its requested model, unless another was called and failed.
-    const { error } = failures.findLast((failure) => !(failure.error instanceof HeldFailure)) ?? failures[0] ?? {};
+    const tried = failures.slice(downgraded);
+    const { error } = tried.findLast((failure) => !(failure.error instanceof HeldFailure)) ?? tried[0] ?? {};
     if (error instanceof TaskFailure) this.#calls.failure = error;
     await this.#leavePlaces(failures, error);
     throw error;

@@ -267,10 +267,12 @@ describe('the model calls of an attempt', () => {
   });
 });
 
-describe('what a call got that does not go', () => {
+const atWall: AttemptModelsOptions['throttle']['admitCall'] = () => {
   const hold = { gate: 'provider', what: 'a' } as const;
-  const admitCall: AttemptModelsOptions['throttle']['admitCall'] = () =>
-    Promise.resolve({ kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, holdMs: 1000, hold, place: waitingPlace('a') });
+  return Promise.resolve({ kind: 'wait', because: 'wall', scope: 'model', untilMs: 1, holdMs: 1000, hold, place: waitingPlace('a') });
+};
+
+describe('what a call got that does not go', () => {
   const given: string[] = [];
   beforeEach(() => void (given.length = 0));
 
@@ -291,7 +293,7 @@ describe('what a call got that does not go', () => {
 
   it('comes back at once when its provider has no room', async () => {
     const gate = openProbe();
-    const { models, source } = open({}, { ...gate, throttle: { ...gate.throttle, admitCall } });
+    const { models, source } = open({}, { ...gate, throttle: { ...gate.throttle, admitCall: atWall } });
     await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toBeInstanceOf(HeldFailure);
     expect(given.toSorted()).toEqual(['money 0', 'probe']);
   });
@@ -301,7 +303,11 @@ describe('what a call got that does not go', () => {
     const leave = (): Promise<void> => Promise.resolve(void given.push('place'));
     const { models, source } = open(
       {},
-      { ...gate, spending: { ...gate.spending, reserve: () => Promise.resolve(usedUp) }, throttle: { ...gate.throttle, admitCall, leave } },
+      {
+        ...gate,
+        spending: { ...gate.spending, reserve: () => Promise.resolve(usedUp) },
+        throttle: { ...gate.throttle, admitCall: atWall, leave },
+      },
     );
     await expect(generateText({ model: models.wrap(source), prompt: 'hello' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     expect(given.toSorted()).toEqual(['place', 'probe']);
@@ -392,18 +398,27 @@ describe('a call that its provider refused', () => {
 });
 
 describe('a used up budget that downgrades', () => {
+  const { spending, throttle } = openGate();
+  const reserve: typeof spending.reserve = (request, amounts) =>
+    request.beyond?.includes('all') === true
+      ? spending.reserve(request, amounts)
+      : Promise.resolve({ ...usedUp, atHard: 'downgrade', downgradeTo: 'small' });
+
   it('leaves its model only, and no fallback of the requested one', async () => {
-    const { spending } = openGate();
-    const reserve: typeof spending.reserve = (request, amounts) =>
-      request.beyond?.includes('all') === true
-        ? spending.reserve(request, amounts)
-        : Promise.resolve({ ...usedUp, atHard: 'downgrade', downgradeTo: 'small' });
     respond = { small: fail };
     const { models, source } = open({ models: { a: { fallback: ['b'] } } }, { spending: { ...spending, reserve } });
     await expect(generateText({ model: models.wrap(source), prompt: 'hello', maxRetries: 0 })).rejects.toMatchObject({
       code: 'PROVIDER_ERROR',
     });
     expect(bodies().map(({ model }) => model)).toEqual(['small']);
+  });
+
+  it('waits for the provider of its model when that takes no calls', async () => {
+    const admitCall: typeof throttle.admitCall = async (call, signal) =>
+      await (call.model === 'small' ? atWall : throttle.admitCall)(call, signal);
+    const { models, source } = open({}, { spending: { ...spending, reserve }, throttle: { ...throttle, admitCall } });
+    await expect(generateText({ model: models.wrap(source), prompt: 'hello', maxRetries: 0 })).rejects.toBeInstanceOf(HeldFailure);
+    expect(bodies()).toEqual([]);
   });
 });
 
