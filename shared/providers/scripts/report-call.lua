@@ -51,6 +51,7 @@ end
 redis.call('ZREM', KEYS[3], report.permit)
 if report.isUnused then
   unbook(throttle, report.at, report.booked)
+  end_probe(throttle, report.permit)
 else
   local at = move_late_call()
   if report.used and report.used ~= report.booked and is_kept(throttle, at) then

@@ -313,6 +313,15 @@ describe('a wall', () => {
     expect(await admit({ isFirst: false })).toMatchObject({ kind: 'go' });
   });
 
+  it('is tried by another at once when the call that was to try did not go', async () => {
+    const { permitOf, throttle } = openTrial(parts, {}, { ...NO_WAIT, probeMs: 20 });
+    await throttle.reportCall(await permitOf(), refusal);
+    const probe = await pollForPermit(permitOf);
+    await expect(permitOf({ isFirst: false })).rejects.toThrow('wall');
+    await throttle.reportCall(probe, { tokens: 0 });
+    await throttle.reportCall(await permitOf({ isFirst: false }), { status: 200 });
+  });
+
   it('stands for longer after each call that tried in vain, and once for calls that went together', async () => {
     const { admit, permitOf, throttle, ports, target } = openTrial(parts, {}, { ...NO_WAIT, probeMs: 100 });
     const together = await Promise.all([permitOf(), permitOf(), permitOf()]);

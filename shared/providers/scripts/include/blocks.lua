@@ -59,6 +59,13 @@ local function raise_block(throttle, block, booked_at)
   return false, throttle.now
 end
 
+-- A call that was to try a wall did not go: another may try at once.
+local function end_probe(throttle, prober)
+  for _, each in ipairs(blocks_of(throttle)) do
+    if each.fields.probe == prober then redis.call('HDEL', each.key, 'probe', 'probe_until') end
+  end
+end
+
 -- A call that went after the refusals was answered. Returns whether a wall fell.
 local function clear_blocks(throttle, booked_at)
   local fell = false
