@@ -30,6 +30,7 @@ answer[1] = 'removed'
 local record = redis.call('HGET', KEYS[1], file)
 if not record then return answer end
 redis.call('HDEL', KEYS[1], file)
-redis.call('HINCRBY', KEYS[2], 'bytes', -cjson.decode(record).bytes)
+-- Lua's minus of 0 is -0, which Redis refuses.
+redis.call('HINCRBY', KEYS[2], 'bytes', 0 - cjson.decode(record).bytes)
 if redis.call('HINCRBY', KEYS[2], 'files', -1) <= 0 then redis.call('DEL', KEYS[2]) end
 return answer
