@@ -107,6 +107,8 @@ export async function removeAttemptFolders(isWanted: (mark: string) => boolean, 
 async function removeLeftFolder(place: string, name: string): Promise<void> {
   const path = join(place, name);
   if (!isRoot()) return await removeFolder(path, null);
+  // Whoever knows the mark, as its program does, can make one that is named like that.
+  if ((await lstat(path)).uid !== 0) return;
   await assertSafe(path);
   // Who made it named the owner of what is in its top.
   const { uid, gid } = await lstat(join(path, WORK)).catch(() => ({ uid: 0, gid: 0 }));

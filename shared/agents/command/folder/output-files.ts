@@ -1,5 +1,5 @@
 import { type Stats, constants } from 'node:fs';
-import { lstat, open, opendir } from 'node:fs/promises';
+import { access, lstat, open, opendir } from 'node:fs/promises';
 
 /** What is known of a file that a program left. */
 export interface ListedFile {
@@ -27,6 +27,8 @@ const MAX_LEFT_OUT = 20;
 /** Links are not followed, and a FIFO that took the file's place blocks nobody. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+const REFUSED = 'it may not be read';
+
 interface Folder {
   readonly path: Buffer;
   readonly depth: number;
@@ -53,7 +55,9 @@ export class OutputFiles {
     this.#folders = [{ path: Buffer.from(this.#top), depth: 0 }];
     let [entries, nameBytes] = [0, 0];
     for (let folder = this.#folders.shift(); folder !== undefined; folder = this.#folders.shift()) {
-      for (const name of await readNames(folder.path, this.#maxEntries - entries + 1)) {
+      const names = await readNames(folder.path, this.#maxEntries - entries + 1);
+      if (names === null) this.#leaveOut(this.#nameOf(folder.path), REFUSED);
+      for (const name of names ?? []) {
         const path = Buffer.concat([folder.path, Buffer.from('/'), name]);
         [entries, nameBytes] = [entries + 1, nameBytes + path.length];
         if (entries > this.#maxEntries || nameBytes > MAX_NAME_BYTES) {
@@ -82,17 +86,21 @@ export class OutputFiles {
   }
 
   async #add(path: Buffer, depth: number): Promise<void> {
-    const name = path.subarray(Buffer.byteLength(this.#top) + 1).toString('utf8');
+    const name = this.#nameOf(path);
     const found = await lstat(path).catch(() => null);
     if (found?.isDirectory()) {
       if (depth < MAX_DEPTH) this.#folders.push({ path, depth: depth + 1 });
       else this.#leaveOut(name, `it is more than ${MAX_DEPTH} folders deep`);
       return;
     }
-    const problem = found === null ? 'it is gone' : problemOf(found);
+    const problem = found === null ? 'it is gone' : (problemOf(found) ?? ((await mayAccess(path, constants.R_OK)) ? null : REFUSED));
     if (problem !== null) return this.#leaveOut(name, problem);
     this.#paths.push(path);
     this.#files.push({ name, bytes: found?.size ?? 0 });
+  }
+
+  #nameOf(path: Buffer): string {
+    return path.subarray(Buffer.byteLength(this.#top) + 1).toString('utf8') || '.';
   }
 
   #leaveOut(name: string, reason: string): void {
@@ -108,9 +116,17 @@ function problemOf(found: Stats): string | null {
   return found.nlink === 1 ? null : 'the file has other names';
 }
 
-/** At most `max` names, sorted. None where a link or nothing has taken the place of the folder. */
-async function readNames(folder: Buffer, max: number): Promise<Buffer[]> {
+async function mayAccess(path: Buffer, mode: number): Promise<boolean> {
+  return await access(path, mode).then(
+    () => true,
+    (error: unknown) => !(error instanceof Error && 'code' in error && error.code === 'EACCES'),
+  );
+}
+
+/** At most `max` names, sorted; null where they may not be read. None where a link or nothing has taken the place of the folder. */
+async function readNames(folder: Buffer, max: number): Promise<Buffer[] | null> {
   if (!(await lstat(folder).catch(() => null))?.isDirectory()) return [];
+  if (!(await mayAccess(folder, constants.R_OK | constants.X_OK))) return null;
   const names: Buffer[] = [];
   // In this encoding every byte is a character.
   for await (const { name } of await opendir(folder, { encoding: 'latin1' })) {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, link, mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type AttemptFolder, openAttemptFolder } from '#shared/agents/command/folder/attempt-folder.ts';
+import { type AttemptFolder, openAttemptFolder, removeAttemptFolders } from '#shared/agents/command/folder/attempt-folder.ts';
 import { OutputFiles } from '#shared/agents/command/folder/output-files.ts';
 import { textOf } from '../../../../support/agents/output-text.ts';
 import { useFolder } from '../../../../support/use-folder.ts';
@@ -82,6 +82,18 @@ for (const user of USERS) {
     });
   });
 
+  it.skipIf(user === null && isRoot)(`leaves out what ${whose} may not be read, and lists the others`, async () => {
+    await useAttemptFolder(user, async (folder) => {
+      const hidden = 'mkdir closed unlisted; : > closed/file; : > unlisted/file; : > secret; chmod 0 closed secret; chmod 600 unlisted';
+      shell(user, `printf done > report; ${hidden}`, folder.out);
+      const { files, leftOut } = await folder.listOutput();
+      expect(files.map(({ name }) => name)).toEqual(['report']);
+      expect(leftOut).toEqual(['secret', 'closed', 'unlisted'].map((name) => ({ name, reason: 'it may not be read' })));
+      shell(user, 'chmod 0 .', folder.out);
+      expect(await folder.listOutput()).toEqual({ files: [], leftOut: [{ name: '.', reason: 'it may not be read' }] });
+    });
+  });
+
   it(`does not read a file ${whose} that became a link or a pipe after it was listed`, async () => {
     await useAttemptFolder(user, async (folder) => {
       shell(user, ': > file; : > other', folder.out);
@@ -119,6 +131,18 @@ for (const user of USERS) {
     await rm(kept, { recursive: true });
   });
 }
+
+it.runIf(isRoot)('folders that a killed worker left are removed, and what others named like them is not in the way', async () => {
+  const shared = join(parent, 'shared');
+  await mkdir(shared);
+  await chmod(shared, 0o1777);
+  const left = await openAttemptFolder('left', OTHER, shared);
+  await left.handOver();
+  shell(OTHER, 'mkdir muster-attempt-left-mine; ln -s / muster-attempt-left-link', shared);
+  expect(await removeAttemptFolders((mark) => mark === 'left', shared)).toBe(true);
+  expect((await readdir(shared)).toSorted()).toEqual(['muster-attempt-left-link', 'muster-attempt-left-mine']);
+  await rm(shared, { recursive: true });
+});
 
 it('lists no more files than it may', async () => {
   await useAttemptFolder(null, async (folder) => {
