@@ -2,12 +2,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { HeldFailure } from '../../../errors/index.ts';
-import { wait } from '../../../time/index.ts';
 import { removeAttemptFolders } from '../folder/attempt-folder.ts';
 import { listOfUser } from '../processes/process-table.ts';
 import { type CommandUser, type CommandUsers, isAccount } from './command-user.ts';
+import { endUser } from './end-user.ts';
 import { type Hold, HoldFiles } from './hold-files.ts';
-import { UserProcess } from './user-process.ts';
 
 /** The user that the program of one attempt runs as. */
 export interface AttemptUser extends CommandUser {
@@ -26,7 +25,6 @@ type Range = Extract<CommandUsers, { kind: 'each' }>;
 
 /** Of all fleets of the machine, and only root's to write. The second is for systems without the first. */
 const FOLDERS = ['/run', tmpdir()].map((parent) => join(parent, 'muster-users'));
-const POLL_MS = 10;
 /** What an attempt left has to be gone before another one may have its user. */
 const LEFT_MS = 5000;
 const ALL_TAKEN_MS = 5000;
@@ -97,7 +95,7 @@ class AttemptUsers {
     return {
       ...user,
       isOwn: true,
-      end: (endMs) => endProcesses(user, endMs),
+      end: (endMs) => endUser(user, endMs),
       release: async (isClean) => {
         if (isClean && listOfUser(user.uid).length === 0) await holds.remove({ key: String(user.uid), mark });
       },
@@ -118,7 +116,7 @@ async function take(holds: HoldFiles, user: CommandUser, { mark, parent }: { mar
 
 async function clean(holds: HoldFiles, user: CommandUser, left: readonly Hold[]): Promise<boolean> {
   if (left.length === 0) return true;
-  if ((await endProcesses(user, LEFT_MS)).length > 0) return false;
+  if ((await endUser(user, LEFT_MS)).length > 0) return false;
   for (const hold of left) {
     const note = noteSchema.safeParse(
       await holds
@@ -131,21 +129,4 @@ async function clean(holds: HoldFiles, user: CommandUser, left: readonly Hold[])
     await holds.remove(hold);
   }
   return true;
-}
-
-/** By a process of the user, which reaches those that are forked meanwhile and no other user's. */
-async function endProcesses(user: CommandUser, endMs: number): Promise<number[]> {
-  const end = performance.now() + endMs;
-  const killer = new UserProcess(user, { folder: '/', output: '', cleared: [] });
-  try {
-    for (;;) {
-      const left = listOfUser(user.uid).filter((pid) => pid !== killer.pid);
-      if (left.length === 0 || performance.now() >= end) return left;
-      // One of them may kill it too.
-      await killer.kill().catch(() => undefined);
-      await wait(POLL_MS);
-    }
-  } finally {
-    await killer.end();
-  }
 }

@@ -1,7 +1,5 @@
 /** What a process under a program's user is asked: one line of JSON each. */
 export type UserRequest =
-  /** Kills every other process of the user. */
-  | { readonly kind: 'kill' }
   | { readonly kind: 'list' }
   | { readonly kind: 'read'; readonly index: number; readonly offset: number; readonly maxBytes: number }
   | { readonly kind: 'clear' };

@@ -43,11 +43,6 @@ export class UserProcess {
     this.#place = place;
   }
 
-  /** Kills all other processes of the user at one moment, as no list of pids could. */
-  async kill(): Promise<void> {
-    await this.#ask({ kind: 'kill' });
-  }
-
   async list(): Promise<Listing> {
     const { payload } = await this.#ask({ kind: 'list' });
     return listingSchema.parse(JSON.parse(payload.toString('utf8')));
@@ -60,10 +55,6 @@ export class UserProcess {
 
   async clear(): Promise<void> {
     await this.#ask({ kind: 'clear' }, CLEAR_MS);
-  }
-
-  get pid(): number | undefined {
-    return this.#child?.pid;
   }
 
   /** Ends it. The next request starts another one. */

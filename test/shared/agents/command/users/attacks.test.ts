@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
+import { createMark } from '#shared/agents/command/processes/attempt-mark.ts';
+import { openUserSource } from '#shared/agents/command/users/attempt-users.ts';
 import { openCommandRunner } from '#shared/agents/index.ts';
 import { type CommandSettings, commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import { type ObservedRun, observeRun } from '../../../../support/agents/agent-run.ts';
@@ -182,6 +184,8 @@ describe.runIf(isRoot)('a program of a worker that is root', () => {
 });
 
 const WORKER = `
+import { createMark } from '#shared/agents/command/processes/attempt-mark.ts';
+import { openUserSource } from '#shared/agents/command/users/attempt-users.ts';
 import { openCommandRunner } from '#shared/agents/index.ts';
 import { commandSettingsSchema } from '#shared/config/index.ts';
 import { observeRun } from './test/support/agents/agent-run.ts';
@@ -237,6 +241,17 @@ describe.runIf(isRoot)('a worker beside others', () => {
     await ended.catch(() => undefined);
     expect(text()).toBe('61000\n');
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.each(['KILL', 'STOP'])('ends what sends %s to all others of its user without a pause', async (signal) => {
+    const uid = 61_020;
+    const user = await openUserSource({ kind: 'each', first: uid, count: 1, gid: undefined, isDefault: false })(createMark('f'), folder);
+    const program = `ulimit -t 20; echo begun; while :; do kill -s ${signal} -- -1; done 2> /dev/null`;
+    const hostile = spawn('sh', ['-c', program], { uid, gid: uid, stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(hostile.stdout, 'data');
+    expect(await user?.end(10_000)).toEqual([]);
+    await user?.release(true);
+    expect(hostile.signalCode ?? (await once(hostile, 'exit'))[1]).toBe('SIGKILL');
   });
 
   it('waits without an attempt while all users are taken, and takes none that runs something else', async () => {

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { LATE, wait, within } from '../../../time/index.ts';
+import { listOfUser } from '../processes/process-table.ts';
+import type { CommandUser } from './command-user.ts';
+
+const ENTRY = fileURLToPath(import.meta.resolve('./end-user-main.ts'));
+const POLL_MS = 10;
+/** One of those that it should kill may have stopped it. */
+const KILLER_MS = 2000;
+
+/**
+ * Kills all that runs as the user, at most for so long, and resolves with the pids that are left. A process of the user does it, which
+ * reaches those that are forked meanwhile and no other user's; only root can start one. It may be killed first: another one follows.
+ */
+export async function endUser({ uid, gid }: CommandUser, endMs: number): Promise<number[]> {
+  const end = performance.now() + endMs;
+  for (;;) {
+    const left = listOfUser(uid);
+    if (left.length === 0 || performance.now() >= end) return left;
+    const killer = spawn(process.execPath, ['--no-warnings', ENTRY, String(uid), String(gid)], { cwd: '/', env: {}, stdio: 'ignore' });
+    const exited = once(killer, 'exit').catch(() => undefined);
+    if ((await within(exited, KILLER_MS)) === LATE) {
+      killer.kill('SIGKILL');
+      await exited;
+    }
+    await wait(POLL_MS);
+  }
+}
