@@ -44,9 +44,20 @@ test('a thin event, which the library itself does not build, is taken', async ()
   });
 });
 
-test('an event is taken when one of two signatures is right, as while a secret is rolled', async () => {
-  const rolled = `${header()},v1=${'0'.repeat(64)},v0=ignored`;
+const WRONG = `v1=${'0'.repeat(64)}`;
+const [TIME = '', RIGHT = ''] = header().split(',');
+
+test.each([
+  ['the first of two', `${header()},${WRONG},v0=ignored`],
+  ['the last of two, behind spaces', `${TIME}, ${WRONG}, ${RIGHT}`],
+  ['the last of 16', [TIME, ...Array.from({ length: 15 }, () => WRONG), RIGHT].join(',')],
+])('an event is taken when the right signature is %s, as while a secret is rolled', async (_, rolled) => {
   expect(await verifyWebhook('stripe', request(TEXT, rolled))).toMatchObject({ kind: 'event' });
+});
+
+test('an event is refused when the right signature is the last of 17', async () => {
+  const many = [TIME, ...Array.from({ length: 16 }, () => WRONG), RIGHT].join(',');
+  await expect(verifyWebhook('stripe', request(TEXT, many))).rejects.toMatchObject({ code: 'auth.bad-signature' });
 });
 
 test('an event is refused when one byte of it changed, and with another secret', async () => {
