@@ -72,7 +72,7 @@ function assertJsonType(request: Request): void {
 function parseBody(bytes: Buffer, bounds: ParseBounds): unknown {
   if (bytes.length === 0) return undefined;
   const parsed = parseText(bytes, bounds);
-  if (typeof parsed === 'object' && parsed !== null) return parsed;
+  if (typeof parsed === 'object' && parsed !== null && !JSON.isRawJSON(parsed)) return parsed;
   throw new MusterError('request.malformed', 'The body cannot be read: expected a JSON object or list');
 }
 

@@ -226,7 +226,9 @@ describe('submitting many', () => {
     const body = JSON.stringify([{ ...task, context: { list: [{ id: 'ID' }] } }, task, { ...task, metadata: { amount: 'AMOUNT' } }]);
     const sent = body.replace('"ID"', '7615917337495251231').replace('"AMOUNT"', '1e400');
     const headers = { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${api.url}/v1/tasks/bulk`, { method: 'POST', headers, body: sent });
+    const post = (text: string): Promise<Response> => fetch(`${api.url}/v1/tasks/bulk`, { method: 'POST', headers, body: text });
+    expect((await post('7615917337495251231')).status).toBe(400);
+    const answer = await post(sent);
     const { items } = (await answer.json()) as { items: { httpStatus: number; problem: { detail: string } | null }[] };
     expect(items.map(({ httpStatus, problem }) => [httpStatus, problem?.detail])).toEqual([
       [422, 'context.list[0].id: the number 7615917337495251231 would lose digits: send it as a text'],
