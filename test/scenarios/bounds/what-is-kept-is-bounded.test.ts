@@ -32,6 +32,7 @@ beforeAll(async () => {
         auditMs: 1000,
         callbacks: { retryMs: [100], maxEndpoints: 5, endpointRetentionMs: KEEP_MS },
       },
+      webhooks: { repeatMs: KEEP_MS },
       metrics: { serviceTimesMs: KEEP_MS },
       tenants: { cleanMs: 500, settleMs: KEEP_MS, endedRetentionMs: 2 * KEEP_MS },
     },

@@ -439,9 +439,18 @@ test.skipIf(!hasBrowser)('the console’s files are compressed, and its streams 
 const panel = (name: string): ReturnType<Page['locator']> => page.getByRole('region', { name, exact: true });
 const submit = async (input: string, request: object = {}): Promise<string> =>
   (await acceptTask(dashboard.parts, { tenant: 'default', agent: 'gate', input, ...request })).id;
+/** What the tests before this one left open, which would stand before its own tasks. */
+async function cancelOpen(): Promise<void> {
+  for (const status of ['pending', 'queued', 'running']) {
+    const { items } = await web.api<{ items: { id: string }[] }>('GET', `/v1/tasks?status=${status}`);
+    for (const { id } of items) await web.api('POST', `/v1/tasks/${id}/cancel`);
+  }
+}
+
 const failing = { agent: 'echo', context: { failAttempts: 1, failCode: 'INVALID_INPUT' } };
 
 test.skipIf(!hasBrowser)('the first page shows what runs, waits and failed, each within seconds, and the chosen colours stay', async () => {
+  await cancelOpen();
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${dashboard.url}/`);
   await submit('first in line', { session: 'a line' });
@@ -449,8 +458,8 @@ test.skipIf(!hasBrowser)('the first page shows what runs, waits and failed, each
   await submit('a wrong one', failing);
   const running = panel('Running').getByRole('listitem').filter({ hasText: 'first in line' });
   await running.getByText('I heard **first in line**').waitFor();
-  await panel('Waiting').getByText('for the task before it in its lane').waitFor();
-  await panel('Waiting').getByText('second in line').waitFor();
+  const waiting = panel('Waiting').getByRole('listitem').filter({ hasText: 'second in line' });
+  await waiting.getByText('for the task before it in its lane').waitFor();
   await page.getByRole('link', { name: /^Waiting \d+$/ }).waitFor();
   await panel('Failed lately').getByText('INVALID_INPUT').first().waitFor();
   await expectAccessible('now', ['light']);
