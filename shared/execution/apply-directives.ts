@@ -76,7 +76,7 @@ async function ordersOf({ catalog, schedules: { ledger } }: ApplyDirectivesParts
   const entry = await catalog.find(body.tenant, body.agent);
   const allowed = entry === null ? false : directivesOf(entry.definition);
   if (allowed === false) return null;
-  const outside = await readOutsideTexts(ledger, body, files.opened);
+  const outside = await readOutsideTexts(ledger, body, files);
   const untrusted = outside.untrusted || (await isUntrusted(ledger, body));
   if (untrusted && allowed !== true) {
     log.info({ event: 'directive.untrusted' }, 'left the directives of an answer to untrusted words as they are');

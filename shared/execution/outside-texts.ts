@@ -3,6 +3,7 @@ import { isUntrusted, type Ledger, parentLookup, readHeads, readLookup, readTask
 import { extractDirectives, hasDirective } from '../schedules/index.ts';
 import { readTranscript } from '../sessions/index.ts';
 import type { TaskBody } from '../tasks/index.ts';
+import type { AttemptFiles } from './attempt/attempt-files.ts';
 
 /** What an agent was given besides what it was asked: others wrote it, and its directives are no orders. */
 export interface OutsideTexts {
@@ -18,15 +19,17 @@ const PAGE = 100;
 /** Bytes of one file that is searched. What a model reads in a picture or a longer file is not found. */
 const MAX_FILE_BYTES = 1_048_576;
 
-/** The outputs of the tasks that it delegated or was delegated with, what was left of earlier answers in its session, and its files. */
-export async function readOutsideTexts(ledger: Ledger, body: TaskBody, files: readonly AgentAttachment[]): Promise<OutsideTexts> {
+/** The outputs of the tasks that it delegated or was delegated with, what was left of earlier answers in its session, and files: its own, and those of the tasks above it. */
+export async function readOutsideTexts(ledger: Ledger, body: TaskBody, files: TaskFiles): Promise<OutsideTexts> {
   const { untrusted, outputs } = await readTree(ledger, body);
   if (untrusted) return { untrusted, has: () => false };
-  const inFiles = await readFiles(files);
+  const inFiles = await readFiles([...files.opened, ...(await openFilesAbove(ledger, body, files))]);
   if (inFiles === null) return { untrusted, has: () => true };
   const texts = [...outputs, ...(await readEarlierAnswers(ledger, body)), ...inFiles].map(wordsOf);
   return { untrusted, has: (line) => texts.some((text) => text.includes(wordsOf(line))) };
 }
+
+type TaskFiles = Pick<AttemptFiles, 'opened' | 'openKept'>;
 
 /** Letters and digits only: who quotes leaves out or adds marks, breaks of lines, and characters that nobody sees. */
 function wordsOf(text: string): string {
@@ -81,6 +84,18 @@ async function readEarlierAnswers(ledger: Ledger, { tenant, id, session, agent }
   return turns.flatMap(({ taskId, output }) =>
     heads.get(taskId)?.agent === agent ? extractDirectives(output, Infinity).directives.map(({ line }) => line) : [output],
   );
+}
+
+/** The files of the tasks that it descends from: who delegates may pass on what stands there. */
+async function openFilesAbove(ledger: Ledger, { tenant, parentTaskId }: TaskBody, files: TaskFiles): Promise<AgentAttachment[]> {
+  const found: AgentAttachment[] = [];
+  for (let above = parentTaskId; above !== null;) {
+    const [task] = await readTasks(ledger, tenant, [above]);
+    const attachments = task?.body.attachments ?? [];
+    if (attachments.length > 0) found.push(...(await files.openKept({ task: above, attachments })));
+    above = task?.body.parentTaskId ?? null;
+  }
+  return found;
 }
 
 /** Null when one of them cannot be read any more: then any line may stand in it. */

@@ -60,6 +60,14 @@ export class AttachmentOpener {
     return files.map((file, at) => this.#attachmentOf({ ...file, name: names[at] ?? file.name }));
   }
 
+  /** Attachments of other tasks. One that is only an address counts where it was fetched. */
+  async openKept({ task, attachments }: BroughtFiles): Promise<AgentAttachment[]> {
+    const { ports, by } = this.#options;
+    const stored = attachments.flatMap(({ file, bytes, ...named }) => (file === null ? [] : [{ ...named, file, bytes: bytes ?? 0 }]));
+    const fetched = stored.length === attachments.length ? [] : (await ports.files.list(by.tenant, task, 'in')).values();
+    return [...stored, ...fetched].map((file) => this.#attachmentOf(file));
+  }
+
   async #listFetched(attachments: readonly Attachment[]): Promise<ReadonlyMap<string, StoredFile>> {
     if (attachments.every(({ file }) => file !== null)) return new Map();
     const { ports, by } = this.#options;

@@ -57,6 +57,11 @@ export class AttemptFiles implements RunnerFiles {
     return attachments;
   }
 
+  /** What another task brought, as far as it is kept. */
+  async openKept(brought: BroughtFiles): Promise<AgentAttachment[]> {
+    return await this.#opener.openKept(brought);
+  }
+
   /** Errors: OUTPUT_TOO_LARGE, FILES_UNAVAILABLE. */
   async attach(name: string, data: string | Uint8Array | FileSource, mediaType?: string): Promise<void> {
     const clean = cleanFileName(name);

@@ -44,6 +44,13 @@ const passesOn: AgentFunction = async ({ id, input, context }) => {
   const second = await run({ agent: 'quotes', input: first.output ?? '', parentTaskId: id });
   return second.id;
 };
+/** Has another agent, and one below that, work on what stands in its file. */
+const sharesOut: AgentFunction = async ({ id, input }, { attachments }) => {
+  const files = await Promise.all(attachments.map(async ({ read }) => (await read()).toString()));
+  const [agent = '', below = ''] = input.split('|');
+  const child = await run({ agent, input: [below, ...files].filter((part) => part !== '').join('|'), parentTaskId: id });
+  return child.id;
+};
 /** Reads files as a person does: without marks, and without what nobody sees. */
 const retypes: AgentFunction = async ({ input }, { attachments }) => {
   const files = await Promise.all(attachments.map(async ({ read }) => (await read()).toString()));
@@ -68,6 +75,7 @@ const api = await useApi({
     reader: { kind: 'function', run: quotes, directives: false },
     delegates: { kind: 'function', run: delegates },
     'passes-on': { kind: 'function', run: passesOn },
+    'shares-out': { kind: 'function', run: sharesOut },
     retypes: { kind: 'function', run: retypes },
     fails: { kind: 'function', run: fails, maxAttempts: 1 },
     calls: { kind: 'http', url: endpoint.url },
@@ -294,6 +302,11 @@ describe('a line that others wrote is no order', () => {
     ['two bytes for each character', Buffer.from(LINES, 'utf16le')],
   ])('in a file that has it with %s', async (_, text) => {
     expect(await effectsOf(await runWithFile(text, { agent: 'retypes', input: 'Read this.' }))).toEqual(NOTHING);
+  });
+
+  it.each(['quotes', 'delegates|quotes'])('in a file of a task above it, which had "%s" work on it', async (agents) => {
+    const { output } = await runWithFile(LINES, { agent: 'shares-out', input: agents });
+    expect(await effectsOf(await awaitEnd(parts, output ?? ''))).toEqual(NOTHING);
   });
 
   it('in an earlier answer of the same agent, which left it as it was', async () => {
