@@ -143,7 +143,7 @@ const CERTAIN: ReadonlySet<Meaning> = new Set(['quota', 'rate', 'overloaded']);
 
 /** Words for what some providers give no name of its own: Anthropic, DeepSeek and xAI of money, others in plain text. */
 const MONEY =
-  /\bcredit balance is too low|insufficient (?:account )?(?:balance|credits?|funds?)|(?:out of|no|used all available) credits|(?:spending|usage|billing) (?:hard )?limits?\b|requires more credits|call volume quota|budget has been exceeded|exceeded your .{0,20}budget|余额不足|欠费/i;
+  /\bcredit balance is too low|insufficient (?:account )?(?:balance|credits?|funds?|quota)|\bkey limit exceeded|(?:out of|no|used all available) credits|(?:spending|usage|billing) (?:hard )?limits?\b|requires more credits|call volume quota|budget has been exceeded|exceeded your .{0,20}budget|余额不足|欠费/i;
 const RATE =
   /\brate.?limit|\btoo many requests|\bthrottl|\b(?:requests|tokens) per (?:second|min|minute|hour|day)\b|请求过于频繁|速率限制/i;
 const BUSY = /\boverloaded\b|\bat capacity\b|\bcapacity exceeded\b|\bserver (?:is )?(?:too )?busy\b|\bservice is (?:too )?busy\b/i;
@@ -160,7 +160,7 @@ export function meaningOf(error: ProviderError, status: number | undefined): Mea
   if (MONEY.test(error.message)) return 'quota';
   // A status or a name that only says that something broke leaves it to the other, and to words.
   const stated = [byStatus(status), byStatus(error.status), named[0]].filter((meaning) => meaning !== undefined);
-  return stated.find((meaning) => meaning !== 'broken') ?? stated[0] ?? byWords(error.message);
+  return stated.find((meaning) => meaning !== 'broken') ?? byWords(error.message);
 }
 
 function byWords(message: string): Meaning {

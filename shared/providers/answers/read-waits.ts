@@ -76,14 +76,21 @@ const IN_SECONDS = ['retry-after', 'x-retry-after', 'x-ratelimit-retry-after', '
  * says nothing.
  */
 export function readWait(headers: AnswerHeaders, error: ProviderError, nowMs: number): number | undefined {
-  return readRequestedWait(headers, error, nowMs) ?? readReset({ ...error.headers, ...headers }, nowMs);
+  const asked = readRequestedWait(headers, error, nowMs);
+  return asked || (readReset({ ...error.headers, ...headers }, nowMs) ?? asked);
 }
 
 /** How long an answer asks to wait: by its headers, else by its error's fields or words. */
 export function readRequestedWait(headers: AnswerHeaders, error: ProviderError, nowMs: number): number | undefined {
   const all = { ...error.headers, ...headers };
-  const asked = first(IN_MS, (name) => readMs(all[name])) ?? first(IN_SECONDS, (name) => readTime(all[name], nowMs));
-  return asked ?? first(error.waits, (text) => readField(text, nowMs)) ?? readTimeInWords(error.message, nowMs);
+  const asked = [
+    first(IN_MS, (name) => readMs(all[name])),
+    first(IN_SECONDS, (name) => readTime(all[name], nowMs)),
+    first(error.waits, (text) => readField(text, nowMs)),
+    readTimeInWords(error.message, nowMs),
+  ].filter((ms) => ms !== undefined);
+  // A refusal that asks for no wait at all may say elsewhere what it means.
+  return asked.find((ms) => ms > 0) ?? asked[0];
 }
 
 /** The latest reset of what is used up; of all limits where none is said to be. */
