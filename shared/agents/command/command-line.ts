@@ -53,7 +53,9 @@ export async function buildCommandLine(
 ): Promise<CommandLine> {
   const { program, args } = commandOf(definition);
   const path = args.includes(PROMPT_FILE) ? await place.folder.writePrompt(task.input) : PROMPT_FILE;
-  const file = program.includes('/') ? resolve(place.base, program) : program;
+  // What lies in the folder it runs in starts also where its user may not go through the folders above.
+  const isThere = sandbox.length === 0 && place.base === place.cwd;
+  const file = program.includes('/') && !isThere ? resolve(place.base, program) : program;
   const own = args.map((arg) => (arg === PROMPT ? task.input : arg === PROMPT_FILE ? path : arg));
   const [first = file, ...rest] = [...fillSandbox(sandbox, place), file, ...own];
   return { file: first, args: rest, hasPrompt: args.includes(PROMPT) || args.includes(PROMPT_FILE) };

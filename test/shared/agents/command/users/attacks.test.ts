@@ -152,6 +152,16 @@ describe.runIf(isRoot)('a program of a worker that is root', () => {
     expect(await readdir(closed)).toEqual([]);
   });
 
+  it('starts in a folder that its user cannot reach, as a clone below /root, what lies in that', async () => {
+    const project = join(secrets, 'project');
+    await mkdir(join(project, 'bin'), { recursive: true });
+    await writeFile(join(project, 'bin/run'), '#!/bin/sh\ncat text; cat', { mode: 0o755 });
+    await writeFile(join(project, 'text'), 'of the project ');
+    const { ended, text } = start('', { command: ['bin/run'], cwd: project });
+    await ended;
+    expect(text()).toMatch(/^of the project ./);
+  });
+
   it('cannot read, change, fill or end what another attempt has', async () => {
     const gate = join(directory, 'gate');
     await writeFile(gate, '', { mode: 0o666 });
@@ -246,8 +256,8 @@ describe.runIf(isRoot)('a worker beside others', () => {
   it.each(['KILL', 'STOP'])('ends what sends %s to all others of its user without a pause', async (signal) => {
     const uid = 61_020;
     const user = await openUserSource({ kind: 'each', first: uid, count: 1, gid: undefined, isDefault: false })(createMark('f'), folder);
-    const program = `ulimit -t 20; echo begun; while :; do kill -s ${signal} -- -1; done 2> /dev/null`;
-    const hostile = spawn('sh', ['-c', program], { uid, gid: uid, stdio: ['ignore', 'pipe', 'inherit'] });
+    const program = `for (process.stdout.write('begun'); Date.now() < ${Date.now() + 60_000}; ) try { process.kill(-1, 'SIG${signal}') } catch {}`;
+    const hostile = spawn(process.execPath, ['-e', program], { uid, gid: uid, stdio: ['ignore', 'pipe', 'inherit'] });
     await once(hostile.stdout, 'data');
     expect(await user?.end(10_000)).toEqual([]);
     await user?.release(true);
