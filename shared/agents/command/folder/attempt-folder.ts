@@ -65,10 +65,7 @@ export async function openAttemptFolder(mark: string, user: CommandUser | null, 
   const [work, home, temporary] = [join(path, WORK), join(path, HOME), join(path, TEMPORARY)];
   const [input, output] = [join(work, INPUT), join(work, OUTPUT)];
   const insider = openInsider(path, user);
-  const remove = async (): Promise<void> => {
-    await insider.end();
-    await removeFolder(path, user);
-  };
+  const remove = (): Promise<void> => removeFolder(path, insider);
   try {
     for (const folder of [work, home, temporary, input, output]) await mkdir(folder, { mode: 0o700 });
   } catch (error) {
@@ -106,13 +103,13 @@ export async function removeAttemptFolders(isWanted: (mark: string) => boolean, 
 
 async function removeLeftFolder(place: string, name: string): Promise<void> {
   const path = join(place, name);
-  if (!isRoot()) return await removeFolder(path, null);
+  if (!isRoot()) return await removeFolder(path, openInsider(path, null));
   // Whoever knows the mark, as its program does, can make one that is named like that.
   if ((await lstat(path)).uid !== 0) return;
   await assertSafe(path);
   // Who made it named the owner of what is in its top.
   const { uid, gid } = await lstat(join(path, WORK)).catch(() => ({ uid: 0, gid: 0 }));
-  await removeFolder(path, uid === 0 ? null : { uid, gid });
+  await removeFolder(path, openInsider(path, uid === 0 ? null : { uid, gid }));
 }
 
 /** What `mkdtemp` adds begins with the last dash. */
@@ -158,11 +155,10 @@ async function* readFrom(insider: Insider, index: number): AsyncGenerator<Uint8A
 }
 
 /** Its top is removed by this process, which is the only one that can make something in it. */
-async function removeFolder(path: string, user: CommandUser | null): Promise<void> {
-  const isHandedOver = ((await lstat(path)).mode & 0o010) !== 0;
-  const insider = openInsider(path, isHandedOver ? user : null);
+async function removeFolder(path: string, insider: Insider): Promise<void> {
   try {
-    await insider.clear();
+    const isHandedOver = ((await lstat(path)).mode & 0o010) !== 0;
+    await (isHandedOver ? insider : openInsider(path, null)).clear();
   } finally {
     await insider.end();
   }
