@@ -27,8 +27,10 @@ interface CalledEndpoint {
 
 /** How the names of accounts begin that the configuration does not name. */
 const LEARNED = 'learned-';
+/** How those of programs begin that do not say what they sign in with. */
+const AGENT = 'agent ';
 const DIGEST_LENGTH = 16;
-/** Of a digest that people see. */
+/** Of a digest within a name. */
 const SHOWN_LENGTH = 8;
 /** Names of the models that were called last: each call needs some. */
 const MAX_IDS = 1000;
@@ -42,9 +44,18 @@ export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = 
   return { name: `${LEARNED}${digestOf(`${endpoint}\n${apiKey}`)}`, endpoint, limits: {} };
 }
 
-/** What people call an account: the provider's name in the configuration, else the host that it calls. */
+/**
+ * What people call an account: the provider's name in the configuration, else the host that it calls; of a program its name or that of its
+ * agent, and not the digest of what it signs in with.
+ */
 export function accountLabel({ name, endpoint }: Pick<ProviderAccount, 'name' | 'endpoint'>): string {
-  return name.startsWith(LEARNED) ? new URL(endpoint).host : name;
+  if (name.startsWith(LEARNED)) return new URL(endpoint).host;
+  return name.includes(' ') && !isOfAgent(name) ? name.slice(0, name.indexOf(' ')) : name;
+}
+
+/** Whether the account is that of an agent whose program does not say what it signs in with. */
+export function isOfAgent(name: string): boolean {
+  return name.startsWith(AGENT);
 }
 
 interface AccountedProgram {
@@ -58,7 +69,7 @@ interface AccountedProgram {
 
 /** The account of a program that calls a provider itself. A space in its name keeps it apart from those of the configuration. */
 export function programAccount({ agent, tenant, isOperators, signIn }: AccountedProgram): ProviderAccount {
-  const own = isOperators ? `agent ${agent}` : `agent ${agent} of ${tenant}`;
+  const own = isOperators ? `${AGENT}${agent}` : `${AGENT}${agent} of ${tenant}`;
   const isShared = signIn !== undefined && signIn.secrets.length > 0;
   const name = isShared ? `${signIn.program} ${digestOf(signIn.secrets.join('\n')).slice(0, SHOWN_LENGTH)}` : own;
   return { name, endpoint: name, limits: {} };

@@ -1,7 +1,7 @@
 import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
 import type { ThrottlePorts } from './throttle-scripts.ts';
 import { timeText } from '../time/index.ts';
-import { accountLabel } from './account.ts';
+import { accountLabel, isOfAgent } from './account.ts';
 
 /** What holds a task that waits for a provider, for `why`. */
 export interface ProviderHold {
@@ -45,7 +45,7 @@ function probeFor(tenant: string, { probe }: StandingBlock): string | null {
 function blockDetail({ account, model }: ThrottleView, { kind, scope, reason, untilMs, probe }: StandingBlock): string {
   const whose = {
     model: `the model ${model} of ${accountLabel(account)}`,
-    account: `the account ${accountLabel(account)}`,
+    account: `the account ${isOfAgent(account.name) ? 'of the ' : ''}${accountLabel(account)}`,
     endpoint: account.endpoint,
   }[scope];
   const until = timeText(untilMs);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { accountLabel, accountOf } from '#shared/providers/account.ts';
+import { accountLabel, accountOf, programAccount } from '#shared/providers/account.ts';
 import { modelLabels } from '#shared/providers/model-labels.ts';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
 
@@ -31,6 +31,13 @@ it('people see the name of the configuration, else the host, and never the diges
   expect(labelOf(baseUrl, false)).toBe('models.test');
   expect(labelOf('https://api.openai.com/v1')).toBe('api.openai.com');
   expect(labelOf('http://127.0.0.1:8080/v1')).toBe('127.0.0.1:8080');
+});
+
+it('people see the name of a program or of its agent, and never the digest of what it signs in with', () => {
+  const own = { agent: 'coder', tenant: 'acme', isOperators: false };
+  expect(accountLabel(programAccount({ ...own, signIn: { program: 'claude-code', secrets: ['sk'] } }))).toBe('claude-code');
+  expect(accountLabel(programAccount(own))).toBe('agent coder of acme');
+  expect(accountLabel(programAccount({ ...own, isOperators: true }))).toBe('agent coder');
 });
 
 it.each([
