@@ -14,7 +14,7 @@ export interface AccessWatchOptions {
 const CHECK_MS = 300_000;
 
 /**
- * AccessWatch is responsible for noticing that a platform refuses the bot for as long as nobody repairs it: a bad token, a missing right. It is
+ * AccessWatch is responsible for noticing that a platform refuses the bot until a person repairs it: a bad token, a missing right. It is
  * a finding of `doctor` and of "Needs attention", and ends when the platform answers again.
  */
 export class AccessWatch {

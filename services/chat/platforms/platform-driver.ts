@@ -51,7 +51,7 @@ export interface PlatformDriver {
   commandResponse?(answer: ChatAnswer): unknown;
   /** Refuses a request that the adapter would check too weakly. */
   isAllowed?(request: Request): boolean;
-  /** Why the platform refuses the bot until somebody repairs it; null when it does not, or gives no answer. */
+  /** Why the platform refuses the bot until a person repairs it; null when it does not, or gives no answer. */
   findRefusal(): Promise<string | null>;
   /**
    * Receives messages from a connection of the platform's own until `signal` aborts or the connection ends for good. `countConnection`: counts

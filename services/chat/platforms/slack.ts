@@ -22,7 +22,7 @@ const API_TIMEOUT_MS = 8000;
 const commandSchema = z.object({ trigger_id: z.string().min(1) });
 /** Slack marks what a person changed; previews of links change a message too. */
 const changedSchema = z.object({ user: z.string(), text: z.string(), edited: z.object({ user: z.string() }) });
-/** Errors that stay until somebody repairs them: https://docs.slack.dev/reference/methods/auth.test#errors */
+/** Errors that stay until a person repairs them: https://docs.slack.dev/reference/methods/auth.test#errors */
 const refusedSchema = z.object({
   ok: z.literal(false),
   error: z.enum([

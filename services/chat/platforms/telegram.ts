@@ -56,7 +56,7 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
     findRefusal: async () => {
       const reply = await askPlatform(`${apiUrl ?? 'https://api.telegram.org'}/bot${botToken}/getMe`);
       if (reply?.status !== 401 && reply?.status !== 404) return null;
-      return `Telegram knows no bot with this TELEGRAM_BOT_TOKEN (${reply.status}): take it from @BotFather anew`;
+      return `Telegram knows no bot with this TELEGRAM_BOT_TOKEN (${reply.status}): get the current one from @BotFather`;
     },
     channelOf: (threadId) => adapter.decodeThreadId(threadId).chatId,
     // The thread of a group is the group: after one mention the bot would answer every message in it.

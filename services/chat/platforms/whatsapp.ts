@@ -27,7 +27,7 @@ const mediaSchema = z.object({
   message: z.union([z.object({ image: captioned }), z.object({ video: captioned }), z.object({ document: captioned })]),
 });
 const mediaAddressSchema = z.object({ url: z.string() });
-/** The token is wrong, over, or of nobody: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
+/** The token is wrong, has expired or was revoked: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
 const refusedSchema = z.object({ error: z.object({ code: z.literal([0, 102, 190]) }) });
 /** Where the API is by itself. */
 const META_URL = 'https://graph.facebook.com';

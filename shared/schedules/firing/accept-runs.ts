@@ -145,6 +145,6 @@ function refusalOf(error: unknown, retryMs: number): Refusal {
   // A deleted tenant (`tenant.ended`) never comes back, and its records are about to be removed: that refusal is final.
   if (code === 'tenant.disabled') return { kind: 'tenant-disabled' };
   if (!code.startsWith('limit.') && !code.startsWith('unavailable.')) return { kind: 'refused', reason };
-  // Only the acceptance is retried here; the retries of an accepted run follow `retryDelay` of its agent.
+  // Only the acceptance is retried here; the retries of an accepted run follow the `retryDelayMs` of its agent.
   return { kind: 'later', afterMs: Math.max(retryMs, (error instanceof MusterError && error.retryAfterMs) || 0), reason };
 }
