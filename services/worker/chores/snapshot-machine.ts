@@ -21,8 +21,12 @@ export class MachineSnapshots {
 
   async run(): Promise<void> {
     const [at, workers, lanes] = await Promise.all([redisNow(this.#ledger.redis), listWorkers(this.#ledger), countLanes(this.#ledger)]);
-    const activeWorkers = workers.filter(({ status }) => status !== 'dead').length;
-    await addSnapshot(this.#ledger, { at, ...this.#measure(), activeWorkers, ...lanes });
+    const live = Map.groupBy(
+      workers.filter(({ status }) => status !== 'dead'),
+      ({ role }) => role,
+    );
+    const members = { activeWorkers: live.get('worker')?.length ?? 0, activeHubs: live.get('hub')?.length ?? 0 };
+    await addSnapshot(this.#ledger, { at, ...this.#measure(), ...members, ...lanes });
   }
 
   #measure(): Pick<Snapshot, 'host' | 'cpuPercent' | 'memoryMb' | 'totalMemoryMb' | 'load'> {

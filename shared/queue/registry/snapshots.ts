@@ -14,8 +14,9 @@ const snapshotSchema = z.object({
   totalMemoryMb: z.number(),
   /** Processes that ran or waited for a core, over one minute. */
   load: z.number(),
-  /** Workers that are not dead. */
+  /** Workers that are not dead, and hubs: API processes and others that serve daemons. */
   activeWorkers: z.int(),
+  activeHubs: z.int().default(0),
   /** Attempts that run. */
   running: z.int(),
   /** Lanes that running tasks hold. */

@@ -80,11 +80,13 @@ describe('the fleet', () => {
       await claimTask(parts.ledger, { tenant: 'default', id, lane: session === null ? null : `session:${session}` }, 'w-1');
     }
     await beat(fleet, 'w-1', REPORT);
+    // An API process that serves daemons has a heartbeat too, and is no worker.
+    await beat(fleet, 'api-1', { ...REPORT, role: 'hub' });
     const snapshots = new MachineSnapshots(parts.ledger);
     for (const _ of [1, 2, 3]) await snapshots.run();
     const { body } = await api.call('GET', '/v1/fleet');
     expect(body.snapshots).toHaveLength(2);
-    expect(body.snapshots[0]).toMatchObject({ activeWorkers: 1, running: 3, lanesHeld: 3, sessions: 2 });
+    expect(body.snapshots[0]).toMatchObject({ activeWorkers: 1, activeHubs: 1, running: 3, lanesHeld: 3, sessions: 2 });
     const { cpuPercent, memoryMb, totalMemoryMb, load, at } = body.snapshots[0];
     expect(cpuPercent).toBeGreaterThanOrEqual(0);
     expect(cpuPercent).toBeLessThanOrEqual(100);
