@@ -1,11 +1,13 @@
 import { TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
-import { listRunning, measureReady, type ReadyTickets, type RunningTask } from '#shared/ledger/index.ts';
+import { listRunning, type RunningTask } from '#shared/ledger/index.ts';
 import {
   countActive,
-  countHeldByQueue,
+  countByQueue,
   listWorkers,
+  type LoadReader,
   oldestTicketAt,
   type QueueName,
+  type QueueWaits,
   slotsFor,
   takesFrom,
   type TicketQueue,
@@ -15,21 +17,18 @@ import type { QueueCounts, QueuePorts } from './queues.ts';
 
 const COUNTED = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'] as const;
 
-/** Counts of every queue over all shards, in the order of the queues' names. */
-export async function countQueues({ queues, ledger, tenants }: QueuePorts, now: number): Promise<QueueCounts[]> {
+/** Counts of every queue over all shards, in the order of the queues' names. What waits is what `GET /v1/now` counts, of all tenants. */
+export async function countQueues({ queues, ledger }: QueuePorts, loads: LoadReader, now: number): Promise<QueueCounts[]> {
   const shardsOf = Map.groupBy(queues.all(), ({ name }) => name);
-  const ids = tenants.list().map(({ id }) => id);
-  const [workers, heldByQueue] = await Promise.all([listWorkers(ledger), countHeldByQueue(ledger, ids)]);
+  const [workers, load] = await Promise.all([listWorkers(ledger), loads.read(null)]);
+  const waits = countByQueue(load);
   const running = Array.from({ length: ledger.keys.shards }, (_, shard) => listRunning(ledger, shard));
   return await Promise.all(
     [...shardsOf].map(async ([name, shards]) => {
-      const counts = await Promise.all(
-        shards.map(({ shard, queue }) =>
-          countShard(name, queue, { ready: measureReady(ledger, shard, name), running: running[shard] ?? Promise.resolve([]) }),
-        ),
-      );
-      const held = carriesTasks(name) ? (heldByQueue.get(name) ?? 0) : 0;
-      return countQueue(name, counts, { now, held, service: serviceOf(workers, name, counts) });
+      const counts = await Promise.all(shards.map(({ shard, queue }) => countShard(name, queue, running[shard] ?? Promise.resolve([]))));
+      const jobs = countJobs(counts);
+      const waiting = (carriesTasks(name) ? waits.get(name) : undefined) ?? waitsOfJobs(counts, jobs, now);
+      return viewQueue(name, { waiting, jobs, counts, service: serviceOf(workers, name, counts) });
     }),
   );
 }
@@ -47,34 +46,47 @@ function serviceOf(workers: readonly WorkerRecord[], name: QueueName, counts: re
   return { workers: serving.length, slots: carriesTasks(name) ? slotsFor(workers, name) : null };
 }
 
+type JobCounts = Record<(typeof COUNTED)[number], number>;
+
+function countJobs(counts: readonly ShardCounts[]): JobCounts {
+  const all: JobCounts = { waiting: 0, prioritized: 0, delayed: 0, active: 0, completed: 0, failed: 0 };
+  for (const { jobs } of counts) for (const state of COUNTED) all[state] += jobs[state] ?? 0;
+  return all;
+}
+
+/** In a queue that carries no tasks, its jobs wait. */
+function waitsOfJobs(counts: readonly ShardCounts[], { waiting, prioritized }: JobCounts, now: number): QueueWaits {
+  const oldest = Math.min(...counts.map(({ oldestAt }) => oldestAt));
+  const forSlot = waiting + prioritized;
+  const oldestMs = Number.isFinite(oldest) ? Math.max(0, now - oldest) : null;
+  return { waiting: forSlot, forSlot, held: 0, forDaemon: 0, parked: 0, oldestMs };
+}
+
 interface QueueFacts {
-  now: number;
-  /** Tasks without a ticket that wait for a daemon, or for the queue to be resumed. */
-  held: number;
+  waiting: QueueWaits;
+  jobs: JobCounts;
+  counts: readonly ShardCounts[];
   service: Service;
 }
 
-function countQueue(name: QueueName, counts: readonly ShardCounts[], { now, held, service }: QueueFacts): QueueCounts {
-  const sum = (count: (shard: ShardCounts) => number): number => counts.reduce((total, shard) => total + count(shard), 0);
-  const sumOf = (state: (typeof COUNTED)[number]): number => sum((shard) => shard.jobs[state] ?? 0);
-  const ready = sum((shard) => shard.ready);
-  const tickets = sumOf('waiting') + sumOf('prioritized');
-  const oldest = Math.min(...counts.map((shard) => shard.oldestAt));
+function viewQueue(name: QueueName, { waiting: { oldestMs, ...waits }, jobs, counts, service }: QueueFacts): QueueCounts {
+  // A job may be left behind by a task that waits no more.
+  const tickets = Math.min(waits.forSlot, jobs.waiting + jobs.prioritized);
   return {
     name,
     // Pausing reaches all shards; while it does, what runs still counts as not paused.
     paused: counts.every((shard) => shard.isPaused),
-    waiting: tickets + ready + held,
+    carriesTasks: carriesTasks(name),
+    ...waits,
     tickets,
-    ready,
-    held,
-    prioritized: sumOf('prioritized') + ready,
-    delayed: sumOf('delayed'),
-    active: sum((shard) => shard.active),
-    completed: sumOf('completed'),
-    failed: sumOf('failed'),
+    ready: waits.forSlot - tickets,
+    prioritized: carriesTasks(name) ? waits.forSlot : jobs.prioritized,
+    delayed: jobs.delayed,
+    active: counts.reduce((total, { active }) => total + active, 0),
+    completed: jobs.completed,
+    failed: jobs.failed,
     ...service,
-    oldestWaitingAgeMs: Number.isFinite(oldest) ? Math.max(0, now - oldest) : null,
+    oldestWaitingAgeMs: oldestMs,
   };
 }
 
@@ -83,29 +95,22 @@ interface ShardCounts {
   isPaused: boolean;
   /** Processes that wait for its jobs. */
   connections: number;
-  ready: number;
   active: number;
+  /** Of a queue that carries no tasks. */
   oldestAt: number;
 }
 
-interface LedgerReads {
-  ready: Promise<ReadyTickets>;
-  /** What runs in the shard, in any queue. */
-  running: Promise<readonly RunningTask[]>;
-}
-
-async function countShard(name: QueueName, queue: TicketQueue, reads: LedgerReads): Promise<ShardCounts> {
-  const [jobs, isPaused, connections, oldestAt, ready, held] = await Promise.all([
+/** `running`: what runs in the shard, in any queue. */
+async function countShard(name: QueueName, queue: TicketQueue, running: Promise<readonly RunningTask[]>): Promise<ShardCounts> {
+  const [jobs, isPaused, connections, oldestAt, held] = await Promise.all([
     queue.getJobCounts(...COUNTED),
     queue.isPaused(),
     // A managed Redis may refuse to list its clients.
     UNREGISTERED.has(name) ? queue.getWorkersCount().catch(() => 0) : 0,
-    oldestTicketAt(queue),
-    reads.ready,
-    carriesTasks(name) ? countActive(queue, reads.running) : null,
+    carriesTasks(name) ? Number.POSITIVE_INFINITY : oldestTicketAt(queue),
+    carriesTasks(name) ? countActive(queue, running) : null,
   ]);
-  const active = held ?? jobs['active'] ?? 0;
-  return { jobs, isPaused, connections, ready: ready.count, active, oldestAt: Math.min(oldestAt, ready.oldestAt) };
+  return { jobs, isPaused, connections, active: held ?? jobs['active'] ?? 0, oldestAt };
 }
 
 function carriesTasks(name: QueueName): name is TaskQueue {

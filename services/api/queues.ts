@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Route } from '#shared/http/index.ts';
 import { type Ledger, tenantsWithTasks } from '#shared/ledger/index.ts';
-import { applyClosedQueues, isQueueName, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
+import { applyClosedQueues, isQueueName, type LoadReader, QUEUE_NAMES, type Queues } from '#shared/queue/index.ts';
 import type { TenantDirectory } from '#shared/tenants/index.ts';
 import { countQueues } from './count-queues.ts';
 import { fleetRoute } from './fleet/fleet-owner.ts';
@@ -15,9 +15,9 @@ export interface QueuePorts {
 }
 
 /** `/v1/queues`: what is in them, and pausing them. */
-export function queueRoutes(ports: QueuePorts): Route[] {
+export function queueRoutes(ports: QueuePorts, loads: LoadReader): Route[] {
   return [
-    getQueues(ports),
+    getQueues(ports, loads),
     switchQueue(ports, { action: 'pause', operationId: 'pauseQueue', summary: 'Start no more work of a queue' }),
     switchQueue(ports, { action: 'resume', operationId: 'resumeQueue', summary: 'Resume a paused queue' }),
   ];
@@ -27,13 +27,21 @@ const queueSchema = z
   .strictObject({
     name: z.enum(QUEUE_NAMES).meta({ description: 'The queue.' }),
     paused: z.boolean().meta({ description: 'Whether it starts nothing; what runs goes on.' }),
-    waiting: z.int().meta({ description: 'All that wait for a worker or a daemon: `tickets`, `ready` and `held`.' }),
-    tickets: z.int().meta({ description: 'Of these, the ones with a ticket in BullMQ.' }),
-    ready: z.int().meta({ description: 'Of these, the ones that wait for the turn of their tenant.' }),
-    held: z.int().meta({
+    carriesTasks: z
+      .boolean()
+      .meta({ description: "Whether tasks are in it; else jobs of the fleet's own, which `GET /v1/now` does not count." }),
+    waiting: z.int().meta({
       description:
-        'Of these, the ones without a ticket: in `remote` until a daemon that fits is there, in a paused queue until it is resumed.',
+        'All that wait: `forSlot`, `held` and `parked`. The tenants together have as many in `GET /v1/now` and `queue_depth_total`.',
     }),
+    forSlot: z.int().meta({ description: 'Of these, the ones that wait only for a free slot: `tickets` and `ready`.' }),
+    held: z.int().meta({
+      description: 'Of these, the ones that something holds: no daemon, a closed queue, a budget, a provider, an agent. `why` says what.',
+    }),
+    forDaemon: z.int().meta({ description: 'Of the held ones, those for which no daemon that fits is there.' }),
+    parked: z.int().meta({ description: 'Of these, the ones that wait for others or for their time: a lane, a cap, a retry.' }),
+    tickets: z.int().meta({ description: 'Of those for a slot, the ones with a ticket in BullMQ.' }),
+    ready: z.int().meta({ description: 'Of those for a slot, the ones whose ticket is to come.' }),
     prioritized: z.int().meta({ description: 'Of these, the ones that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
     active: z
@@ -46,7 +54,7 @@ const queueSchema = z
     oldestWaitingAgeMs: z
       .int()
       .nullable()
-      .meta({ description: 'How long the oldest waiting ticket has waited; null when none waits, also while tasks are held.' }),
+      .meta({ description: 'How long the oldest has waited that is for a slot or held; null without one.' }),
   })
   .meta({
     id: 'Queue',
@@ -55,10 +63,14 @@ const queueSchema = z
       {
         name: 'tasks',
         paused: false,
-        waiting: 15,
+        carriesTasks: true,
+        waiting: 20,
+        forSlot: 15,
+        held: 1,
+        forDaemon: 0,
+        parked: 4,
         tickets: 12,
         ready: 3,
-        held: 0,
         prioritized: 15,
         delayed: 0,
         active: 4,
@@ -75,7 +87,7 @@ export type QueueCounts = z.infer<typeof queueSchema>;
 const queueListSchema = onePageOf(queueSchema, 'In the order of the names of the queues.').meta({ id: 'QueueList' });
 
 /** `GET /v1/queues`. */
-function getQueues(ports: QueuePorts): Route {
+function getQueues(ports: QueuePorts, loads: LoadReader): Route {
   return fleetRoute({
     method: 'get',
     path: '/v1/queues',
@@ -83,7 +95,7 @@ function getQueues(ports: QueuePorts): Route {
     summary: 'What is in the queues',
     scope: 'read',
     responses: { 200: queueListSchema },
-    handle: async () => answerList(await countQueues(ports, Date.now())),
+    handle: async () => answerList(await countQueues(ports, loads, Date.now())),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Route } from '#shared/http/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
+import { LoadReader } from '#shared/queue/index.ts';
 import { openScheduleParts } from '#shared/schedules/index.ts';
 import { agentRoutes } from './agents/agents.ts';
 import { daemonRoutes } from './daemons/daemons.ts';
@@ -12,7 +13,6 @@ import { postSessionUpload, postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
-import { LoadReader } from './metrics/load-reader.ts';
 import { getNow } from './metrics/now.ts';
 import { getAttention } from './fleet/attention.ts';
 import { getAgentMetrics } from './metrics/agent-metrics.ts';
@@ -81,7 +81,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...scheduleRoutes(scheduling),
     ...runRoutes(scheduling),
     streamNotifications(parts),
-    ...queueRoutes(parts),
+    ...queueRoutes(parts, loads),
     ...fleetRoutes(parts),
     ...daemonRoutes(parts),
     getProviders(parts),

@@ -1,12 +1,10 @@
 import type { Registry } from 'prom-client';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { listWorkers, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
+import { listWorkers, type Load, type LoadPorts, LoadReader, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
 import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
 import { daemonGauges } from './daemon-gauges.ts';
-import { LoadReader } from './load-reader.ts';
-import type { Load, LoadPorts } from './read-load.ts';
 
 type Values = [labels: Record<string, string>, value: number][];
 
@@ -64,7 +62,9 @@ function loadGauges(load: () => Promise<Load>): GaugeOptions[] {
       name: 'muster_oldest_waiting_seconds',
       help: 'How long the oldest task that may run has waited for a slot',
       read: async () => {
-        const aged = (await load()).waiting.flatMap(({ queue, oldestMs }) => (oldestMs === null ? [] : [{ queue, oldestMs }]));
+        const aged = (await load()).waiting.flatMap(({ queue, gate, oldestMs }) =>
+          oldestMs === null || (gate !== null && gate !== 'worker') ? [] : [{ queue, oldestMs }],
+        );
         const byQueue = Map.groupBy(aged, ({ queue }) => queue);
         return [...byQueue].map(([queue, all]) => [{ queue }, Math.max(...all.map(({ oldestMs }) => oldestMs)) / 1000]);
       },

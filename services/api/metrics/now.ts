@@ -3,11 +3,9 @@ import { SOURCES } from '#shared/config/index.ts';
 import { countSchema, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, listTasks, readLastLine, readProgress } from '#shared/ledger/index.ts';
 import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metrics/index.ts';
-import { type ClosedQueuePorts, readClosedQueues } from '#shared/queue/index.ts';
-import { type Gate, priorityBand, type Task } from '#shared/tasks/index.ts';
+import { type Load, type LoadPorts, type LoadReader, WAIT_KINDS, waitKindOf } from '#shared/queue/index.ts';
+import { priorityBand, type Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
-import type { LoadReader } from './load-reader.ts';
-import type { Load, LoadPorts } from './read-load.ts';
 
 const MAX_SHOWN = 100;
 
@@ -33,8 +31,12 @@ const runningSchema = z.strictObject({
 
 const waitingSchema = z.strictObject({
   gate: z.string().meta({ description: 'What they wait at, as in `why`; `queue` when they wait only for a free slot.' }),
+  kind: z.enum(WAIT_KINDS).meta({ description: 'What they count as in `GET /v1/queues`: `forSlot`, `forDaemon`, `held` or `parked`.' }),
   count: z.int(),
-  oldestMs: z.number().nullable().meta({ description: 'How long the first of them that may run has waited; null at gates before.' }),
+  oldestMs: z
+    .number()
+    .nullable()
+    .meta({ description: 'How long the first of them has waited there; null where they wait for their time.' }),
 });
 
 const nowSchema = z
@@ -51,7 +53,7 @@ const querySchema = z.strictObject({
 });
 
 /** `GET /v1/now`. */
-export function getNow(ports: Pick<LoadPorts, 'ledger'> & ClosedQueuePorts, loads: LoadReader): Route {
+export function getNow({ ledger }: Pick<LoadPorts, 'ledger'>, loads: LoadReader): Route {
   return route({
     method: 'get',
     path: '/v1/now',
@@ -62,16 +64,13 @@ export function getNow(ports: Pick<LoadPorts, 'ledger'> & ClosedQueuePorts, load
     request: { query: querySchema },
     responses: { 200: nowSchema },
     handle: async ({ query: { limit } }, { tenant }) => {
-      const { ledger } = ports;
-      const [load, closed, page, times] = await Promise.all([
+      const [load, page, times] = await Promise.all([
         loads.read(tenant),
-        readClosedQueues(ports),
         listTasks(ledger, tenant, { status: 'running' }, { limit }),
         readServiceTimes(ledger, tenant),
       ]);
       const running = await Promise.all(page.items.map((task) => viewRunning(ledger, task, times)));
-      const waiting = waitingByGate(load, closed.get(ledger.keys.shardOf(tenant)));
-      return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting } };
+      return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting: waitingByGate(load) } };
     },
   });
 }
@@ -96,12 +95,16 @@ async function viewRunning(ledger: Ledger, { body, state }: Task, times: TenantT
   };
 }
 
-/** `closed`: closed queues of the tenant's shard, which keep tasks waiting that would only need a slot. */
-function waitingByGate({ waiting }: Load, closed: ReadonlyMap<string, Gate> = new Map()): z.infer<typeof waitingSchema>[] {
-  const groups = Map.groupBy(waiting, ({ gate, queue }) => gate ?? closed.get(queue) ?? 'queue');
+function waitingByGate({ waiting }: Load): z.infer<typeof waitingSchema>[] {
+  const groups = Map.groupBy(waiting, ({ gate }) => gate);
   const all = [...groups].map(([gate, entries]) => {
     const ages = entries.flatMap(({ oldestMs }) => oldestMs ?? []);
-    return { gate, count: entries.reduce((sum, { count }) => sum + count, 0), oldestMs: ages.length === 0 ? null : Math.max(...ages) };
+    return {
+      gate: gate ?? 'queue',
+      kind: waitKindOf(gate),
+      count: entries.reduce((sum, { count }) => sum + count, 0),
+      oldestMs: ages.length === 0 ? null : Math.max(...ages),
+    };
   });
   return all.toSorted((a, b) => b.count - a.count);
 }

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { SOURCES } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { readThroughput, type Throughput } from '#shared/metrics/index.ts';
+import type { Load, LoadReader } from '#shared/queue/index.ts';
 import { PRIORITY_BANDS } from '#shared/tasks/index.ts';
 import { assertFleetOwner } from '../fleet/fleet-owner.ts';
 import { type Capacity, readCapacity, type CapacityPorts } from './read-capacity.ts';
-import type { LoadReader } from './load-reader.ts';
-import type { Load } from './read-load.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);

@@ -1,8 +1,7 @@
 import { type DaemonState, readDaemonStates, statusOf } from '#shared/daemons/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
-import { listWorkers } from '#shared/queue/index.ts';
+import { listWorkers, type Load } from '#shared/queue/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
-import type { Load } from './read-load.ts';
 
 export interface CapacityPorts {
   readonly ledger: Ledger;

@@ -1,22 +1,19 @@
-import { TASK_QUEUES, type TaskQueue } from '#shared/config/index.ts';
-import { countRunning, type Ledger, measureReady, readDepth, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { countRunning, type Ledger, readDepth, tenantsWithTasks } from '#shared/ledger/index.ts';
 import type { FleetMetrics, Gauges, QueueGauge } from '#shared/metrics/index.ts';
-import { countHeldByQueue, listWorkers, oldestTicketAt, type Queues } from '#shared/queue/index.ts';
-import { redisNow } from '#shared/redis/index.ts';
+import { countByQueue, listWorkers, type LoadPorts, readLoad } from '#shared/queue/index.ts';
 import type { Tenant } from '#shared/tenants/index.ts';
 
-interface SamplePorts {
-  ledger: Ledger;
-  tenants: { list(): Tenant[] };
-  queues: Queues;
-  metrics: FleetMetrics;
+interface SamplePorts extends LoadPorts {
+  readonly tenants: { list(): Tenant[] };
+  readonly metrics: FleetMetrics;
 }
 
 /** Tenants with work that one round measures; of more, the others have no figures of what runs and waits. */
 const MAX_TENANTS = 500;
 
 /** Measures what runs and waits, for the history of metrics: of the fleet, its queues, and the tenants with work. */
-export async function sampleMetrics({ ledger, tenants, queues, metrics }: SamplePorts): Promise<void> {
+export async function sampleMetrics({ metrics, ...ports }: SamplePorts): Promise<void> {
+  const { ledger, tenants } = ports;
   if (ledger.settings.metrics.flushMs === null) return;
   const busy = [...(await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()];
   const running = await countRunning(ledger);
@@ -33,7 +30,7 @@ export async function sampleMetrics({ ledger, tenants, queues, metrics }: Sample
     running: all,
     waiting: Math.max(0, depths - all),
     slots: await countSlots(ledger),
-    queues: await measureQueues(ledger, queues, await countHeldByQueue(ledger, busy)),
+    queues: await measureQueues(ports),
   };
   await metrics.addSamples([...samples, [null, fleet]]);
 }
@@ -44,26 +41,6 @@ async function countSlots(ledger: Ledger): Promise<number> {
   return open.reduce((total, { slots }) => total + (slots ?? 0), 0);
 }
 
-/** `held`: tasks without a ticket by queue. */
-async function measureQueues(ledger: Ledger, queues: Queues, held: ReadonlyMap<TaskQueue, number>): Promise<QueueGauge[]> {
-  const now = await redisNow(ledger.redis);
-  return await Promise.all(TASK_QUEUES.map((name) => measureQueue({ ledger, queues, held: held.get(name) ?? 0 }, name, now)));
-}
-
-interface QueueParts {
-  ledger: Ledger;
-  queues: Queues;
-  held: number;
-}
-
-async function measureQueue({ ledger, queues, held }: QueueParts, name: TaskQueue, now: number): Promise<QueueGauge> {
-  let [waiting, oldestAt] = [held, Number.POSITIVE_INFINITY];
-  for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-    const queue = queues.get(shard, name);
-    const ready = await measureReady(ledger, shard, name);
-    const { waiting: plain = 0, prioritized = 0 } = await queue.getJobCounts('waiting', 'prioritized');
-    waiting += plain + prioritized + ready.count;
-    oldestAt = Math.min(oldestAt, ready.oldestAt, plain + prioritized > 0 ? await oldestTicketAt(queue) : oldestAt);
-  }
-  return { name, waiting, oldestMs: Number.isFinite(oldestAt) ? Math.max(0, now - oldestAt) : null };
+async function measureQueues(ports: LoadPorts): Promise<QueueGauge[]> {
+  return [...countByQueue(await readLoad(ports, null))].map(([name, { waiting, oldestMs }]) => ({ name, waiting, oldestMs }));
 }

@@ -2,7 +2,6 @@ import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import {
   capsOf,
-  countAllHeldByGate,
   countHeld,
   countHeldByGate,
   holdTask,
@@ -144,19 +143,6 @@ async function* listTaking(ledger: Ledger, tenant: string): AsyncGenerator<[id: 
     if (members.length < PAGE) return;
     from = `(${members.at(-1)}`;
   }
-}
-
-/** Tasks without a ticket by the queue that they wait in: those that wait for a daemon in `remote`, those of closed queues in theirs. */
-export async function countHeldByQueue(ledger: Ledger, tenants: readonly string[]): Promise<ReadonlyMap<TaskQueue, number>> {
-  const counts = new Map<TaskQueue, number>([['remote', await countAllHeldByGate(ledger, tenants, 'daemon')]]);
-  for (const gate of CLOSING_GATES) {
-    if ((await countAllHeldByGate(ledger, tenants, gate)) === 0) continue;
-    for (const tenant of tenants) {
-      const held = await Promise.all(TASK_QUEUES.map((queue) => countHeld(ledger, tenant, { gate, what: queue })));
-      for (const [at, queue] of TASK_QUEUES.entries()) counts.set(queue, (counts.get(queue) ?? 0) + (held[at] ?? 0));
-    }
-  }
-  return counts;
 }
 
 /** Whether tasks of a queue are held until a worker serves it. */

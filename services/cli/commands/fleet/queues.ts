@@ -9,8 +9,9 @@ const queueSchema = z.object({
   name: z.string(),
   paused: z.boolean(),
   waiting: z.number(),
-  ready: z.number().default(0),
+  forSlot: z.number().default(0),
   held: z.number().default(0),
+  parked: z.number().default(0),
   delayed: z.number(),
   active: z.number(),
   failed: z.number(),
@@ -61,7 +62,13 @@ function runQueues(options: ListOptions, context: CommandContext): Promise<void>
   );
 }
 
-function waitingText({ waiting, ready, held }: z.infer<typeof queueSchema>): string {
-  const parts = [...(ready > 0 ? [`${ready} ready`] : []), ...(held > 0 ? [`${held} held for daemons`] : [])];
-  return parts.length === 0 ? String(waiting) : `${waiting} (${parts.join(', ')})`;
+/** With what it counts, where that is not only tasks that wait for a slot. */
+function waitingText({ waiting, forSlot, held, parked }: z.infer<typeof queueSchema>): string {
+  const parts = [
+    [forSlot, 'for a slot'],
+    [held, 'held'],
+    [parked, 'parked'],
+  ] as const;
+  const named = parts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+  return held + parked === 0 ? String(waiting) : `${waiting} (${named.join(', ')})`;
 }

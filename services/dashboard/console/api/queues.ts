@@ -5,9 +5,13 @@ import { listOf } from './records.ts';
 const queueSchema = z.object({
   name: z.string(),
   paused: z.boolean(),
+  /** Others carry jobs of the fleet's own. */
+  carriesTasks: z.boolean(),
+  /** All that wait: for a slot, held and parked. */
   waiting: z.number(),
-  ready: z.number(),
-  delayed: z.number(),
+  forSlot: z.number(),
+  held: z.number(),
+  parked: z.number(),
   active: z.number(),
   failed: z.number(),
   workers: z.number(),

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { applyClosedQueues, countHeldByQueue } from '#shared/queue/tickets/closed-queues.ts';
+import { countByQueue } from '#shared/queue/load/count-by-queue.ts';
+import { readLoad } from '#shared/queue/load/read-load.ts';
+import { applyClosedQueues } from '#shared/queue/tickets/closed-queues.ts';
 import { reprioritizeTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -53,7 +55,7 @@ describe('tasks of a paused queue', () => {
       expect(await stateOf(id)).toMatchObject({ status: 'queued', gate: 'paused', attempt: 0 });
       expect(await reasonsOf(id)).toEqual([['paused', 'queue "background" is paused']]);
     }
-    expect((await countHeldByQueue(parts.ledger, [CAPPED])).get('background')).toBe(3);
+    expect(countByQueue(await readLoad(parts, CAPPED)).get('background')).toMatchObject({ waiting: 3, held: 3, forSlot: 0 });
     await switchBackground('resume');
     expect(await applyClosedQueues(parts, [CAPPED])).toMatchObject({ released: 3 });
     for (const id of low) expect((await awaitEnd(parts, id, CAPPED)).state).toMatchObject({ status: 'completed', attempt: 1 });

@@ -29,6 +29,23 @@ const COLUMNS: readonly Column<ListedQueue>[] = [
     sortValue: ({ waiting }) => waiting,
   },
   {
+    id: 'forSlot',
+    title: 'For a slot',
+    width: 100,
+    align: 'end',
+    cell: ({ forSlot }) => <Count value={forSlot} />,
+    sortValue: ({ forSlot }) => forSlot,
+  },
+  { id: 'held', title: 'Held', width: 80, align: 'end', cell: ({ held }) => <Count value={held} />, sortValue: ({ held }) => held },
+  {
+    id: 'parked',
+    title: 'Parked',
+    width: 80,
+    align: 'end',
+    cell: ({ parked }) => <Count value={parked} />,
+    sortValue: ({ parked }) => parked,
+  },
+  {
     id: 'oldest',
     title: 'Oldest',
     width: 90,
@@ -44,14 +61,6 @@ const COLUMNS: readonly Column<ListedQueue>[] = [
     align: 'end',
     cell: ({ active }) => <Count value={active} />,
     sortValue: ({ active }) => active,
-  },
-  {
-    id: 'delayed',
-    title: 'Delayed',
-    width: 90,
-    align: 'end',
-    cell: ({ delayed }) => <Count value={delayed} />,
-    sortValue: ({ delayed }) => delayed,
   },
   {
     id: 'failed',
@@ -73,8 +82,8 @@ const COLUMNS: readonly Column<ListedQueue>[] = [
   { id: 'action', title: 'Action', width: 100, onNarrow: 'line', cell: (queue) => <Switch {...queue} /> },
 ];
 
-/** Tasks wait where nobody serves them. */
-const isUnserved = ({ workers, waiting }: ListedQueue): boolean => workers === 0 && waiting > 0;
+/** Tasks wait where nobody serves them; parked ones wait for others. */
+const isUnserved = ({ workers, waiting, parked }: ListedQueue): boolean => workers === 0 && waiting > parked;
 
 function stateOf(queue: ListedQueue): string {
   if (queue.paused) return 'paused';
@@ -144,13 +153,24 @@ export function Page(): ReactElement {
 }
 
 function Totals({ queues }: { queues: readonly ListedQueue[] }): ReactElement {
-  const total = (read: (queue: ListedQueue) => number): number => queues.reduce((sum, queue) => sum + read(queue), 0);
+  // What waits here is what Now counts, of all tenants.
+  const total = (read: (queue: ListedQueue) => number): number =>
+    queues.filter(({ carriesTasks }) => carriesTasks).reduce((sum, queue) => sum + read(queue), 0);
+  const parts = [
+    [total(({ forSlot }) => forSlot), 'for a slot'],
+    [total(({ held }) => held), 'held'],
+    [total(({ parked }) => parked), 'parked'],
+  ] as const;
   const oldest = Math.max(...queues.map(({ oldestWaitingAgeMs }) => oldestWaitingAgeMs ?? 0));
   const unserved = queues.filter(isUnserved).length;
   const paused = queues.filter((queue) => queue.paused).length;
   return (
     <StatRow>
-      <Stat label="Waiting" value={<Count value={total(({ waiting }) => waiting)} />} />
+      <Stat
+        label="Waiting"
+        value={<Count value={total(({ waiting }) => waiting)} />}
+        hint={parts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : [])).join(', ')}
+      />
       <Stat label="Oldest waits" value={oldest === 0 ? '–' : <Duration ms={oldest} />} />
       <Stat label="Running" value={<Count value={total(({ active }) => active)} />} />
       <Stat label="Paused" value={<Count value={paused} />} {...(paused > 0 ? { tone: 'warn' as const } : {})} />

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { LoadReader } from '../../../../services/api/metrics/load-reader.ts';
-import type { Load, readLoad } from '../../../../services/api/metrics/read-load.ts';
+import { LoadReader } from '#shared/queue/load/load-reader.ts';
+import type { Load, readLoad } from '#shared/queue/load/read-load.ts';
 import { wait } from '#shared/time/wait.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { useApi } from '../support/use-api.ts';
+import { useApi } from '../../../services/api/support/use-api.ts';
 
 const { parts } = await useApi();
 const SLOW_MS = 40;

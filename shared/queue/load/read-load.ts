@@ -1,14 +1,14 @@
 import pMap from 'p-map';
 import { z } from 'zod';
-import { SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
-import { type Ledger, type Lookup, lookupsFor, parseLease, readLookupAfter, readStates, tenantsWithTasks } from '#shared/ledger/index.ts';
-import { waitingSince } from '#shared/queue/index.ts';
-import { redisNow } from '#shared/redis/index.ts';
-import { hasAttempt, isTerminal, PRIORITY_BANDS, priorityBand, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
-import type { TenantDirectory } from '#shared/tenants/index.ts';
+import { SOURCES, TASK_QUEUES } from '../../config/index.ts';
+import { type Ledger, type Lookup, lookupsFor, parseLease, readLookupAfter, readStates, tenantsWithTasks } from '../../ledger/index.ts';
+import { redisNow } from '../../redis/index.ts';
+import { type Gate, hasAttempt, isTerminal, PRIORITY_BANDS, priorityBand, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import type { TenantDirectory } from '../../tenants/index.ts';
+import { type ClosedQueuePorts, readClosedQueues } from '../tickets/closed-queues.ts';
+import { waitingSince } from '../why/wait-reason.ts';
 
-export interface LoadPorts {
-  readonly ledger: Ledger;
+export interface LoadPorts extends ClosedQueuePorts {
   readonly tenants: Pick<TenantDirectory, 'list'>;
 }
 
@@ -16,11 +16,13 @@ const waitingSchema = z.object({
   queue: z.enum(TASK_QUEUES),
   band: z.enum(PRIORITY_BANDS),
   source: z.enum(SOURCES),
-  /** What they wait at before they may run; null for a free slot. */
+  /** What they wait at before they may run, a closed queue included; null for a free slot. */
   gate: z.string().nullable(),
   count: z.number(),
-  /** How long the first task that may run has waited for a slot; null while none may run. */
+  /** How long the first of them has waited there; null at a gate that is a time. */
   oldestMs: z.number().nullable(),
+  /** That task. */
+  oldest: z.object({ tenant: z.string(), id: z.string() }),
 });
 export const loadSchema = z.object({
   waiting: z.array(waitingSchema),
@@ -31,7 +33,7 @@ export const loadSchema = z.object({
 
 /** What waits and what runs, of a tenant or of the fleet. */
 export type Load = z.infer<typeof loadSchema>;
-type Waiting = Load['waiting'][number];
+export type Waiting = Load['waiting'][number];
 
 /** States that one reading reads; of more waiting tasks the oldest stand for all. */
 const MAX_STATES = 2000;
@@ -40,15 +42,23 @@ const CONCURRENCY = 10;
 const WAITING_STATUSES = ['pending', 'queued', 'failed', 'timeout'] as const satisfies TaskStatus[];
 const BEHIND_ALL = '\u00ff';
 
-/** Reads what waits and runs, of all tenants where `tenant` is null. Many waiting tasks cost a tenth of a second: `LoadReader` keeps what was read. */
-export async function readLoad({ ledger, tenants }: LoadPorts, tenant: string | null): Promise<Load> {
-  const [running, now] = await Promise.all([readRunning(ledger), redisNow(ledger.redis)]);
+/**
+ * Reads what waits and runs, of all tenants where `tenant` is null: the one count of what waits, which every page, metric and finding shows.
+ * Many waiting tasks cost a tenth of a second: `LoadReader` keeps what was read.
+ */
+export async function readLoad({ tenants, ...ports }: LoadPorts, tenant: string | null): Promise<Load> {
+  const { ledger } = ports;
+  const [running, closed, now] = await Promise.all([readRunning(ledger), readClosedQueues(ports), redisNow(ledger.redis)]);
   const all = tenant === null ? tenants.list() : [{ id: tenant }];
   const busy = [...(await tenantsWithTasks(ledger, all, 'live')).keys()];
   const maxStates = Math.max(MIN_STATES_PER_TENANT, Math.floor(MAX_STATES / Math.max(1, busy.length)));
-  const parts = await pMap(busy, (id) => readTenant(ledger, id, { running: running.get(id) ?? new Set(), now, maxStates }), {
-    concurrency: CONCURRENCY,
+  const readingOf = (id: string): TenantReading => ({
+    running: running.get(id) ?? new Set(),
+    closed: closed.get(ledger.keys.shardOf(id)) ?? new Map(),
+    now,
+    maxStates,
   });
+  const parts = await pMap(busy, (id) => readTenant(ledger, id, readingOf(id)), { concurrency: CONCURRENCY });
   return {
     waiting: mergeWaiting(parts.flatMap(({ waiting }) => waiting)),
     running: busy.reduce((sum, id) => sum + (running.get(id)?.size ?? 0), 0),
@@ -66,6 +76,8 @@ async function readRunning({ redis, keys }: Ledger): Promise<Map<string, Set<str
 
 interface TenantReading {
   running: ReadonlySet<string>;
+  /** Closed queues of its shard, and what closes each. */
+  closed: ReadonlyMap<string, Gate>;
   now: number;
   maxStates: number;
 }
@@ -101,17 +113,22 @@ async function readWaiting(
   ledger: Ledger,
   tenant: string,
   lookup: MeasuredLookup,
-  { running, now, share }: WaitingReading,
+  { running, closed, now, share }: WaitingReading,
 ): Promise<Waiting[]> {
   const max = Math.max(MIN_STATES_PER_TENANT, Math.ceil(lookup.size * share));
   const page = await readLookupAfter(ledger, lookup, '', max + running.size);
   const ids = page.filter((id) => !running.has(id));
   const states = await readStates(ledger, tenant, ids.slice(0, max));
-  const read = states.filter((state) => state !== null && isWaiting(state)).filter((state) => state !== null);
+  const read = states.flatMap((state, at) => (state !== null && isWaiting(state) ? [{ id: ids[at] ?? '', state }] : []));
   if (read.length === 0) return [];
   const unread = Math.max(0, lookup.size - (page.length - ids.length) - Math.min(ids.length, max));
   const weight = 1 + unread / read.length;
-  return read.map((state) => waitingOf(state, weight, now));
+  return read.map(({ id, state }) => {
+    const { queue, priority, source } = state;
+    const gate = gateOf(state, closed);
+    const oldestMs = TIMES.has(gate) ? null : Math.max(0, now - waitingSince(state));
+    return { queue, band: priorityBand(queue, priority), source, gate, count: weight, oldestMs, oldest: { tenant, id } };
+  });
 }
 
 /** A claim or an end may have come in between. */
@@ -119,10 +136,12 @@ function isWaiting({ status }: TaskState): boolean {
   return !hasAttempt(status) && !isTerminal(status);
 }
 
-function waitingOf(state: TaskState, count: number, now: number): Waiting {
-  const { queue, priority, source, granted, gate } = state;
-  const oldestMs = granted ? Math.max(0, now - waitingSince(state)) : null;
-  return { queue, band: priorityBand(queue, priority), source, gate: granted ? null : (gate ?? 'lane'), count, oldestMs };
+/** Gates that are a time of the task's own: nobody is kept waiting there. */
+const TIMES: ReadonlySet<string | null> = new Set<Gate>(['time', 'debounce']);
+
+/** A closed queue keeps a task waiting that would only need a slot. */
+function gateOf({ granted, gate, queue }: TaskState, closed: TenantReading['closed']): Gate | null {
+  return granted ? (closed.get(queue) ?? null) : (gate ?? 'lane');
 }
 
 /** One entry for all that have queue, band, source and gate in common. */
@@ -131,8 +150,7 @@ function mergeWaiting(all: readonly Waiting[]): Waiting[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const ages = group.flatMap(({ oldestMs }) => oldestMs ?? []);
-    const count = Math.round(group.reduce((sum, each) => sum + each.count, 0));
-    return [{ ...first, count, oldestMs: ages.length === 0 ? null : Math.max(...ages) }];
+    const oldest = group.reduce((one, other) => ((other.oldestMs ?? -1) > (one.oldestMs ?? -1) ? other : one), first);
+    return [{ ...oldest, count: Math.round(group.reduce((sum, each) => sum + each.count, 0)) }];
   });
 }
