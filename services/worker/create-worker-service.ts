@@ -17,6 +17,7 @@ import {
   type FleetNotice,
   Heartbeat,
   type HeartbeatOptions,
+  hasOtherWorker,
   isHeldForWorker,
   openJobSource,
   planSlots,
@@ -24,8 +25,9 @@ import {
   WorkerWatch,
 } from '#shared/queue/index.ts';
 import { workerName } from '#shared/tasks/index.ts';
-import { systemClock, within } from '#shared/time/index.ts';
+import { systemClock, Ticker, within } from '#shared/time/index.ts';
 import { openChores } from './chores/open-chores.ts';
+import type { IsolationPool } from './isolation/isolation-pool.ts';
 import { openPool } from './isolation/open-pool.ts';
 import { CancelSweep } from './upkeep/cancel-sweep.ts';
 import { DuePromoter } from './upkeep/due-promoter.ts';
@@ -89,7 +91,7 @@ export function createWorkerService(parts: Parts): DrainableService {
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     watch: new WorkerWatch({ ...fleet, queues: parts.queues, isHeld: (queue) => isHeldForWorker(parts, queue), onNotice, log }),
     reclaimer: new Reclaimer({ ...parts, onLost, idle: idleOf(parts, permits, policy) }),
-    upkeep: openUpkeep(parts, name, keeper),
+    upkeep: [...openUpkeep(parts, name, keeper), expectSuspects(parts, name, pool)],
     permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
@@ -97,7 +99,7 @@ export function createWorkerService(parts: Parts): DrainableService {
       ...openChores(parts, source),
       ...openFollowUps(parts, source, shared.schedules),
     ],
-    listen: (onDrain) => listen({ onDrain, onSuspects: () => draining.signal.aborted || pool.prepare() }),
+    listen: (onDrain) => listen({ onDrain }),
     onDrain: () => draining.abort(),
     onDrained: parts.finish,
     publish: (event) => publishFleetEvent(fleet, { event, worker: name }),
@@ -115,6 +117,24 @@ function openUpkeep(parts: Parts, worker: string, keeper: LeaseKeeper): WorkerSe
     new CancelSweep(parts),
     new LostClaims({ ledger, keeper, worker, log }),
   ];
+}
+
+/** Keeps a process ready for suspects as long as the fleet has another worker whose tasks may be lost. */
+function expectSuspects(parts: Parts, worker: string, pool: IsolationPool): WorkerServiceOptions['upkeep'][number] {
+  const { redis, keys, log } = parts;
+  const { settings } = parts.config;
+  const ticker = new Ticker({
+    everyMs: settings.worker.heartbeatIntervalMs,
+    run: async () => pool.expect(await hasOtherWorker({ redis, keys, settings }, worker)),
+    onError: (error) => log.debug({ err: error }, 'other workers cannot be read now'),
+  });
+  return {
+    start: () => {
+      ticker.start();
+      ticker.tick();
+    },
+    stop: () => ticker.stop(),
+  };
 }
 
 /** Ends what commands of a worker that was killed on this system may have left; waits while Redis is away. Never rejects. */

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/index.ts';
 import type { FailureRoute, TaskFailure } from '../errors/index.ts';
 import type { LostAttempt } from '../ledger/index.ts';
-import { backoffDelay, type TaskBody, type TaskState } from '../tasks/index.ts';
+import { backoffDelay, lossBackoff, type TaskBody, type TaskState } from '../tasks/index.ts';
 import { timeText } from '../time/index.ts';
 
 export interface RetryContext {
@@ -21,8 +21,6 @@ export interface Retry {
 export const NO_RETRY: Retry = { delayMs: null };
 
 const RETRY_SPREAD = 0.2;
-/** Tasks that were lost together return apart. */
-const LOSS_SPREAD = 1;
 
 /**
  * Decides whether a failed attempt is followed by another, and after how long: the delay of its curve, or the longer one
@@ -78,17 +76,17 @@ export interface Loss {
  * process, none is charged an attempt, and each returns after a while, isolated. The guilty one is charged, and fails for good after its last
  * attempt or after so many losses.
  */
-export function decideLoss(running: TaskState, loss: Loss, { limits, retries, worker }: Settings): LostAttempt {
+export function decideLoss(running: TaskState, loss: Loss, settings: Settings): LostAttempt {
   const losses = (running.losses ?? 0) + (loss.blame === 'cleared' ? 0 : 1);
   const mayRetry = loss.route !== 'stop';
   const message = loss.message ?? `The worker ${running.worker} stopped renewing its lease`;
   const error = { code: 'WORKER_LOST', message, retryable: mayRetry };
-  const backoff = { baseMs: worker.suspectDelayMs, curve: 'exponential', spread: LOSS_SPREAD, maxMs: retries.maxDelayMs } as const;
-  const delayMs = loss.blame === 'cleared' ? 0 : backoffDelay(backoff, losses);
-  if (!isCharged(running, loss, { losses, maxLosses: limits.maxWorkerLosses })) {
+  const delayMs = loss.blame === 'cleared' ? 0 : backoffDelay(lossBackoff(settings), losses);
+  const maxLosses = settings.limits.maxWorkerLosses;
+  if (!isCharged(running, loss, { losses, maxLosses })) {
     return { kind: 'interrupted', reason: `lost with the worker ${running.worker}, which costs no attempt`, error, delayMs, losses };
   }
-  const isLast = !mayRetry || running.spent >= running.maxAttempts || losses >= limits.maxWorkerLosses;
+  const isLast = !mayRetry || running.spent >= running.maxAttempts || losses >= maxLosses;
   return { kind: 'failed', error, delayMs: isLast ? null : delayMs, losses };
 }
 

@@ -36,15 +36,7 @@ export { beginAttempt } from './claim/begin-attempt.ts';
 export { readBlame } from './claim/blame.ts';
 export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
-export {
-  type AttemptRef,
-  type Renewal,
-  announceSuspects,
-  leaseMember,
-  parseLease,
-  parseWorkerSignal,
-  renewLeases,
-} from './claim/leases.ts';
+export { type AttemptRef, type Renewal, leaseMember, parseLease, parseWorkerSignal, renewLeases } from './claim/leases.ts';
 export { type ExpiredAnswer, settleExpired } from './settle/settle-expired.ts';
 export type { LostAttempt } from './settle/attempt-end.ts';
 export { readReportedUsage, type RunningUsage, reportUsage } from './claim/report-usage.ts';

@@ -19,15 +19,13 @@ import { type ExecuteTicketParts, LeaseKeeper, listenForSignals, type SignalList
 interface SignalHandlers {
   /** Called with the worker whose drain was requested. */
   onDrain: (worker: string) => void;
-  /** Called when tasks were lost with their processes, before they return. */
-  onSuspects?: () => void;
 }
 
 /** What a process that runs attempts is composed of. */
 interface Executor {
   executor: Omit<ExecuteTicketParts, 'isolation' | 'runIsolated'>;
   keeper: LeaseKeeper;
-  /** Listens for stops and input until it is closed, and for drains and suspects where they are handled. */
+  /** Listens for stops and input until it is closed, and for drains where they are handled. */
   listen: (handlers?: SignalHandlers) => SignalListener;
 }
 

@@ -43,6 +43,7 @@ export {
   type RegistryPorts,
   WORKER_STATUSES,
   type WorkerRecord,
+  hasOtherWorker,
   listWorkers,
   parseDrainSignal,
   readWorker,

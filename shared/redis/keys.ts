@@ -113,7 +113,7 @@ function shardKeys(prefix: string) {
     budgetVersions: `${prefix}budget-versions`,
     /** Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Kept: never. Bound: one. */
     signal: `${prefix}signal`,
-    /** Channel: stops and input for running attempts, and losses of them; see the ledger's `parseWorkerSignal`. Kept: never. Bound: one. */
+    /** Channel: stops and input for running attempts; see the ledger's `parseWorkerSignal`. Kept: never. Bound: one. */
     workerSignal: `${prefix}signal:stop`,
     /** String: written to find out whether Redis takes writes. Kept: a minute. Bound: one. */
     probe: `${prefix}probe`,

@@ -1,3 +1,4 @@
+import type { Settings } from '../config/index.ts';
 import type { ResolvedExecution } from './task.ts';
 
 interface Backoff {
@@ -19,4 +20,16 @@ export function backoffDelay({ baseMs, curve, spread, maxMs }: Backoff, failures
   // Bounded before it is spread: delays at the bound are spread below it.
   const delay = Math.min(baseMs * 2 ** (failures - 1), maxMs / (1 + spread));
   return Math.round(delay + delay * spread * random());
+}
+
+/** Tasks that were lost together return apart. */
+const LOSS_SPREAD = 1;
+
+/** Before a task comes back that was lost with its process. */
+export function lossBackoff({ worker, retries }: Settings): Backoff {
+  return { baseMs: worker.suspectDelayMs, curve: 'exponential', spread: LOSS_SPREAD, maxMs: retries.maxDelayMs };
+}
+
+export function longestLossDelay(settings: Settings, losses: number): number {
+  return backoffDelay(lossBackoff(settings), losses, () => 1);
 }

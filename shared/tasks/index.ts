@@ -20,7 +20,7 @@ export {
   prioritySchema,
   queueFor,
 } from './priority.ts';
-export { backoffDelay } from './backoff.ts';
+export { backoffDelay, longestLossDelay, lossBackoff } from './backoff.ts';
 export { type StoredOutcome, attemptRecord, outcomeRecord, retryAtOf, taskRecord } from './task-record.ts';
 export {
   type TaskRequest,

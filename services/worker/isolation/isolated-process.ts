@@ -101,6 +101,8 @@ export class IsolatedProcess {
     }
     if (message.kind === 'ready') {
       this.#readyAt = performance.now();
+      const { worker, pid } = this;
+      this.#log.info({ event: 'isolated.ready', worker, pid }, 'a process for tasks that were lost with their worker is ready');
       return;
     }
     const call = this.#calls.get(message.call);

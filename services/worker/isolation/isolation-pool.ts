@@ -40,6 +40,9 @@ export class IsolationPool {
   readonly #options: IsolationPoolOptions;
   readonly #hosts = new Set<Host>();
   readonly #closing = new Set<Promise<void>>();
+  /** Whether suspects may come from elsewhere, so that one process is kept ready for them. */
+  #isExpecting = false;
+  #isDraining = false;
   #opened = 0;
   #running = 0;
   #empty: PromiseWithResolvers<void> | undefined;
@@ -50,10 +53,10 @@ export class IsolationPool {
 
   /** Whether another suspect would find a process. A suspect that waited for one to start would hold its place under the caps meanwhile. */
   get hasRoom(): boolean {
-    const isSpareStarting = [...this.#hosts].some(
-      ({ process: { ended, isReady, startedAt } }) => ended === null && !isReady && startedAt.length === 0,
-    );
-    return !isSpareStarting && (this.#mayOpen() || this.#hasSpare());
+    const spares = [...this.#hosts].filter((host) => this.#hasRoom(host, 'shared'));
+    if (spares.some(({ process }) => process.isReady)) return true;
+    const isSpareStarting = spares.some(({ process }) => process.startedAt.length === 0);
+    return !isSpareStarting && (spares.length > 0 || this.#mayOpen());
   }
 
   get running(): number {
@@ -68,7 +71,10 @@ export class IsolationPool {
     clearTimeout(host.idle);
     this.#running += 1;
     try {
-      const result = await host.process.run(ticket, how, isolation);
+      const running = host.process.run(ticket, how, isolation);
+      // Others may follow. Those that need one each open them side by side instead of waiting for this one.
+      if (isolation === 'shared') this.#keepReady();
+      const result = await running;
       if (result !== null) return result;
       const { worker, pid, ended, isClosed } = host.process;
       const message = `Its process ${ended ?? 'ended'}`;
@@ -85,13 +91,16 @@ export class IsolationPool {
     }
   }
 
-  /** Starts a process ahead of suspects, unless one has room for them. It ends when none has come for `isolatedIdleMs`. */
-  prepare(): void {
-    if (this.#options.settings.worker.isolatedIdleMs > 0 && !this.#hasSpare() && this.#mayOpen()) this.#keepIdle(this.#open('shared'));
+  /** Keeps a process ready for suspects from elsewhere, or keeps none any more. On a busy machine a start takes longer than a lease. */
+  expect(isExpecting: boolean): void {
+    this.#isExpecting = isExpecting && !this.#isDraining && this.#options.settings.worker.isolatedIdleMs > 0;
+    this.#keepReady();
   }
 
   /** Hands back what runs. */
   drain(): void {
+    this.#isDraining = true;
+    this.#isExpecting = false;
     for (const { process } of this.#hosts) process.drain();
   }
 
@@ -101,12 +110,15 @@ export class IsolationPool {
   }
 
   async stop(): Promise<void> {
+    this.#isDraining = true;
+    this.#isExpecting = false;
     for (const host of this.#hosts) this.#close(host);
     await Promise.all(this.#closing);
   }
 
   #find(isolation: Host['isolation']): Host | undefined {
-    return [...this.#hosts].find((host) => this.#hasRoom(host, isolation));
+    const found = [...this.#hosts].filter((host) => this.#hasRoom(host, isolation));
+    return found.find(({ process }) => process.isReady) ?? found[0];
   }
 
   #hasSpare(): boolean {
@@ -134,11 +146,22 @@ export class IsolationPool {
     return host;
   }
 
+  #keepReady(): void {
+    if (this.#isExpecting && !this.#hasSpare() && this.#mayOpen()) this.#keepIdle(this.#open('shared'));
+  }
+
   #keepIdle(host: Host): void {
     if (host.process.ended !== null) this.#hosts.delete(host);
     if (!this.#hosts.has(host) || host.process.startedAt.length > 0) return;
-    host.idle = setTimeout(() => this.#close(host), this.#options.settings.worker.isolatedIdleMs);
+    clearTimeout(host.idle);
+    host.idle = setTimeout(() => this.#endIdle(host), this.#options.settings.worker.isolatedIdleMs);
     host.idle.unref();
+  }
+
+  #endIdle(host: Host): void {
+    const isOnlySpare = ![...this.#hosts].some((other) => other !== host && this.#hasRoom(other, 'shared'));
+    if (this.#isExpecting && isOnlySpare) this.#keepIdle(host);
+    else this.#close(host);
   }
 
   #close(host: Host): void {

@@ -1,6 +1,6 @@
 import { secretVariables } from '#shared/config/index.ts';
 import { expireOfProcess, routeOfLoss } from '#shared/execution/index.ts';
-import { announceSuspects, readState } from '#shared/ledger/index.ts';
+import { readState } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { isolatedName } from '#shared/tasks/index.ts';
 import { IsolatedProcess } from './isolated-process.ts';
@@ -29,8 +29,7 @@ export function openPool(parts: Parts, { worker, onWaiting, onLost }: PoolOption
       if (state?.status !== 'running' || state.worker !== lost.worker) return false;
       const attempt = { tenant, id, token: state.token, lane: state.lane ?? null };
       const route = await routeOfLoss(parts, tenant, state);
-      const answer = await expireOfProcess(ledger, attempt, { ...lost, ...route, isGone: true });
-      if (answer === 'requeued') await announceSuspects(ledger);
+      await expireOfProcess(ledger, attempt, { ...lost, ...route, isGone: true });
       onWaiting();
       await onLost();
       return true;

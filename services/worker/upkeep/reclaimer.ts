@@ -1,13 +1,5 @@
 import { expireOfProcess, routeOfLoss } from '#shared/execution/index.ts';
-import {
-  announceSuspects,
-  type DispatchLimit,
-  dispatchReady,
-  parseLease,
-  parseOutboxEntry,
-  readState,
-  reissueTicket,
-} from '#shared/ledger/index.ts';
+import { type DispatchLimit, dispatchReady, parseLease, parseOutboxEntry, readState, reissueTicket } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
@@ -37,8 +29,6 @@ export class Reclaimer {
   readonly #ticker: Ticker;
   /** Shards whose last round failed. */
   readonly #wereAway = new Set<number>();
-  /** Whether this round announced that suspects return. */
-  #hasAnnounced = false;
   /** From when on leases of a shard expire, by Redis's clock, ms since the epoch. */
   readonly #expireFrom = new Map<number, number>();
 
@@ -66,7 +56,6 @@ export class Reclaimer {
   async #reclaim(): Promise<void> {
     const { ledger, log } = this.#options;
     const now = await redisNow(ledger.redis);
-    this.#hasAnnounced = false;
     for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
       if (this.#wereAway.delete(shard)) this.#expireFrom.set(shard, now + AFTER_OUTAGE_MS);
       try {
@@ -119,16 +108,8 @@ export class Reclaimer {
     const lost = { worker, ...(await routeOfLoss(this.#options, tenant, state)) };
     const answer = await expireOfProcess(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
     if (answer === 'held' || answer === 'gone') return;
-    if (answer === 'requeued') await this.#announce();
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
     if (worker !== undefined) onLost(workerOf(worker));
-  }
-
-  /** Once a round: a worker needs to know that there are suspects, not how many. */
-  async #announce(): Promise<void> {
-    if (this.#hasAnnounced) return;
-    this.#hasAnnounced = true;
-    await announceSuspects(this.#options.ledger);
   }
 
   async #reissue(shard: number, entry: string): Promise<void> {

@@ -39,13 +39,13 @@ export const workerSettingsSchema = z
     suspectDelayMs: int(1000, 10),
     /** Processes of one worker that start or in which suspects run until they have survived `probationMs`. Defaults to 4. */
     isolatedProcesses: int(4),
-    /** Suspects that share such a process after their first loss; from the second on each has its own. Defaults to 16. */
-    suspectsPerProcess: int(16),
+    /** Suspects that share such a process after their first loss; from the second on each has its own. Defaults to 32. */
+    suspectsPerProcess: int(32),
     /** A suspect that ran for so long no longer counts against `isolatedProcesses`. Defaults to 10 s. */
     probationMs: int(10_000, 100),
     /**
-     * How long such a process is kept for the next suspect. When tasks are lost, each worker starts one ahead for as long; with 0 none does.
-     * Defaults to 30 s.
+     * How long such a process is kept for the next suspect. While the fleet has another worker, one is kept ready all the time (about 80 MB);
+     * with 0 none is, and lost tasks wait for a start. Defaults to 30 s.
      */
     isolatedIdleMs: int(30_000, 0),
     /** Megabytes of heap of a process for suspects; by default what Node gives any process. */

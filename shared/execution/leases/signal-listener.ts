@@ -17,8 +17,6 @@ interface SignalListenerOptions {
   onInput: (member: string) => void;
   /** Called with the worker whose drain was requested. */
   onDrain?: ((worker: string) => void) | undefined;
-  /** Called when tasks were lost with their processes, before they return. */
-  onSuspects?: (() => void) | undefined;
 }
 
 export interface SignalListener {
@@ -28,10 +26,10 @@ export interface SignalListener {
 }
 
 /**
- * Listens for stops, input, drains and suspects, which makes them quick. The renewal of the lease finds missed stops, `pollInput` missed
- * input, and the next heartbeat a missed drain. Missed suspects wait for a process to start.
+ * Listens for stops, input and drains, which makes them quick. The renewal of the lease finds missed stops, `pollInput` missed input, and the
+ * next heartbeat a missed drain.
  */
-export function listenForSignals({ parts, onStop, onInput, onDrain, onSuspects }: SignalListenerOptions): SignalListener {
+export function listenForSignals({ parts, onStop, onInput, onDrain }: SignalListenerOptions): SignalListener {
   const { keys } = parts;
   const channels = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).workerSignal);
   const all = onDrain ? [...channels, keys.fleet.drainSignal] : channels;
@@ -42,8 +40,7 @@ export function listenForSignals({ parts, onStop, onInput, onDrain, onSuspects }
       return;
     }
     const signal = parseWorkerSignal(message);
-    if (signal.kind === 'suspects') onSuspects?.();
-    else if (signal.kind === 'stop') onStop(signal.member);
+    if (signal.kind === 'stop') onStop(signal.member);
     else onInput(signal.member);
   });
   subscription.start();

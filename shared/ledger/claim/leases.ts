@@ -35,24 +35,15 @@ export async function renewLeases(ledger: Ledger, shard: number, members: readon
 
 /**
  * What a worker receives about an attempt that it may hold, by the attempt's lease member. `stop`: the lease's renewal answers why. `input`:
- * messages wait to be taken with `takeInput`. `suspects`: tasks were lost and return soon.
+ * messages wait to be taken with `takeInput`.
  */
-export type WorkerSignal = { kind: 'stop' | 'input'; member: string } | { kind: 'suspects' };
-
-const SUSPECTS = 'suspects';
-
-/** Announces to workers that tasks were lost. Never rejects: they return all the same, to a process that has to start. */
-export async function announceSuspects({ redis, keys }: Ledger): Promise<void> {
-  // Workers listen to the channels of all shards.
-  await redis.publish(keys.shard(0).workerSignal, SUSPECTS).catch(() => undefined);
+export interface WorkerSignal {
+  kind: 'stop' | 'input';
+  member: string;
 }
 
-/**
- * Reads a message of the key `workerSignal`: `<member>` and `preempt <member>` are stops, `input <member>` announces input, `suspects`
- * suspects.
- */
+/** Reads a message of the key `workerSignal`: `<member>` and `preempt <member>` are stops, `input <member>` announces input. */
 export function parseWorkerSignal(message: string): WorkerSignal {
-  if (message === SUSPECTS) return { kind: 'suspects' };
   const [, kind, member = ''] = /^(?:(input|preempt) )?(.*)$/s.exec(message) ?? [];
   return { kind: kind === 'input' ? 'input' : 'stop', member };
 }

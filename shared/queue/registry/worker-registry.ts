@@ -93,6 +93,19 @@ export async function readWorker(ports: RegistryPorts, id: string): Promise<Work
   return record ?? null;
 }
 
+/** Workers that are read to find another one: hubs may be among them. */
+const MAX_OTHERS = 20;
+
+/** Whether the fleet has another worker besides `worker`, also when it was lost a moment ago: its tasks may come back here. */
+export async function hasOtherWorker(ports: RegistryPorts, worker: string): Promise<boolean> {
+  const ids = await ports.redis.zrevrange(ports.keys.fleet.workers, 0, MAX_OTHERS);
+  const others = await readRecords(
+    ports,
+    ids.filter((id) => id !== worker).map((id) => ({ id, lastBeatAt: 0 })),
+  );
+  return others.some(({ role }) => role === 'worker');
+}
+
 /** A worker whose report cannot be read is left out. */
 async function readRecords(
   { redis, keys, settings }: RegistryPorts,

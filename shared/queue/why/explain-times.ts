@@ -1,5 +1,7 @@
+import type { Settings } from '../../config/index.ts';
 import { describeSkew } from '../../redis/index.ts';
 import { systemClock, timeText } from '../../time/index.ts';
+import { describeSuspect } from './explain-loss.ts';
 import { HELPS } from './helps.ts';
 import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
 
@@ -7,18 +9,18 @@ import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask }
 const NOTABLE_MS = 2000;
 
 /** The gate of the time before which a task does not start. */
-export function explainTime(task: WaitingTask, skewMs: number): GateReport {
+export function explainTime(task: WaitingTask, settings: Settings, skewMs: number): GateReport {
   const { notBefore, gate } = task.state;
   if (notBefore === undefined) return openGate('time', 'it waits for no time');
   const name = gate ?? 'time';
-  const detail = [timeDetail(task, timeText(notBefore)), ...clockNotes(notBefore, skewMs)].join('; ');
+  const detail = [timeDetail(task, settings, timeText(notBefore)), ...clockNotes(notBefore, skewMs)].join('; ');
   const leftMs = Math.max(0, notBefore - redisTime(skewMs));
   return closedGate(name, { detail, helps: HELPS[name], since: waitingSince(task.state), until: notBefore, facts: { leftMs } });
 }
 
-function timeDetail({ state, attempts }: WaitingTask, at: string): string {
+function timeDetail({ state, attempts }: WaitingTask, settings: Settings, at: string): string {
   if (state.gate === 'provider') return `provider cooldown until ${at}`;
-  if (state.gate === 'suspect') return `lost with its worker; comes back in an isolated process, not before ${at}`;
+  if (state.gate === 'suspect') return describeSuspect(state, settings, at);
   if (state.gate === 'debounce') return `collects messages until ${at}`;
   if (state.gate !== 'retry') return `not before ${at}`;
   return `retry after failure ${state.error?.code ?? attempts.at(-1)?.error?.code ?? 'of the last attempt'}, not before ${at}`;

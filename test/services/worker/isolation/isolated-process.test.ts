@@ -135,28 +135,43 @@ it('counts against the bound of such processes for as long as it starts, however
   expect([pool.hasRoom, opened.length]).toEqual([true, 1]);
 });
 
-it('is started once ahead of suspects, which wait for it without a place', async () => {
-  const { pool, opened } = openPool({ isolatedIdleMs: 60_000 });
+it('is kept ready once while suspects may come, which wait for it without a place', async () => {
+  const { pool, opened } = openPool({ isolatedIdleMs: 100 });
   expect(pool.hasRoom).toBe(true);
-  pool.prepare();
-  pool.prepare();
+  pool.expect(true);
+  pool.expect(true);
   expect([pool.hasRoom, opened.length]).toEqual([false, 1]);
   for (const each of opened) signal(each, 'SIGCONT');
   await waitFor(() => pool.hasRoom, { deadlineMs: 20_000, what: 'the process to be ready' });
   await pool.run({ tenant: 'default', task: 'not-there' }, {}, 1);
-  expect(opened.length).toBe(1);
+  await delay(300);
+  expect([opened[0]?.ended, opened.length]).toEqual([null, 1]);
 });
 
-it('ends when it was started ahead and no suspect comes', async () => {
+it('is followed by another once it is full, and has no part in the starts of those that need one each', async () => {
+  const { pool, opened } = openPool({ suspectsPerProcess: 1, isolatedProcesses: 3 });
+  pool.expect(true);
+  const shared = pool.run({ tenant: 'default', task: 'not-there' }, {}, 1);
+  expect(opened.length).toBe(2);
+  const own = [pool.run({ tenant: 'default', task: 'not-there' }, {}, 2), pool.run({ tenant: 'default', task: 'not-there' }, {}, 2)];
+  expect([pool.hasRoom, opened.length]).toEqual([false, 3]);
+  for (const each of opened) signal(each, 'SIGCONT');
+  await Promise.all([shared, ...own]);
+});
+
+it('ends when no suspect comes and none is expected any more, as in a drain', async () => {
   const { pool, opened } = openPool({ isolatedIdleMs: 100 });
-  pool.prepare();
+  pool.expect(true);
+  pool.expect(false);
   for (const each of opened) signal(each, 'SIGCONT');
   await waitFor(() => opened[0]?.ended !== null, { deadlineMs: 40_000, what: 'the process to end' });
+  pool.drain();
+  pool.expect(true);
   expect([pool.hasRoom, opened.length]).toEqual([true, 1]);
 });
 
-it('is not started ahead where none is to be kept', () => {
+it('is not kept ready where none is to be kept', () => {
   const { pool, opened } = openPool({ isolatedIdleMs: 0 });
-  pool.prepare();
+  pool.expect(true);
   expect(opened).toEqual([]);
 });

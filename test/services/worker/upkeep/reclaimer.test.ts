@@ -2,7 +2,6 @@ import pMap from 'p-map';
 import { expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readState } from '#shared/ledger/read/read-states.ts';
-import { listenForSignals } from '#shared/execution/leases/signal-listener.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -54,31 +53,4 @@ it('ends a task whose agent says that a lost worker stops it', async () => {
   await waitFor(async () => (await status()) === 'permanently_failed', { deadlineMs: 10_000, what: 'the task to fail for good' });
   await reclaimer.stop();
   expect((await readState(parts.ledger, TENANT, id))?.error?.code).toBe('WORKER_LOST');
-});
-
-it('announces once a round that suspects return', async () => {
-  const { leases, workerSignal } = parts.keys.shard(0);
-  for (let count = 0; count < 3; count += 1) {
-    const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'echo', input: 'x' });
-    await claimTask(parts.ledger, { tenant: TENANT, id, lane: null }, 'gone-3');
-    await parts.redis.zadd(leases, 1, `${TENANT}/${id}/1`);
-  }
-  const received: string[] = [];
-  const listener = listenForSignals({
-    parts,
-    onStop: () => undefined,
-    onInput: (member) => received.push(member),
-    onSuspects: () => received.push('suspects'),
-  });
-  const isHeard = async (): Promise<boolean> => (await parts.redis.publish(workerSignal, 'input begin')) > 0;
-  await waitFor(isHeard, { deadlineMs: 10_000, what: 'the listener' });
-  let lost = 0;
-  const reclaimer = new Reclaimer({ ...parts, onLost: () => (lost += 1) });
-  reclaimer.start();
-  await waitFor(() => lost === 3, { deadlineMs: 10_000, what: 'all to be taken back' });
-  await reclaimer.stop();
-  await parts.redis.publish(workerSignal, 'input end');
-  await waitFor(() => received.includes('end'), { deadlineMs: 10_000, what: 'the last message' });
-  listener.close();
-  expect(received.filter((each) => each !== 'begin')).toEqual(['suspects', 'end']);
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   beat,
+  hasOtherWorker,
   listWorkers,
   markDeadWorkers,
   parseDrainSignal,
@@ -34,6 +35,15 @@ async function ageBeat(worker: string, ms: number): Promise<void> {
 }
 
 const statuses = async (): Promise<string[]> => (await listWorkers(fleet)).map(({ id, status }) => `${id} ${status}`);
+
+it('has another worker in a fleet of two, also when that is silent or drains, and none in a fleet of one with a hub', async () => {
+  await beat(fleet, 'w1', reportOf());
+  await beat(fleet, 'hub', reportOf({ role: 'hub' }));
+  expect(await hasOtherWorker(fleet, 'w1')).toBe(false);
+  await beat(fleet, 'w2', reportOf({ isDraining: true }));
+  await ageBeat('w2', DEAD_MS);
+  expect(await hasOtherWorker(fleet, 'w1')).toBe(true);
+});
 
 describe('the status of a worker', () => {
   it.each([

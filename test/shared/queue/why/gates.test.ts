@@ -198,6 +198,47 @@ describe('a task that waits', () => {
   });
 });
 
+describe('a task that was running at a worker', () => {
+  const LEASE_MS = parts.settings.worker.leaseMs;
+  const LOST = { kind: 'interrupted', reason: 'lost', losses: 1, delayMs: 1500 } as const;
+
+  /** Its lease as if it had been renewed so long ago. */
+  async function runSince(renewedMs: number): Promise<string> {
+    const id = await submit();
+    await run(id);
+    await parts.redis.zadd(parts.keys.shard(0).leases, Date.now() + LEASE_MS - renewedMs, `default/${id}/1`);
+    return id;
+  }
+
+  it('waits for nothing while its lease is renewed', async () => {
+    expect(await explain(await runSince(0.6 * LEASE_MS))).toMatchObject({ status: 'running', reasons: [], estimatedStartMs: null });
+  });
+
+  it('that renews no lease says when it is lost, and when the task starts again at the latest', async () => {
+    const { reasons, estimatedStartMs } = await explain(await runSince(0.8 * LEASE_MS));
+    expect(reasons).toMatchObject([
+      { gate: 'suspect', detail: expect.stringMatching(/its worker w1 last renewed its lease at .*lost at/) as string },
+    ]);
+    const { orphanCheckIntervalMs, suspectDelayMs } = parts.settings.worker;
+    const bound = 0.2 * LEASE_MS + orphanCheckIntervalMs + 2 * suspectDelayMs;
+    expect(estimatedStartMs).toSatisfy((ms: number) => ms > bound / 2 && ms <= bound + 100);
+  });
+
+  it('that was lost comes back at its time, and says what it waits for when no isolated process has room then', async () => {
+    const id = await submit();
+    await run(id, LOST);
+    const back = await explain(id);
+    expect(back.reasons[0]?.detail).toMatch(/comes back in an isolated process, not before/);
+    expect(back.estimatedStartMs).toBeLessThanOrEqual(LOST.delayMs);
+    const { states } = parts.keys.tenant('default');
+    const { state } = (await readTask(parts.ledger, 'default', id)) as Task;
+    await parts.redis.hset(states, id, JSON.stringify({ ...state, notBefore: Date.now() + 3000 }));
+    const turnedAway = await explain(id);
+    expect(turnedAway.reasons[0]?.detail).toMatch(/waits for a free isolated process of a worker, and looks again at/);
+    expect(turnedAway.estimatedStartMs).toBeNull();
+  });
+});
+
 describe('the figures of a gate', () => {
   it('are the places in the order of the tenant and of the fleet', async () => {
     await startWorker(['tasks'], 1);
