@@ -1,6 +1,6 @@
 import type { Settings } from '../config/index.ts';
 import type { FailureRoute, TaskFailure } from '../errors/index.ts';
-import type { LostAttempt } from '../ledger/index.ts';
+import type { AttemptEnd } from '../ledger/index.ts';
 import { backoffDelay, lossBackoff, type TaskBody, type TaskState } from '../tasks/index.ts';
 import { timeText } from '../time/index.ts';
 
@@ -76,7 +76,7 @@ export interface Loss {
  * process, none is charged an attempt, and each returns after a while, isolated. The guilty one is charged, and fails for good after its last
  * attempt or after so many losses.
  */
-export function decideLoss(running: TaskState, loss: Loss, settings: Settings): LostAttempt {
+export function decideLoss(running: TaskState, loss: Loss, settings: Settings): AttemptEnd {
   const losses = (running.losses ?? 0) + (loss.blame === 'cleared' ? 0 : 1);
   const mayRetry = loss.route !== 'stop';
   const message = loss.message ?? `The worker ${running.worker} stopped renewing its lease`;

@@ -48,9 +48,9 @@ export async function tryToReleaseClaim(
   const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
   if (!keeper.isUnknown(leaseMember(attempt))) return false;
   const end = { kind: 'interrupted', reason, delayMs: 0 } as const;
-  const settled = await settleAttempt(ledger, attempt, end);
-  if (settled.kind === 'lost') return false;
-  const counted = { agent: state.agent, result: 'interrupted', code: '', ranMs: null, status: settled.status, usage: null } as const;
+  const status = await settleAttempt(ledger, attempt, end);
+  if (status === 'lost') return false;
+  const counted = { agent: state.agent, result: 'interrupted', code: '', ranMs: null, status, usage: null } as const;
   ledger.counts.attemptEnded(tenant, state, counted);
   return true;
 }

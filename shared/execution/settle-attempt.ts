@@ -1,10 +1,10 @@
 import { releaseIfFitting, type SpendPorts } from '../budgets/index.ts';
 import type { AgentLog } from '../config/index.ts';
 import type { TaskHold } from '../errors/index.ts';
-import { type AttemptEnd, type AttemptRef, type Ledger, releaseIfResumed, type SettleAnswer, settleAttempt } from '../ledger/index.ts';
+import { type AttemptEnd, type AttemptRef, errorOf, type Ledger, releaseIfResumed, settleAttempt } from '../ledger/index.ts';
 import type { TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
-import { isTerminal } from '../tasks/index.ts';
+import { isTerminal, type TaskStatus } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import { countEnd } from './count-attempt.ts';
 import type { Execution } from './execution.ts';
@@ -18,8 +18,8 @@ export interface SettleParts {
   spending: SpendPorts;
   /** Called when a task waits for a time, which may be near. */
   onWaiting: () => void;
-  /** Called once it is known whether the ledger took the end of an attempt. */
-  onSettled?: (attempt: AttemptRef, answer: SettleAnswer) => void;
+  /** Called once it is known whether the ledger took the end of an attempt: with the status of its task now, or `lost`. */
+  onSettled?: (attempt: AttemptRef, settled: TaskStatus | 'lost') => void;
 }
 
 /** An outage of Redis that ends so soon after the lease costs no attempt: meanwhile no other worker could reclaim the task. */
@@ -33,7 +33,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     const settled = await settleWithRetry(parts, attempt, end);
     parts.onSettled?.(attempt.ref, settled);
     const ranMs = clock.monotonic() - claimedFrom;
-    countEnd(parts.ledger, execution, { end, settled, ranMs });
+    if (settled !== 'lost') countEnd(parts.ledger, execution, { end, status: settled, ranMs });
     report(log, end, settled, { tookMs: ranMs, attempt: execution.state.attempt });
     if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
@@ -57,7 +57,7 @@ function ignoreUntilDue(): void {
 }
 
 /** The ledger decides by the token whether the attempt is still this worker's: `lost` when it is not, or when Redis stays away. */
-async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningAttempt, end: AttemptEnd): Promise<SettleAnswer> {
+async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningAttempt, end: AttemptEnd): Promise<TaskStatus | 'lost'> {
   // The same each time: by the resulting state the script recognizes a call whose answer was lost.
   const now = attempt.redisNow(clock.monotonic());
   try {
@@ -65,34 +65,38 @@ async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningA
       mayRetry: () => clock.monotonic() <= attempt.heldUntil + AFTER_LEASE_MS,
     });
   } catch (error) {
-    if (isRedisUnavailable(error)) return { kind: 'lost' };
+    if (isRedisUnavailable(error)) return 'lost';
     throw error;
   }
 }
 
-function report(log: AgentLog, end: AttemptEnd, settled: SettleAnswer, { tookMs, attempt }: { tookMs: number; attempt: number }): void {
+function report(
+  log: AgentLog,
+  end: AttemptEnd,
+  settled: TaskStatus | 'lost',
+  { tookMs, attempt }: { tookMs: number; attempt: number },
+): void {
   const error = errorOf(end);
   const failure = error ? { code: error.code, reason: error.message, details: error.details } : {};
   const fields = { durationMs: Math.round(tookMs), ...failure };
-  if (settled.kind === 'lost') {
+  if (settled === 'lost') {
     log.warn({ event: 'task.lost', ...fields }, 'the lease was lost; another attempt may have the task');
     return;
   }
   const event = `task.${end.kind}`;
   if (end.kind === 'failed' || end.kind === 'timeout') log.warn({ event, willRetry: end.delayMs !== null, ...fields }, end.kind);
   else log.info({ event, ...fields }, end.kind);
-  if (settled.status === 'permanently_failed')
+  if (settled === 'permanently_failed')
     log.error({ event: 'task.permanently_failed', totalAttempts: attempt, ...fields }, 'failed for good');
 }
 
 /** What the queue does with the ticket, by the status that its task has now. */
-function ticketResult(end: AttemptEnd, settled: SettleAnswer): TicketResult {
-  if (settled.kind === 'lost') return { kind: 'done', note: 'the lease was lost' };
-  const { status } = settled;
+function ticketResult(end: AttemptEnd, settled: TaskStatus | 'lost'): TicketResult {
+  if (settled === 'lost') return { kind: 'done', note: 'the lease was lost' };
   const error = errorOf(end);
-  const message = error ? `${error.code}: ${error.message}` : status;
-  if (status === 'permanently_failed') return { kind: 'failed', message };
-  if (isTerminal(status)) return { kind: 'done', note: status };
+  const message = error ? `${error.code}: ${error.message}` : settled;
+  if (settled === 'permanently_failed') return { kind: 'failed', message };
+  if (isTerminal(settled)) return { kind: 'done', note: settled };
   if (end.kind === 'interrupted' && (end.isPreempted || end.hold)) {
     return { kind: 'done', note: `${end.reason}; gets another ticket when ${end.hold ? 'it is held no more' : 'there is room'}` };
   }
@@ -102,8 +106,4 @@ function ticketResult(end: AttemptEnd, settled: SettleAnswer): TicketResult {
 function returnTicket(end: AttemptEnd, message: string): TicketResult {
   const delayMs = 'delayMs' in end ? (end.delayMs ?? 0) : 0;
   return delayMs > 0 ? { kind: 'done', note: `${message}; gets another ticket in ${delayMs} ms` } : { kind: 'returned' };
-}
-
-function errorOf(end: AttemptEnd): Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>['error'] | undefined {
-  return 'error' in end ? end.error : undefined;
 }

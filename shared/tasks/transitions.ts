@@ -56,7 +56,7 @@ export const EFFECTS = [
 export type Effect = (typeof EFFECTS)[number];
 
 /** One row of the table. */
-export interface Transition {
+export interface TransitionRow {
   /** Type of the event in the tenant's stream; empty for none. A script that goes on at once may leave it to the next step. */
   event: string;
   always: readonly Effect[];
@@ -70,16 +70,16 @@ const PARK_OR_RETRY = ['ungranted', 'due added', 'ticket added', 'attempt stored
 const GRANT = ['granted', 'ticket added', 'lane taken', 'line left', 'backlog left', 'hold left', 'due removed'] as const;
 const WAIT = ['lane taken', 'line joined', 'backlog joined'] as const;
 
-const ends = (event: string, sometimes: readonly Effect[], ...always: Effect[]): Transition => ({
+const ends = (event: string, sometimes: readonly Effect[], ...always: Effect[]): TransitionRow => ({
   event,
   always: ['unlisted', 'indexed', ...always],
   sometimes,
 });
 
-const RETRY: Transition = { event: 'task.queued', always: [], sometimes: [...GRANT, ...WAIT] };
+const RETRY: TransitionRow = { event: 'task.queued', always: [], sometimes: [...GRANT, ...WAIT] };
 const CANCELLED_ATTEMPT = ends('task.cancelled', [...END_FROM_LANE, 'attempt stored'], 'ungranted', 'lease removed');
 /** By a drain, a throttling provider, a critical task, what holds it, or a lost worker: none of them costs an attempt. */
-const INTERRUPTED: Transition = {
+const INTERRUPTED: TransitionRow = {
   event: 'task.interrupted',
   always: ['lease removed', 'attempt stored'],
   sometimes: [...PARK_OR_RETRY, 'backlog joined', 'hold joined'],
@@ -90,7 +90,7 @@ const FINAL_FAILURE = ends('task.permanently_failed', END_FROM_LANE, 'ungranted'
  * The one table of transitions, with what each of them does; `new` stands for a task not accepted yet. The ledger's scripts get its pairs
  * and events when they are loaded, and refuse every other pair. A test compares the effects with the scripts.
  */
-export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<Record<TaskStatus, Transition>>>>> = {
+export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<Record<TaskStatus, TransitionRow>>>>> = {
   new: { pending: { event: 'task.created', always: ['listed'], sometimes: [...WAIT, 'hold joined', 'due added', 'deadline added'] } },
   pending: {
     queued: { event: 'task.queued', always: ['granted', 'ticket added'], sometimes: GRANT },

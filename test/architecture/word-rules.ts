@@ -53,7 +53,7 @@ const KEPT = new Set([
   'shared/schedules/store/schedule.ts: most',
   'shared/tasks/task-state.ts: tell',
   'shared/ledger/codec/body.ts: tell',
-  'shared/ledger/settle/decide-settlement.ts: tell',
+  'shared/ledger/settle/decide-transition.ts: tell',
   'shared/ledger/scripts/include/settle/finish.lua: tell',
   'test/shared/ledger/support/ledger-problems.ts: tell',
   'test/shared/ledger/codec/state.test.ts: tell',

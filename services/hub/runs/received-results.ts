@@ -1,5 +1,6 @@
 import { type AttemptName, attemptKey, type HubMessageToSend } from '#shared/daemons/index.ts';
-import { type Ledger, readState, type SettleAnswer } from '#shared/ledger/index.ts';
+import { type Ledger, readState } from '#shared/ledger/index.ts';
+import type { TaskStatus } from '#shared/tasks/index.ts';
 import type { Report } from './remote-attempt.ts';
 
 export interface ReceivedResultsOptions {
@@ -30,8 +31,8 @@ export class ReceivedResults {
   }
 
   /** Acknowledges the attempt's result, if it has one. */
-  onSettled(name: AttemptName, { kind }: SettleAnswer): void {
-    if (this.#settling.delete(attemptKey(name))) this.#acknowledge(name, kind === 'settled' ? 'kept' : 'refused');
+  onSettled(name: AttemptName, settled: TaskStatus | 'lost'): void {
+    if (this.#settling.delete(attemptKey(name))) this.#acknowledge(name, settled === 'lost' ? 'refused' : 'kept');
   }
 
   /** Acknowledges a result whose attempt has ended here: the daemon sent it twice, or too late. */

@@ -1,5 +1,5 @@
 import { routeOfFailure } from '../../errors/index.ts';
-import { type AttemptRef, leaseMember, type Ledger, readBlame, settleExpired } from '../../ledger/index.ts';
+import { type AttemptEnd, type AttemptRef, leaseMember, type Ledger, readBlame, settleExpired } from '../../ledger/index.ts';
 import { isRedisUnavailable } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 import { countLoss } from '../count-attempt.ts';
@@ -16,9 +16,9 @@ interface LostLease extends Loss {
 
 /** Takes an attempt back when its lease ran out, or when its process has ended. */
 export async function expireLease(ledger: Ledger, attempt: AttemptRef, lost: LostLease = { blame: 'unknown' }): Promise<ExpireAnswer> {
-  const decide = (running: TaskState): ReturnType<typeof decideLoss> => decideLoss(running, lost, ledger.settings);
+  const decide = (running: TaskState): AttemptEnd => decideLoss(running, lost, ledger.settings);
   const answer = await settleExpired(ledger, attempt, { decide, isGone: lost.isGone ?? false });
-  if (answer.kind !== 'settled') return answer.kind;
+  if (typeof answer === 'string') return answer;
   countLoss(ledger, attempt.tenant, answer);
   return answer.status === 'queued' || answer.status === 'failed' ? 'requeued' : 'ended';
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRefusal, type TaskHold } from '../../errors/index.ts';
-import type { TaskState } from '../../tasks/index.ts';
+import type { TaskState, TaskStatus } from '../../tasks/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
 import type { HoldReport, Ledger } from '../ledger.ts';
 import type { TenantAgent } from './paused-agents.ts';
@@ -8,12 +8,17 @@ import type { TenantAgent } from './paused-agents.ts';
 /** Failures that do not count against the agent, besides refusals. */
 const NOT_OF_AGENT: ReadonlySet<string> = new Set(['RUNAWAY', 'DEADLINE_PASSED', 'INVALID_INPUT', 'AGENT_NOT_FOUND']);
 
-/** What an end counts for its agent's failures in a row, as `settle-attempts.lua` takes it: its name, with the code of a failure; else nothing. */
-export function agentEnd({ agent, status, error }: Pick<TaskState, 'agent' | 'status' | 'error'>): string {
-  if (status === 'completed') return agent;
-  if (status !== 'permanently_failed' || error === undefined) return '';
-  if (isRefusal(error.code) || NOT_OF_AGENT.has(error.code)) return '';
-  return `${agent} ${error.code}`;
+/** What the end of a task counts for its agent's failures in a row; `code`: of a failure. */
+export interface AgentEnd {
+  agent: string;
+  code?: string;
+}
+
+/** What an end counts so; undefined for nothing. */
+export function agentEnd({ agent, error }: Pick<TaskState, 'agent' | 'error'>, status: TaskStatus): AgentEnd | undefined {
+  if (status === 'completed') return { agent };
+  if (status !== 'permanently_failed' || error === undefined) return undefined;
+  return isRefusal(error.code) || NOT_OF_AGENT.has(error.code) ? undefined : { agent, code: error.code };
 }
 
 /** As `failures.lua` writes it. */

@@ -1,17 +1,16 @@
 import type { FinishReason } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
-import type { StoredError, TaskState, TaskUsage } from '../../tasks/index.ts';
+import type { StoredAttempt, StoredError, TaskState, TaskUsage } from '../../tasks/index.ts';
 
-/** What an ended attempt used; null, as without it, for nothing that is known. */
-interface Used {
+/** What is known of an attempt besides its end. */
+interface Known {
+  /** What it used; null, as without it, for nothing that is known. */
   usage?: TaskUsage | null;
   /** Its model calls through the gateway, by model. */
   calls?: Readonly<Record<string, number>>;
-}
-
-/** Which model answered an attempt instead of the requested one, and why others were called; absent for none. */
-interface Substituted {
+  /** The model that answered it instead of the requested one. */
   model?: string;
+  /** Why other models were called. */
   notes?: readonly string[];
 }
 
@@ -19,8 +18,7 @@ interface Substituted {
  * How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. `losses`: how
  * often the task was lost with its process, of an attempt that was.
  */
-export type AttemptEnd = Used &
-  Substituted &
+export type AttemptEnd = Known &
   /** `finishReason`: how its model's answer ended; absent where no model says it. */
   (
     | { kind: 'completed'; output: string; result: unknown; finishReason?: FinishReason }
@@ -50,45 +48,23 @@ export type AttemptEnd = Used &
       }
   );
 
-/** How an attempt ended that was lost with its process. */
-export type LostAttempt = Extract<AttemptEnd, { kind: 'interrupted' | 'failed' | 'timeout' }> & { losses: number };
-
+export type Completion = Extract<AttemptEnd, { kind: 'completed' }>;
 export type Interruption = Extract<AttemptEnd, { kind: 'interrupted' }>;
 export type Failure = Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>;
 
-const ATTEMPT_STATUS = {
-  completed: 'success',
-  cancelled: 'cancelled',
-  failed: 'failed',
-  timeout: 'timeout',
-  interrupted: 'interrupted',
-} as const;
-
-/** The record of an ended attempt. */
-export function recordOfAttempt(running: TaskState, end: AttemptEnd, now: number): Record<string, unknown> {
-  const { attempt: number, worker, daemon, scheduledAt, startedAt = scheduledAt } = running;
-  const status = ATTEMPT_STATUS[end.kind];
-  return {
-    number,
-    worker,
-    ...(daemon === undefined ? {} : { daemon }),
-    startedAt,
-    endedAt: now,
-    status,
-    ...errorOf(end),
-    ...usedAndSubstituted(end),
-  };
+/** The status of an attempt that ended so. */
+export function attemptStatus({ kind }: AttemptEnd): Exclude<StoredAttempt['status'], 'running'> {
+  return kind === 'completed' ? 'success' : kind;
 }
 
-export function errorOf(end: AttemptEnd): { error?: StoredError } {
-  return 'error' in end && end.error ? { error: end.error } : {};
+export function errorOf(end: AttemptEnd): StoredError | undefined {
+  return 'error' in end ? end.error : undefined;
 }
 
-/** What is recorded of an attempt besides its end. */
-export function usedAndSubstituted({ usage = null, model, notes }: AttemptEnd): Pick<Used, 'usage'> & Substituted {
-  return {
-    ...(usage === null ? {} : { usage }),
-    ...(model === undefined ? {} : { model }),
-    ...(notes === undefined ? {} : { notes }),
-  };
+/** The record of an ended attempt. `state`: of its task since. */
+export function recordOfAttempt(state: TaskState, end: AttemptEnd, endedAt: number): Record<string, unknown> {
+  const { attempt: number, worker, daemon, scheduledAt, startedAt = scheduledAt } = state;
+  const { usage, model, notes } = end;
+  const status = attemptStatus(end);
+  return { number, worker, daemon, startedAt, endedAt, status, error: errorOf(end), usage: usage ?? undefined, model, notes };
 }

@@ -1,4 +1,5 @@
 import type { TaskQueue } from '../../config/index.ts';
+import { redisNow } from '../../redis/index.ts';
 import { type TaskStatus, usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
@@ -9,40 +10,30 @@ import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type Tenan
 import { dispatchReady } from '../grants/repair-tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './attempt-end.ts';
-import { type Decision, decideSettlement, type SeenTask } from './decide-settlement.ts';
-
-/** `lost`: the token is not the task's any more; the attempt changed nothing. */
-export type SettleAnswer = { kind: 'settled'; status: TaskStatus } | { kind: 'lost' };
-
-/** `held`: the lease of an attempt that another process takes back stands. */
-type Reply = SettleAnswer | { kind: 'changed'; stored: string } | { kind: 'held' };
+import { decideTransition, type SeenTask } from './decide-transition.ts';
+import { type Transition, transitionArguments } from './transition.ts';
 
 /** A running task changes by a cancel and by its first input, once each, and by what its own worker takes. */
 const TRIES = 5;
 
 /**
  * Settles an attempt and moves its task on, in one script. When the running task was changed meanwhile, the decision is repeated.
- * Without `known` the state is read first.
+ * Without `known` the state is read first. Returns the status of the task now, or `lost` when the attempt is not the task's any more: it
+ * has changed nothing then.
  */
-export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, verdict: AttemptEnd, known?: SeenTask): Promise<SettleAnswer> {
-  const read = known ?? (await readSeen(ledger, attempt));
-  if (read === null) return { kind: 'lost' };
-  let { stored } = read;
+export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, end: AttemptEnd, known?: SeenTask): Promise<TaskStatus | 'lost'> {
+  const seen = known ?? (await readSeen(ledger, attempt));
+  if (seen === null) return 'lost';
+  let { stored } = seen;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    // Outside of the batch: an error in one verdict fails that attempt only.
-    const decision = decideSettlement(attempt, verdict, { stored, first: read.first, now: read.now });
-    const reply = await commitDecision(ledger, decision);
-    if (reply.kind === 'held') return { kind: 'lost' };
-    if (reply.kind !== 'changed') return reply;
-    if (known && hasMoved(stored, reply.stored, read.first)) return { kind: 'lost' };
-    stored = reply.stored;
+    // Outside of the batch: an error in one decision fails that attempt only.
+    const transition = decideTransition(attempt, end, { stored, first: seen.first, now: seen.now });
+    const answer = transition === null ? 'lost' : await commitTransition(ledger, transition);
+    if (typeof answer === 'string') return answer === 'held' ? 'lost' : answer;
+    if (known && hasMoved(stored, answer.changed, known.first)) return 'lost';
+    stored = answer.changed;
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was settled`);
-}
-
-/** Commits what was decided of an attempt, with others that end at the same time. */
-export async function commitDecision(ledger: Ledger, decision: Decision): Promise<Reply> {
-  return await ledger.batches.add<Decision, Reply>({ ledger, run: settleAttempts, group: shardGroup(ledger, decision.tenant) }, decision);
 }
 
 /** Another hub has adopted the attempt, under the same token. */
@@ -50,47 +41,34 @@ function hasMoved(seen: string, stored: string, first: SeenTask['first']): boole
   return parseState(seen, first).worker !== parseState(stored, first).worker;
 }
 
-async function readSeen({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Promise<SeenTask | null> {
+/** Reads what has to be known of the task of an attempt; null when there is none. */
+export async function readSeen({ redis, keys }: Ledger, { tenant, id }: AttemptRef): Promise<SeenTask | null> {
   const own = keys.tenant(tenant);
-  const [stored, body] = await Promise.all([redis.hget(own.states, id), redis.hget(own.bodies, id)]);
-  return stored === null || body === null ? null : { stored, first: parseBody(body).first, now: Date.now() };
+  const [stored, body, now] = await Promise.all([redis.hget(own.states, id), redis.hget(own.bodies, id), redisNow(redis)]);
+  return stored === null || body === null ? null : { stored, first: parseBody(body).first, now };
 }
 
-/** What the script takes of a decision, in the order of its header. */
-const ARGUMENTS = [
-  'token',
-  'laneLimit',
-  'class',
-  'seen',
-  'next',
-  'status',
-  'continuation',
-  'at',
-  'level',
-  'subscribers',
-  'events',
-  'fact',
-  'attempt',
-  'output',
-  'result',
-  'shared',
-  'hasDeadline',
-  'usage',
-  'endLookup',
-  'agentEnd',
-  'expired',
-] as const satisfies readonly (keyof Decision)[];
+/** `held`: the lease of an attempt that another process takes back stands. `changed`: the task runs, and is not as it was seen. */
+type Answer = TaskStatus | 'lost' | 'held' | { changed: string };
+
+/** Commits what was decided of an attempt, with others that end at the same time. */
+export async function commitTransition(ledger: Ledger, transition: Transition): Promise<Answer> {
+  return await ledger.batches.add<Transition, Answer>(
+    { ledger, run: settleAttempts, group: shardGroup(ledger, transition.tenant) },
+    transition,
+  );
+}
 
 /** Settles attempts of tenants of one shard. `next`: the slots that take ready tickets right behind, of any shard. */
 export async function settleAttempts(
   ledger: Ledger,
-  decisions: readonly Decision[],
+  transitions: readonly Transition[],
   next: readonly unknown[] = [],
-): Promise<(Reply | Error)[]> {
-  const shard = ledger.keys.shardOf(decisions[0]?.tenant ?? '');
+): Promise<(Answer | Error)[]> {
+  const shard = ledger.keys.shardOf(transitions[0]?.tenant ?? '');
   const slots = slotsFor(shard, next as readonly FreeSlot[]);
   return await runByTenant(
-    decisions,
+    transitions,
     ({ tenant }) => tenant,
     async (parts) => {
       const calls = parts.map((own) => settleCall(ledger, own, slots));
@@ -121,13 +99,13 @@ function slotsFor(shard: number, next: readonly FreeSlot[]): Record<string, numb
 }
 
 /** The part of one tenant. */
-function settleCall(ledger: Ledger, decisions: readonly Decision[], slots: Record<string, number> | undefined): TenantCall {
-  const tenant = decisions[0]?.tenant ?? '';
+function settleCall(ledger: Ledger, transitions: readonly Transition[], slots: Record<string, number> | undefined): TenantCall {
+  const tenant = transitions[0]?.tenant ?? '';
   const keys = ledger.keys.tenant(tenant);
   const shard = shardKeys(ledger, tenant);
   return {
     tenant,
-    options: { ...optionsFor(ledger, decisions), ...(slots ? { slots } : {}) },
+    options: { ...optionsFor(ledger, transitions), ...(slots ? { slots } : {}) },
     keys: [
       ...contextKeys(ledger, tenant),
       shard.leases,
@@ -138,28 +116,28 @@ function settleCall(ledger: Ledger, decisions: readonly Decision[], slots: Recor
       keys.attempts,
       shard.deadlines,
       shard.due,
-      keys.usageDay(usageDay(Math.max(...decisions.map(({ endedAt }) => endedAt)))),
+      keys.usageDay(usageDay(Math.max(...transitions.map(({ endedAt }) => endedAt)))),
       keys.runningUsage,
       keys.failing,
-      ...laneKeys(ledger, tenant, decisions),
+      ...laneKeys(ledger, tenant, transitions),
     ],
-    args: [decisions.map(({ id }) => id).join(','), ...decisions.flatMap((decision) => ARGUMENTS.map((name) => decision[name]))],
+    args: transitions.flatMap(transitionArguments),
   };
 }
 
-/** The bounds of what these decisions count. */
-function optionsFor(ledger: Ledger, decisions: readonly Decision[]): Record<string, unknown> {
-  const hasUsage = decisions.some(({ usage }) => usage !== '');
-  const hasFailed = decisions.some(({ status }) => status === 'permanently_failed');
+/** The bounds of what these transitions count. */
+function optionsFor(ledger: Ledger, transitions: readonly Transition[]): Record<string, unknown> {
+  const hasUsage = transitions.some(({ usage }) => usage !== undefined);
+  const hasFailed = transitions.some(({ status }) => status === 'permanently_failed');
   return {
     ...(hasUsage ? { usage: usageBounds(ledger) } : {}),
     ...(hasFailed ? { maxFailures: ledger.settings.runaways.maxFailures } : {}),
   };
 }
 
-function answersOf(decisions: readonly Decision[], replies: unknown[] | Error | undefined): (Reply | Error)[] {
-  if (replies === undefined || replies instanceof Error) return failuresOf(decisions, replies, 'an attempt could not be settled');
-  const answers: (Reply | Error)[] = decisions.map(({ status }) => ({ kind: 'settled', status }));
+function answersOf(transitions: readonly Transition[], replies: unknown[] | Error | undefined): (Answer | Error)[] {
+  if (replies === undefined || replies instanceof Error) return failuresOf(transitions, replies, 'an attempt could not be settled');
+  const answers: (Answer | Error)[] = transitions.map(({ status }) => status);
   const refusals = replies as (number | string)[];
   for (let at = 0; at < refusals.length; at += 3)
     if (refusals[at + 1] !== KEPT) answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);
@@ -173,8 +151,8 @@ function hasKept(reply: unknown[] | Error): boolean {
   return !(reply instanceof Error) && reply.includes(KEPT);
 }
 
-function readRefusal(kind: string, detail: string): Reply | Error {
+function readRefusal(kind: string, detail: string): Answer | Error {
   if (kind === 'failed') return scriptFailure(detail, 'an attempt could not be settled');
-  if (kind === 'changed') return { kind, stored: detail };
-  return kind === 'held' ? { kind } : { kind: 'lost' };
+  if (kind === 'changed') return { changed: detail };
+  return kind === 'held' ? 'held' : 'lost';
 }

@@ -1,24 +1,23 @@
-import { redisNow } from '../../redis/index.ts';
-import { hasAttempt, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import type { TaskState, TaskStatus, TaskUsage, UsageRow } from '../../tasks/index.ts';
 import { type AttemptRef, leaseMember } from '../claim/leases.ts';
 import type { RunningUsage } from '../claim/report-usage.ts';
-import { parseBody } from '../codec/body.ts';
 import { parseState } from '../codec/state.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import type { LostAttempt } from './attempt-end.ts';
-import { decideSettlement, type SeenTask } from './decide-settlement.ts';
-import { commitDecision } from './settle-attempt.ts';
+import type { AttemptEnd } from './attempt-end.ts';
+import { decideTransition } from './decide-transition.ts';
+import { commitTransition, readSeen } from './settle-attempt.ts';
 
-/** `settled`: with the task as it was while the attempt ran, and its status since. `held`: the lease stands. `gone`: it is not this attempt's any more. */
-export type ExpiredAnswer =
-  | { kind: 'settled'; running: TaskState; end: LostAttempt; status: TaskStatus }
-  | { kind: 'held' }
-  | { kind: 'gone' };
+/** An attempt that was taken back: its task as it was while the attempt ran, how it ended, and the status since. */
+export interface Expired {
+  running: TaskState;
+  end: AttemptEnd;
+  status: TaskStatus;
+}
 
 interface Expiry {
   /** Decides what follows. */
-  decide: (running: TaskState) => LostAttempt;
+  decide: (running: TaskState) => AttemptEnd;
   /** Whether the process is known to have ended, so that its lease does not count any more. */
   isGone: boolean;
 }
@@ -26,57 +25,44 @@ interface Expiry {
 /** A lost attempt changes by a cancel, and by what its process reports while it still can. */
 const TRIES = 5;
 
-/** Settles an attempt from which nothing is heard any more, as `settleAttempt` does for the worker that has it. */
-export async function settleExpired(ledger: Ledger, attempt: AttemptRef, { decide, isGone }: Expiry): Promise<ExpiredAnswer> {
+/**
+ * Settles an attempt from which nothing is heard any more, as `settleAttempt` does for the worker that has it. `held`: its lease stands. `gone`:
+ * the task is not this attempt's any more.
+ */
+export async function settleExpired(ledger: Ledger, attempt: AttemptRef, { decide, isGone }: Expiry): Promise<Expired | 'held' | 'gone'> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const expired = await readExpired(ledger, attempt);
-    if (expired === null) {
-      await forgetLease(ledger, attempt);
-      return { kind: 'gone' };
-    }
-    const { running, seen, reported } = expired;
-    const { usage, rows } = reported === '' ? NOTHING_REPORTED : (JSON.parse(reported) as RunningUsage);
-    const end: LostAttempt = { ...decide(running), usage };
-    const decision = decideSettlement(attempt, end, seen);
-    const reply = await commitDecision(ledger, {
-      ...decision,
-      // The day has the others already.
-      usage: reported === '' ? '' : JSON.stringify(rows),
-      expired: JSON.stringify({ isGone, reported }),
-    });
-    if (reply.kind === 'settled') return { ...reply, running, end };
-    if (reply.kind === 'held') return reply;
+    const [seen, reported] = await Promise.all([readSeen(ledger, attempt), readReported(ledger, attempt)]);
+    if (seen === null) return await forgetLease(ledger, attempt);
+    const running = parseState(seen.stored, seen.first);
+    const end: AttemptEnd = { ...decide(running), usage: reported.usage };
+    const transition = decideTransition(attempt, end, seen);
+    if (transition === null) return await forgetLease(ledger, attempt);
+    const { text, rows } = reported;
+    const answer = await commitTransition(ledger, { ...transition, usage: rows, lost: { isGone, reported: text } });
+    if (answer === 'held') return answer;
+    if (answer !== 'lost' && typeof answer === 'string') return { running, end, status: answer };
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was taken back`);
 }
 
-const NOTHING_REPORTED = { usage: null, rows: [] };
-
-interface ExpiredAttempt {
-  running: TaskState;
-  seen: SeenTask;
-  /** What it has used by its last report, JSON; empty without one. */
-  reported: string;
+interface Reported {
+  /** As it is stored; empty for nothing. */
+  text: string;
+  usage: TaskUsage | null;
+  /** What the day does not have yet. */
+  rows: UsageRow[] | undefined;
 }
 
-/** Null when the task does not run, or runs in another attempt. */
-async function readExpired({ redis, keys }: Ledger, { tenant, id, token }: AttemptRef): Promise<ExpiredAttempt | null> {
-  const own = keys.tenant(tenant);
-  const [stored, body, reported, now] = await Promise.all([
-    redis.hget(own.states, id),
-    redis.hget(own.bodies, id),
-    redis.hget(own.runningUsage, `${id}:${token}`),
-    redisNow(redis),
-  ]);
-  if (stored === null || body === null) return null;
-  const seen = { stored, first: parseBody(body).first, now };
-  const running = parseState(stored, seen.first);
-  return hasAttempt(running.status) && running.token === token ? { running, seen, reported: reported ?? '' } : null;
+/** What the attempt has used by its last report. */
+async function readReported({ redis, keys }: Ledger, { tenant, id, token }: AttemptRef): Promise<Reported> {
+  const text = await redis.hget(keys.tenant(tenant).runningUsage, `${id}:${token}`);
+  return text === null ? { text: '', usage: null, rows: undefined } : { text, ...(JSON.parse(text) as RunningUsage) };
 }
 
 /** A token is never the task's again, so its lease may go whatever happens meanwhile. */
-async function forgetLease(ledger: Ledger, attempt: AttemptRef): Promise<void> {
+async function forgetLease(ledger: Ledger, attempt: AttemptRef): Promise<'gone'> {
   const { leases, signals } = shardKeys(ledger, attempt.tenant);
   const member = leaseMember(attempt);
   await Promise.all([ledger.redis.zrem(leases, member), ledger.redis.hdel(signals, member)]);
+  return 'gone';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyVerdict } from '#shared/ledger/settle/apply-verdict.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
+import { nextState } from '#shared/ledger/settle/next-state.ts';
 import { runScript } from '#shared/redis/script.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -79,12 +79,12 @@ const state = (status: TaskStatus): TaskState => ({
 
 describe('a verdict', () => {
   it.each(VERDICTS)('takes a running task along the table: %o', (verdict, status) => {
-    expect(applyVerdict(state('running'), verdict, 2).state.status).toBe(status);
+    expect(nextState(state('running'), verdict, 2).status).toBe(status);
   });
 
   it.each(VERDICTS)('takes a task that its daemon has not accepted along the table, by %o', (verdict) => {
     const scheduled = { ...state('scheduled'), log: 'pending@1;queued@1;scheduled@1' };
-    const path = parseTimeline(applyVerdict(scheduled, verdict, 2).state.log).map(({ status }) => status);
+    const path = parseTimeline(nextState(scheduled, verdict, 2).log).map(({ status }) => status);
     for (const [at, to] of path.slice(1).entries()) expect(isTransition(path[at] ?? 'new', to)).toBe(true);
     expect(path.includes('running')).toBe(
       !['cancelled', 'interrupted'].includes(verdict.kind) && !(verdict.kind === 'failed' && verdict.delayMs !== null),
@@ -94,7 +94,7 @@ describe('a verdict', () => {
   it.each(TASK_STATUSES.filter((status) => !hasAttempt(status)))('is refused over a task that is %s', (status) => {
     // Others are allowed from some of these: what a cancel and a drain do to a task that does not run.
     const own = VERDICTS.filter(([{ kind }]) => kind !== 'cancelled' && kind !== 'interrupted');
-    for (const [verdict] of own) expect(() => applyVerdict(state(status), verdict, 2)).toThrow(`from ${status} to`);
+    for (const [verdict] of own) expect(() => nextState(state(status), verdict, 2)).toThrow(`from ${status} to`);
   });
 });
 

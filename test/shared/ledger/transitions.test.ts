@@ -11,7 +11,7 @@ import {
   isTransition,
   TASK_STATUSES,
   type TaskStatus,
-  type Transition,
+  type TransitionRow,
   TRANSITIONS,
 } from '#shared/tasks/transitions.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
@@ -104,7 +104,7 @@ function effectsBetween(before: Snapshot, after: Snapshot): Effect[] {
 const seen = { steps: new Set<string>(), effects: new Set<string>() };
 
 /** The rows of the table that a task went along, by its timeline. */
-function stepsBetween(before: Snapshot, after: Snapshot): Transition[] {
+function stepsBetween(before: Snapshot, after: Snapshot): TransitionRow[] {
   const path = ['new' as const, ...after.timeline];
   return path.slice(before.timeline.length + 1).map((to, position) => {
     const from = path[before.timeline.length + position] ?? 'new';
@@ -115,10 +115,10 @@ function stepsBetween(before: Snapshot, after: Snapshot): Transition[] {
   });
 }
 
-const mayDo = ({ always, sometimes }: Transition): Effect[] => [...always, ...sometimes];
+const mayDo = ({ always, sometimes }: TransitionRow): Effect[] => [...always, ...sometimes];
 
 /** What has to show of some steps together: an effect that no other of the steps may undo. */
-function requiredOf(steps: readonly Transition[]): Effect[] {
+function requiredOf(steps: readonly TransitionRow[]): Effect[] {
   return steps.flatMap((step) =>
     step.always.filter((effect) => {
       const opposite = OPPOSITES.get(effect);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
-import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 
@@ -19,7 +20,7 @@ describe.each([
   ['as the worker saw the task', true],
   ['by its token only', false],
 ])('settling an attempt %s', (_how, isSeen) => {
-  const settle = async (held: Held, verdict: AttemptEnd): Promise<SettleAnswer> => {
+  const settle = async (held: Held, verdict: AttemptEnd): Promise<TaskStatus | 'lost'> => {
     const stored = await test.redis.hget(test.keys.tenant(TENANT).states, held.id);
     return await settleAttempt(
       test.ledger,
@@ -48,10 +49,7 @@ describe.each([
   it('completes it, with output, result and usage as they are', async () => {
     const held = await running();
     const result = { list: [], nothing: null, nested: { empty: {} }, number: 1e21 };
-    expect(await settle(held, { kind: 'completed', output: 'all\nof it 💥', result, usage: USAGE })).toEqual({
-      kind: 'settled',
-      status: 'completed',
-    });
+    expect(await settle(held, { kind: 'completed', output: 'all\nof it 💥', result, usage: USAGE })).toBe('completed');
     const task = await test.read(held.id);
     expect(task).toMatchObject({ output: 'all\nof it 💥', result, state: { status: 'completed', usage: USAGE, outcome: { kind: 'ran' } } });
     expect(task.state.completedAt).toBeGreaterThanOrEqual(task.state.startedAt as number);
@@ -64,13 +62,13 @@ describe.each([
     const endless: Record<string, unknown> = {};
     endless['self'] = endless;
     const [refused, settled] = await Promise.allSettled([settle(other, { ...DONE, result: endless } as AttemptEnd), settle(held, DONE)]);
-    expect([refused.status, settled]).toEqual(['rejected', { status: 'fulfilled', value: { kind: 'settled', status: 'completed' } }]);
-    expect(await settle(other, DONE)).toEqual({ kind: 'settled', status: 'completed' });
+    expect([refused.status, settled]).toEqual(['rejected', { status: 'fulfilled', value: 'completed' }]);
+    expect(await settle(other, DONE)).toBe('completed');
   });
 
   it('cancels it, with the reason', async () => {
     const held = await running();
-    expect(await settle(held, { kind: 'cancelled', reason: 'not; needed\n' })).toEqual({ kind: 'settled', status: 'cancelled' });
+    expect(await settle(held, { kind: 'cancelled', reason: 'not; needed\n' })).toBe('cancelled');
     expect(await test.state(held.id)).toMatchObject({ status: 'cancelled', outcome: { kind: 'cancelled', reason: 'not; needed\n' } });
     expect(await attempts(held.id)).toEqual([[1, 'cancelled']]);
     expect((await test.state(held.id)).log).toMatch(/;cancelled@\d+ not, needed,$/);
@@ -79,10 +77,7 @@ describe.each([
   it.each(['failed', 'timeout'] as const)('puts one that is %s in line for its retry', async (kind) => {
     const held = await running();
     const from = Date.now();
-    expect(await settle(held, { kind, error: FAILURE, delayMs: 60_000, usage: USAGE, nextTimeoutMs: 1500 })).toEqual({
-      kind: 'settled',
-      status: kind,
-    });
+    expect(await settle(held, { kind, error: FAILURE, delayMs: 60_000, usage: USAGE, nextTimeoutMs: 1500 })).toBe(kind);
     const state = await test.state(held.id);
     expect(state).toMatchObject({ status: kind, gate: 'retry', error: FAILURE, timeoutMs: 1500, spent: 1, usage: USAGE });
     expect(state.notBefore).toBeGreaterThanOrEqual(from + 60_000);
@@ -108,10 +103,7 @@ describe.each([
     ['timeout', 'timeout'],
   ] as const)('fails one for good that is %s and has no retry', async (kind, status) => {
     const held = await running();
-    expect(await settle(held, { kind, error: FAILURE, delayMs: null, usage: null })).toEqual({
-      kind: 'settled',
-      status: 'permanently_failed',
-    });
+    expect(await settle(held, { kind, error: FAILURE, delayMs: null, usage: null })).toBe('permanently_failed');
     expect(await test.state(held.id)).toMatchObject({ status: 'permanently_failed', error: FAILURE, outcome: { kind: 'ran' } });
     expect(await attempts(held.id)).toEqual([[1, status]]);
     expect((await test.events(held.id)).slice(-2)).toEqual([`task.${kind}`, 'task.permanently_failed']);
@@ -119,10 +111,7 @@ describe.each([
 
   it('puts an interrupted one back without counting the attempt', async () => {
     const held = await running({ maxAttempts: 1 });
-    expect(await settle(held, { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 })).toEqual({
-      kind: 'settled',
-      status: 'queued',
-    });
+    expect(await settle(held, { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 })).toBe('queued');
     expect(await test.state(held.id)).toMatchObject({ status: 'queued', spent: 0, granted: true });
     const again = await test.claimed(held.id);
     expect(again).toMatchObject({ token: 2, state: { spent: 1, attempt: 1 } });
@@ -145,7 +134,7 @@ describe.each([
     const held = await running();
     await settle(held, DONE);
     const before = await test.read(held.id);
-    expect(await settle(held, retry(0))).toEqual({ kind: 'lost' });
+    expect(await settle(held, retry(0))).toBe('lost');
     expect(await test.read(held.id)).toEqual(before);
   });
 
@@ -154,18 +143,18 @@ describe.each([
     await test.settle(old, { kind: 'interrupted', reason: 'drain', delayMs: 0 });
     const held = await test.claimed(old.id, 'w2');
     const before = await test.read(held.id);
-    expect(await settle(old, DONE)).toEqual({ kind: 'lost' });
+    expect(await settle(old, DONE)).toBe('lost');
     expect(await test.read(held.id)).toEqual(before);
-    expect(await settle(held, DONE)).toEqual({ kind: 'settled', status: 'completed' });
+    expect(await settle(held, DONE)).toBe('completed');
   });
 
   it('changes nothing of a task that nobody runs, that ended, or that is not there', async () => {
     const id = await test.accepted();
     const state = await test.state(id);
-    expect(await settle({ tenant: TENANT, id, lane: null, token: 0, state }, DONE)).toEqual({ kind: 'lost' });
-    expect(await settle({ tenant: TENANT, id, lane: null, token: 1, state }, DONE)).toEqual({ kind: 'lost' });
-    expect(await settle({ tenant: TENANT, id: 'nobody', lane: null, token: 1, state }, DONE)).toEqual({ kind: 'lost' });
-    expect(await settle({ tenant: 'other', id, lane: null, token: 1, state }, DONE)).toEqual({ kind: 'lost' });
+    expect(await settle({ tenant: TENANT, id, lane: null, token: 0, state }, DONE)).toBe('lost');
+    expect(await settle({ tenant: TENANT, id, lane: null, token: 1, state }, DONE)).toBe('lost');
+    expect(await settle({ tenant: TENANT, id: 'nobody', lane: null, token: 1, state }, DONE)).toBe('lost');
+    expect(await settle({ tenant: 'other', id, lane: null, token: 1, state }, DONE)).toBe('lost');
     expect(await test.statuses(id)).toEqual(['queued']);
   });
 });
@@ -181,10 +170,7 @@ describe('settling while somebody cancels', () => {
     const stored = (await test.redis.hget(test.keys.tenant(TENANT).states, held.id)) ?? '';
     await cancelTask(test.ledger, held, 'changed my mind');
     // As the worker saw it before the cancel.
-    expect(await settleAttempt(test.ledger, held, verdict, { stored, first: held.state, now: Date.now() })).toEqual({
-      kind: 'settled',
-      status,
-    });
+    expect(await settleAttempt(test.ledger, held, verdict, { stored, first: held.state, now: Date.now() })).toBe(status);
     const { outcome } = await test.state(held.id);
     expect(outcome?.reason).toBe(status === 'cancelled' ? 'changed my mind' : undefined);
   });
@@ -198,14 +184,14 @@ describe('a race of many to settle', () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, n) => settleAttempt(n % 2 ? test.ledger : test.rival, held, verdicts[n % 4] as AttemptEnd)),
     );
-    expect(answers.filter(({ kind }) => kind === 'settled')).toHaveLength(1);
+    expect(answers.filter((answer) => answer !== 'lost')).toHaveLength(1);
     expect(await attempts(held.id)).toHaveLength(1);
   });
 
   it('settles each of many attempts once, in one step', async () => {
     const all = await Promise.all(Array.from({ length: 100 }, () => running()));
     const answers = await Promise.all(all.map((held) => test.settle(held, DONE)));
-    expect(answers.every(({ kind }) => kind === 'settled')).toBe(true);
+    expect(answers.every((answer) => answer === 'completed')).toBe(true);
     expect(await test.redis.zcard(test.keys.shard(0).leases)).toBe(0);
   });
 });

@@ -12,7 +12,7 @@ import type { IssuedTicket } from '#shared/ledger/grants/tickets.ts';
 import type { NewTask } from '#shared/ledger/accept/new-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
-import { settleAttempt, type SettleAnswer } from '#shared/ledger/settle/settle-attempt.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskPlace } from '#shared/ledger/context.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
@@ -20,6 +20,7 @@ import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import type { Task, TaskBody } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
+import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 
 export const TENANT = 'acme';
@@ -182,7 +183,7 @@ export class TestLedger {
     return { ...place, token: answer.state.token, state: answer.state };
   }
 
-  async settle(held: Held, verdict: AttemptEnd): Promise<SettleAnswer> {
+  async settle(held: Held, verdict: AttemptEnd): Promise<TaskStatus | 'lost'> {
     return await settleAttempt(this.ledger, held, verdict);
   }
 

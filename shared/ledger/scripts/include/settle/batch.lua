@@ -1,4 +1,4 @@
--- A batch gathers what the settlements of one call write to the keys that all of them share: each key is written once.
+-- A batch gathers what the transitions of one call write to the keys that all of them share: each key is written once.
 
 -- The end of an attempt comes before the end of its task.
 local EVENT_ORDER = {
@@ -14,24 +14,22 @@ local function open_batch(keys)
   }
 end
 
--- Gathers an event of the task. `fact`: JSON, or empty.
+-- Gathers an event of the task. `fact`: JSON, or nil.
 local function add_event(batch, id, event, fact)
   local gathered = batch.events[event] or { ids = {}, facts = {} }
   batch.events[event] = gathered
   gathered.ids[#gathered.ids + 1] = id
-  gathered.facts[#gathered.ids] = fact == '' and 'null' or fact
-  gathered.has_facts = gathered.has_facts or fact ~= ''
+  gathered.facts[#gathered.ids] = fact or 'null'
+  gathered.has_facts = gathered.has_facts or fact ~= nil
 end
 
 -- Gathers the attempt's end, the task's next state, and what the agent used.
-local function add_settled(context, batch, settlement)
-  local id = settlement.id
-  batch.leases[#batch.leases + 1] = shard_member(context, id) .. '/' .. settlement.token
-  append(batch.states, id, settlement.next)
-  if settlement.usage ~= '' then batch.used[#batch.used + 1] = settlement end
-  if settlement.agent == '' then return end
-  local agent, code = string.match(settlement.agent, '^(%S+) ?(.*)$')
-  batch.ends[#batch.ends + 1] = { id = id, agent = agent, code = code }
+local function add_settled(context, batch, transition)
+  local id, ended = transition.id, transition.ended
+  batch.leases[#batch.leases + 1] = shard_member(context, id) .. '/' .. transition.token
+  append(batch.states, id, transition.next)
+  if transition.usage then batch.used[#batch.used + 1] = transition end
+  if ended and ended.agent then batch.ends[#batch.ends + 1] = { id = id, agent = ended.agent.agent, code = ended.agent.code or '' } end
 end
 
 -- Writes the states and outputs of the tasks, and what their agents used; removes the leases.
@@ -46,9 +44,9 @@ local function write_batch(context, batch)
   call_many('HSET', context.states, batch.states)
   call_many('HSET', keys.outputs, batch.outputs)
   call_many('HSET', keys.results, batch.results)
-  for _, settlement in ipairs(batch.used) do
-    count_usage(keys.usage_day, cjson.decode(settlement.usage), context.usage)
-    redis.call('HDEL', keys.running_usage, settlement.id .. ':' .. settlement.token)
+  for _, transition in ipairs(batch.used) do
+    count_usage(keys.usage_day, transition.usage, context.usage)
+    redis.call('HDEL', keys.running_usage, transition.id .. ':' .. transition.token)
   end
   count_failures(context, keys.failing, batch.ends)
 end

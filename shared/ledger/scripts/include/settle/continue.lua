@@ -1,36 +1,34 @@
--- How a task goes on after its attempt, as its settlement's `continuation` says.
+-- How a task goes on after its attempt, as the `continuation` of its transition says.
 
 local continue_task
 do
   -- The task has ended: out of the live lookups, into the index.
-  local function close(context, batch, settlement)
-    local id = settlement.id
-    batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
-    append(batch.index, '0', 'status=' .. settlement.status .. '/' .. id)
-    append(batch.index, '0', settlement.end_lookup .. '/' .. id)
-    if settlement.has_deadline then batch.deadlines[#batch.deadlines + 1] = shard_member(context, id) end
-    for kind_and_time in string.gmatch(settlement.subscribers, '[^,]+') do
-      append(batch.ended, '0', kind_and_time .. '/' .. shard_member(context, id))
-    end
-    if settlement.status ~= 'completed' then return end
-    append(batch.outputs, id, settlement.output)
-    if settlement.result ~= '' then append(batch.results, id, settlement.result) end
+  local function close(context, batch, transition)
+    local id, ended = transition.id, transition.ended
+    batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
+    append(batch.index, '0', 'status=' .. transition.status .. '/' .. id)
+    append(batch.index, '0', ended.lookup .. '/' .. id)
+    if ended.hasDeadline then batch.deadlines[#batch.deadlines + 1] = shard_member(context, id) end
+    for _, subscriber in ipairs(ended.subscribers) do append(batch.ended, '0', subscriber .. '/' .. shard_member(context, id)) end
+    if transition.status ~= 'completed' then return end
+    append(batch.outputs, id, transition.output)
+    if transition.result ~= '' then append(batch.results, id, transition.result) end
   end
 
   -- The task waits for its retry without a grant.
-  local function park(context, batch, settlement)
-    local id = settlement.id
-    schedule_due(context, batch.keys.due, id, settlement.at)
-    batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
-    redis.call('ZADD', context.live, '0', settlement.status .. '/' .. id)
+  local function park(context, batch, transition)
+    local id = transition.id
+    schedule_due(context, batch.keys.due, id, transition.dueAt)
+    batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
+    redis.call('ZADD', context.live, '0', transition.status .. '/' .. id)
   end
 
   -- The task waits behind the critical task that takes its place: in the lines of its shared lanes, or under the caps with all of its lanes.
-  local function make_room(context, batch, settlement)
-    local id, task = settlement.id, cjson.decode(settlement.next)
-    batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
+  local function make_room(context, batch, transition)
+    local id, task = transition.id, cjson.decode(transition.next)
+    batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-    if settlement.continuation == 'lanes' then
+    if transition.continuation == 'lanes' then
       append(batch.yielding, id, task)
     else
       redis.call('ZADD', context.live, '0', backlog_member(task, id))
@@ -39,24 +37,24 @@ do
   end
 
   -- The task waits for what holds it, without a grant. It keeps its own lane only: what it shares may serve others meanwhile.
-  local function hold(context, batch, settlement)
-    local id, task = settlement.id, cjson.decode(settlement.next)
-    if settlement.at ~= '' then schedule_due(context, batch.keys.due, id, settlement.at) end
-    batch.ungranted[#batch.ungranted + 1] = granted_member(settlement, id)
+  local function hold(context, batch, transition)
+    local id, task = transition.id, cjson.decode(transition.next)
+    if transition.dueAt then schedule_due(context, batch.keys.due, id, transition.dueAt) end
+    batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
     leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
   end
 
   -- The task keeps its grant, and its next ticket goes out at once.
-  local function requeue(context, _, settlement)
-    return_ticket(context, settlement.id, settlement.level)
-    add_to_outbox(context, settlement.id .. '.' .. settlement.at)
+  local function requeue(context, _, transition)
+    return_ticket(context, transition.id, transition.level)
+    add_to_outbox(context, transition.id .. '.' .. transition.ticket)
   end
 
   -- The task keeps its grant, and gets another ticket: that of its lost worker may never come back.
-  local function grant_again(context, _, settlement) give_ticket(context, settlement.id, cjson.decode(settlement.next)) end
+  local function grant_again(context, _, transition) give_ticket(context, transition.id, cjson.decode(transition.next)) end
 
   local STEPS = { ['end'] = close, now = requeue, again = grant_again, later = park, yield = park, hold = hold, backlog = make_room, lanes = make_room }
 
-  function continue_task(context, batch, settlement) STEPS[settlement.continuation](context, batch, settlement) end
+  function continue_task(context, batch, transition) STEPS[transition.continuation](context, batch, transition) end
 end

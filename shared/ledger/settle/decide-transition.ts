@@ -1,0 +1,156 @@
+import { scriptJson } from '../../redis/index.ts';
+import {
+  type FirstState,
+  hasAttempt,
+  isTerminal,
+  parseTimeline,
+  type TaskState,
+  type TaskStatus,
+  TRANSITIONS,
+  type UsageRow,
+  usageRows,
+} from '../../tasks/index.ts';
+import type { AttemptRef } from '../claim/leases.ts';
+import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
+import { levelName } from '../grants/tickets.ts';
+import { endLookup } from '../read/lookups.ts';
+import { agentEnd } from './agent-failures.ts';
+import { type AttemptEnd, type Completion, recordOfAttempt } from './attempt-end.ts';
+import { nextState } from './next-state.ts';
+import type { TaskEnd, Transition } from './transition.ts';
+
+/** What is known of a task whose attempt has ended: its state as the claim stored it, what it began with, and Redis's time now, ms since the epoch. */
+export interface SeenTask {
+  stored: string;
+  first: FirstState;
+  now: number;
+}
+
+/** Decides what the ledger does with a task whose attempt has ended so; null when the attempt is not the task's any more. */
+export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTask): Transition | null {
+  if (staysShort(ref, end, seen)) return completeShort(ref, end, seen);
+  const running = parseState(seen.stored, seen.first);
+  if (!hasAttempt(running.status) || running.token !== ref.token) return null;
+  const now = Math.max(seen.now, running.startedAt ?? 0);
+  const next = nextState(running, end, now);
+  const continuation = continuationOf(running, next);
+  return {
+    ...placeOf(ref, running),
+    endedAt: seen.now,
+    status: next.status,
+    continuation,
+    ...sequelOf(next, continuation),
+    events: eventsBetween(running, next),
+    fact: factOf(next, continuation),
+    usage: usageOf(running, end),
+    seen: seen.stored,
+    next: scriptJson(next),
+    attempt: isKept(next, continuation) ? JSON.stringify(recordOfAttempt(next, end, now)) : '',
+    ...answerOf(end),
+  };
+}
+
+/** Of the first attempt: the only one whose state may be short. */
+const FIRST_TOKEN = 1;
+
+/** Whether the state of a task is short when its attempt has ended so. */
+function staysShort({ token }: AttemptRef, end: AttemptEnd, { stored }: SeenTask): end is Completion {
+  if (end.kind !== 'completed' || token !== FIRST_TOKEN || !isShortRun(stored)) return false;
+  // A short state has its ending beside its usage.
+  return !end.notes && (end.finishReason === undefined || Boolean(end.usage));
+}
+
+/** The ordinary end of an ordinary task, which needs no state read or written as JSON. */
+function completeShort(ref: AttemptRef, end: Completion, { stored, first, now }: SeenTask): Transition {
+  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
+  return {
+    ...placeOf(ref, first),
+    endedAt: completedAt,
+    status: 'completed',
+    continuation: 'end',
+    events: [TRANSITIONS.running.completed?.event ?? ''],
+    usage: usageOf(first, end),
+    ended: endOf(first, 'completed', completedAt),
+    seen: stored,
+    next: completedShort(stored, completedAt, end),
+    attempt: '',
+    ...answerOf(end),
+  };
+}
+
+/** The task's place by its state: its lane may be new. */
+function placeOf(
+  { tenant, id, token }: AttemptRef,
+  { class: capClass, lane, laneLimit = 1, sharedLanes }: FirstState,
+): Pick<Transition, 'tenant' | 'id' | 'token' | 'class' | 'lane' | 'laneLimit' | 'sharedLanes'> {
+  return { tenant, id, token, class: capClass, lane: lane ?? null, laneLimit: lane === undefined ? undefined : laneLimit, sharedLanes };
+}
+
+function endOf(state: FirstState, status: TaskStatus, completedAt: number): TaskEnd {
+  const { tell = [], deadline } = state;
+  return {
+    lookup: endLookup(status, state),
+    subscribers: tell.map((kind) => `${kind}/${completedAt}`),
+    hasDeadline: deadline !== undefined,
+    agent: agentEnd(state, status),
+  };
+}
+
+/** What follows: its end, its next ticket, or its wait. */
+function sequelOf(next: TaskState, continuation: Transition['continuation']): Pick<Transition, 'ended' | 'ticket' | 'level' | 'dueAt'> {
+  if (continuation === 'end') return { ended: endOf(next, next.status, next.completedAt ?? 0) };
+  if (continuation === 'now') return { ticket: next.ticket, level: levelName(next.queue, next.priority) };
+  return { dueAt: next.notBefore };
+}
+
+/** Of a task that is held again and again, the history keeps so many interruptions. */
+const MAX_HELD_ATTEMPTS = 100;
+
+/** Whether the history keeps the attempt besides the state. */
+function isKept({ holds = 0 }: TaskState, continuation: Transition['continuation']): boolean {
+  return continuation !== 'end' && (continuation !== 'hold' || holds <= MAX_HELD_ATTEMPTS);
+}
+
+function continuationOf(running: TaskState, next: TaskState): Transition['continuation'] {
+  const { gate } = next;
+  if (isTerminal(next.status)) return 'end';
+  if (next.hold) return 'hold';
+  if (gate === undefined) return next.ticket === running.ticket ? 'now' : 'again';
+  if (gate === 'cap' || gate === 'lane') return MAKES_ROOM[gate];
+  return gate !== 'suspect' && yieldsLanes(next) ? 'yield' : 'later';
+}
+
+/** Whether others of its lanes may go before it while it waits. */
+function yieldsLanes({ yields, lane, sharedLanes }: TaskState): boolean {
+  return yields === true && (lane ?? sharedLanes) !== undefined;
+}
+
+/** Where a task waits that a critical one takes the place of. */
+const MAKES_ROOM = { cap: 'backlog', lane: 'lanes' } as const;
+
+/** The events of the steps from one state to the next, by the timeline. */
+function eventsBetween(running: TaskState, next: TaskState): string[] {
+  const path = [running, ...parseTimeline(next.log.slice(running.log.length + 1))].map(({ status }) => status);
+  const events = path.slice(1).map((status, at) => TRANSITIONS[path[at] ?? status][status]?.event ?? '');
+  return next.preemptions === running.preemptions ? events : [...events, 'task.preempted'];
+}
+
+function usageOf({ agent, source }: Pick<FirstState, 'agent' | 'source'>, { usage, calls }: AttemptEnd): UsageRow[] | undefined {
+  return usage ? usageRows({ agent, source, usage, calls, attempts: 1 }) : undefined;
+}
+
+const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'permanently_failed']);
+
+/** What the events say of an attempt besides its end. */
+function factOf({ attempt, error, status, preemptedBy, hold }: TaskState, continuation: Transition['continuation']): Transition['fact'] {
+  if (continuation === 'hold') return { attempt, hold };
+  if (continuation === 'backlog' || continuation === 'lanes') return { attempt, preemptedBy };
+  if (!FAILURES.has(status)) return { attempt };
+  return { attempt, code: error?.code, willRetry: continuation !== 'end' };
+}
+
+function answerOf(end: AttemptEnd): Pick<Transition, 'output' | 'result'> {
+  if (end.kind !== 'completed') return { output: '', result: '' };
+  const { output, result } = end;
+  return { output, result: result === null || result === undefined ? '' : JSON.stringify(result) };
+}

@@ -1,0 +1,137 @@
+import type { TaskHold } from '../../errors/index.ts';
+import { isTransition, type StoredError, sumUsage, type TaskState, type TaskStatus, timelineNote } from '../../tasks/index.ts';
+import { type AttemptEnd, type Completion, errorOf, type Failure, type Interruption } from './attempt-end.ts';
+
+/**
+ * What a running task becomes when its attempt has ended so. Pure; `now` is Redis's time in ms since the epoch.
+ * A stop that the worker had not received wins over a retry, not over a result.
+ */
+export function nextState(running: TaskState, given: AttemptEnd, now: number): TaskState {
+  const end = overruled(running, given);
+  // Any other end is one of an attempt that ran, for no time.
+  if (running.status === 'scheduled' && !returnsToQueue(end))
+    return nextState({ ...enter(running, 'running', now), startedAt: now }, given, now);
+  const { cancel, error: _error, gate: _gate, hold: _hold, notBefore: _notBefore, preempt, ...kept } = running;
+  const state = withLoss(withAttempt(kept, given, errorOf(end)), given);
+  switch (end.kind) {
+    case 'completed':
+      return complete({ ...state, ...(cancel && { stopped: true }) }, end, now);
+    case 'cancelled':
+      return stop(state, end, { now, by: cancel?.by });
+    case 'interrupted':
+      return interrupt(state, end, { now, mark: preempt });
+    case 'failed':
+    case 'timeout':
+      return fail(state, end, now);
+  }
+}
+
+function overruled(running: TaskState, end: AttemptEnd): AttemptEnd {
+  if (!running.cancel || end.kind === 'completed') return end;
+  const error = errorOf(end);
+  return { kind: 'cancelled', reason: running.cancel.reason, ...(error && { error }) };
+}
+
+/** Whether what a daemon has not accepted may end so: it never ran. */
+function returnsToQueue(end: AttemptEnd): boolean {
+  if (end.kind === 'interrupted' || end.kind === 'cancelled') return true;
+  return end.kind === 'failed' && end.delayMs !== null;
+}
+
+/** The state of a task that was lost with its process. How it is isolated is decided when it starts the next time. */
+function withLoss({ isolation, ...state }: TaskState, end: AttemptEnd): TaskState {
+  if (!('losses' in end) || end.losses === undefined) return { ...state, ...(isolation === undefined ? {} : { isolation }) };
+  return { ...state, ...(end.losses > 0 ? { losses: end.losses } : {}) };
+}
+
+/** The state with what its attempt used added, and what is recorded of it. */
+function withAttempt(state: TaskState, end: AttemptEnd, error: StoredError | undefined): TaskState {
+  const { attemptUsage: _usage, attemptModel: _model, attemptNotes: _notes, ...kept } = state;
+  const { usage, model, notes } = end;
+  return {
+    ...kept,
+    ...(usage ? { usage: sumUsage(kept.usage, usage), ...(kept.token > 1 ? { attemptUsage: usage } : {}) } : {}),
+    ...(model === undefined ? {} : { attemptModel: model }),
+    ...(notes === undefined ? {} : { attemptNotes: [...notes] }),
+    ...(error && { error }),
+  };
+}
+
+function complete(state: TaskState, { finishReason }: Completion, now: number): TaskState {
+  return finish(enter({ ...state, ...(finishReason && { finishReason }) }, 'completed', now), now, { kind: 'ran' });
+}
+
+/** `by`: the task that replaces it, if any. */
+function stop(state: TaskState, { reason }: { reason: string }, { now, by }: { now: number; by: string | undefined }): TaskState {
+  const outcome = by === undefined ? { kind: 'cancelled' as const } : { kind: 'superseded' as const, taskId: by };
+  return finish(enter(state, 'cancelled', now, reason), now, { ...outcome, reason });
+}
+
+function finish({ granted: _granted, ...state }: TaskState, now: number, outcome: NonNullable<TaskState['outcome']>): TaskState {
+  return { ...state, completedAt: now, outcome };
+}
+
+function fail(running: TaskState, end: Failure, now: number): TaskState {
+  const state = end.loss ? afterLoss(running, end.loss, now) : running;
+  // What never ran goes back instead.
+  const failed = enter(state, state.status === 'scheduled' ? 'queued' : end.kind, now, end.error.code);
+  if (end.delayMs !== null) {
+    const waiting = { ...failed, timeoutMs: end.nextTimeoutMs ?? failed.timeoutMs };
+    return wait(waiting, end.losses === undefined ? 'retry' : 'suspect', { now, delayMs: end.delayMs });
+  }
+  const { reason, isExpired } = end;
+  const outcome = { kind: isExpired ? ('expired' as const) : ('ran' as const), ...(reason === undefined ? {} : { reason }) };
+  return finish(enter(failed, 'permanently_failed', now, reason), now, outcome);
+}
+
+/** The state of a task that was lost with its daemon. */
+function afterLoss(state: TaskState, { daemon, until, isFree }: NonNullable<Failure['loss']>, now: number): TaskState {
+  const stillExcluded = Object.entries(state.excluded ?? {}).filter(([, end]) => end > now);
+  return {
+    ...state,
+    excluded: Object.fromEntries([...stillExcluded, [daemon, until]]),
+    ...(isFree ? { spent: state.spent - 1, daemonLosses: (state.daemonLosses ?? 0) + 1 } : {}),
+  };
+}
+
+interface Interrupted {
+  now: number;
+  /** The mark that an attempt of the task has to make room for a critical task. */
+  mark: TaskState['preempt'];
+}
+
+/** The task goes on later, and the attempt does not count. */
+function interrupt(running: TaskState, end: Interruption, { now, mark }: Interrupted): TaskState {
+  const state = { ...running, spent: running.spent - 1 };
+  if (end.hold) return hold(enter(state, 'queued', now, end.reason), end, now);
+  // Whatever interrupted it at once, its place was promised.
+  if (mark?.token === state.token && end.delayMs <= 0) return makeRoom(enter(state, 'queued', now, `preempted by task ${mark.by}`), mark);
+  return wait(enter(state, 'queued', now, end.reason), end.losses === undefined ? 'provider' : 'suspect', { now, delayMs: end.delayMs });
+}
+
+/** The task returns to where it waited, without its place. */
+function makeRoom({ granted: _granted, ...state }: TaskState, { by, isForLanes }: NonNullable<TaskState['preempt']>): TaskState {
+  return { ...state, gate: isForLanes ? 'lane' : 'cap', preemptedBy: by, preemptions: (state.preemptions ?? 0) + 1 };
+}
+
+/** The task releases its slot and waits at its gate, in the order of age. */
+function hold({ granted: _granted, ...state }: TaskState, end: Extract<Interruption, { hold: TaskHold }>, now: number): TaskState {
+  const { gate, what } = end.hold;
+  const due = end.delayMs === null ? {} : { notBefore: now + Math.max(1, Math.ceil(end.delayMs)) };
+  return { ...state, gate, hold: { gate, what }, holds: (state.holds ?? 0) + 1, ...due };
+}
+
+/** A task that goes on at once, or waits at the gate for the delay without its grant. */
+function wait(state: TaskState, gate: 'retry' | 'provider' | 'suspect', { now, delayMs }: { now: number; delayMs: number }): TaskState {
+  // The ticket of a lost attempt may never come back from its worker.
+  if (delayMs <= 0) return gate === 'suspect' ? { ...state, ticket: state.ticket + 1 } : state;
+  const { granted: _granted, ...kept } = state;
+  return { ...kept, gate, notBefore: now + delayMs };
+}
+
+/** Moves a task along the table of transitions and appends to its timeline, as the scripts do. */
+function enter(state: TaskState, status: TaskStatus, now: number, note?: string): TaskState {
+  if (!isTransition(state.status, status)) throw new Error(`A task cannot go from ${state.status} to ${status}`);
+  const entry = `${status}@${now}${note === undefined ? '' : ` ${timelineNote(note)}`}`;
+  return { ...state, status, log: `${state.log};${entry}` };
+}
