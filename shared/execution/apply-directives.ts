@@ -18,7 +18,6 @@ import type { Clock } from '../time/index.ts';
 import { auditDirective } from './audit-directive.ts';
 import type { Execution } from './execution.ts';
 import { readOutsideTexts } from './outside-texts.ts';
-import type { AgentAnswer } from './run-attempt.ts';
 
 export interface ApplyDirectivesParts {
   schedules: ScheduleParts;
@@ -31,23 +30,10 @@ type Answered = Pick<Execution, 'body' | 'attempt' | 'files' | 'log'>;
 
 /**
  * Applies the `/schedule` lines of an answer as the agent's tenant, and replaces each by its result. A later attempt of the same task
- * makes no second schedule. A refused line is answered there with its reason and fails nothing. An attempt that is stopped meanwhile has not answered: the
- * next one applies them.
+ * makes no second schedule. A refused line is answered there with its reason and fails nothing. Throws once the attempt is stopped.
  */
-export async function applyDirectives(parts: ApplyDirectivesParts, execution: Answered, answer: AgentAnswer): Promise<AgentAnswer> {
-  if (answer.kind !== 'answered') return answer;
-  const output = answer.result.output ?? answer.written;
-  if (!hasDirective(output)) return answer;
-  try {
-    return { ...answer, result: { ...answer.result, output: await withResults(parts, execution, output) } };
-  } catch (error) {
-    const { stopped } = execution.attempt;
-    if (stopped) return { kind: 'stopped', stop: stopped };
-    throw error;
-  }
-}
-
-async function withResults(parts: ApplyDirectivesParts, execution: Answered, output: string): Promise<string> {
+export async function applyDirectives(parts: ApplyDirectivesParts, execution: Answered, output: string): Promise<string> {
+  if (!hasDirective(output)) return output;
   const max = parts.schedules.settings.scheduler.maxDirectivesPerRun;
   const { attempt } = execution;
   const orders = max === 0 ? null : await retryWhileAway(() => ordersOf(parts, execution), { signal: attempt.signal });

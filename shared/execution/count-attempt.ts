@@ -1,5 +1,5 @@
-import { type AttemptEnd, attemptStatus, errorOf, type Expired, type Ledger } from '../ledger/index.ts';
-import type { TaskStatus } from '../tasks/index.ts';
+import { type AttemptEnd, attemptStatus, errorOf, type Ledger } from '../ledger/index.ts';
+import type { TaskState, TaskStatus } from '../tasks/index.ts';
 import type { Execution } from './execution.ts';
 
 /** Counts the wait of a task whose first attempt starts. Time until a task was due is no wait. */
@@ -12,26 +12,15 @@ interface EndedAttempt {
   end: AttemptEnd;
   /** Of its task, since. */
   status: TaskStatus;
-  /** How long it held its slot. */
-  ranMs: number;
+  /** How long it held its slot; null when that is not known. */
+  ranMs: number | null;
 }
 
-/** Counts a settled attempt; the process that takes a lost one back counts that. */
-export function countEnd({ counts }: Ledger, { body, state }: Execution, { end, status, ranMs }: EndedAttempt): void {
-  const { usage = null } = end;
-  const code = errorOf(end)?.code ?? '';
-  counts.attemptEnded(body.tenant, state, { agent: body.agent, result: resultOf(end, status), code, ranMs, status, usage });
-  if (end.kind === 'interrupted' && end.isPreempted) counts.attemptPreempted(body.tenant, state);
-}
-
-/** Counts an attempt that was taken back from a lost process. */
-export function countLoss({ counts }: Ledger, tenant: string, { running, end, status }: Expired): void {
-  const result = resultOf(end, status);
-  const code = result === 'cancelled' ? '' : 'WORKER_LOST';
-  counts.attemptEnded(tenant, running, { agent: running.agent, result, code, ranMs: null, status, usage: null });
-}
-
-/** A stop that the worker had not received wins over a failure. */
-function resultOf(end: AttemptEnd, status: TaskStatus): ReturnType<typeof attemptStatus> {
-  return status === 'cancelled' ? status : attemptStatus(end);
+/** Counts an attempt that was settled, by its worker or by the process that took it back. `state`: of its task while it ran. */
+export function countEnd({ counts }: Ledger, tenant: string, state: TaskState, { end, status, ranMs }: EndedAttempt): void {
+  // A stop that the worker had not received wins over a failure.
+  const result = status === 'cancelled' ? status : attemptStatus(end);
+  const code = result === 'cancelled' ? '' : (errorOf(end)?.code ?? '');
+  counts.attemptEnded(tenant, state, { agent: state.agent, result, code, ranMs, status, usage: end.usage ?? null });
+  if (end.kind === 'interrupted' && end.isPreempted) counts.attemptPreempted(tenant, state);
 }

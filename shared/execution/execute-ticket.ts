@@ -1,32 +1,24 @@
-import type { AgentDefinition } from '../config/index.ts';
 import {
   type AdoptAnswer,
-  type AttemptEnd,
   beginAttempt,
   type ClaimIsolation,
   claimTask,
-  cutTree,
-  leaseMember,
   type Ledger,
   readAttemptOutput,
-  readCut,
   readReportedUsage,
   type TaskPlace,
   type TicketClaim,
 } from '../ledger/index.ts';
-import { describeChain, type TicketData, type TicketResult } from '../queue/index.ts';
+import type { TicketData, TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, redisNow, retryWhileAway } from '../redis/index.ts';
 import type { TaskState } from '../tasks/index.ts';
 import { wait } from '../time/index.ts';
-import { applyDirectives, type ApplyDirectivesParts } from './apply-directives.ts';
-import { classifyAnswer } from './classify-answer.ts';
 import { countStart } from './count-attempt.ts';
 import { type Execution, openExecution, type OpenExecutionParts } from './execution.ts';
 import { releaseLostClaim, type ReleaseLostClaimParts } from './release-lost-claim.ts';
-import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
-import { settleAndReport, type SettleParts } from './settle-attempt.ts';
+import { runToEnd, type RunToEndParts } from './run-to-end.ts';
 
-export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunAttemptParts, ApplyDirectivesParts, SettleParts {
+export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunToEndParts {
   /** Whether this process takes tasks under which a process was lost. */
   isolation: () => ClaimIsolation | undefined;
   /** The daemon that runs the attempt; absent for agents of this process. */
@@ -161,70 +153,4 @@ export async function acceptAttempt(ledger: Ledger, execution: Execution): Promi
 function noteStart(ledger: Ledger, { body, log }: Execution, state: TaskState): void {
   countStart(ledger, { body, state });
   log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
-}
-
-async function runToEnd(parts: ExecuteTicketParts, execution: Execution): Promise<TicketResult> {
-  const { body, state, attempt, log } = execution;
-  const { ledger, keeper, clock, redact } = parts;
-  try {
-    const answer = await applyDirectives(parts, execution, await runAttempt(parts, execution));
-    if (attempt.stopped?.kind === 'detached') return detach(parts, execution, attempt.stopped);
-    const routes = answer.kind === 'answered' ? undefined : await findRoutes(parts, execution);
-    const now = attempt.redisNow(clock.monotonic());
-    const used = execution.usage.end(answer.kind === 'answered' ? answer.result.usage : undefined);
-    const classified = classifyAnswer(answer, { body, state, settings: ledger.settings, now, redact, routes });
-    const end = { ...classified, ...used, ...execution.models.substituted };
-    if (execution.spend.isCounted || execution.tokens.isCounted) await countCost(execution, end);
-    const settling = settleAndReport(parts, execution, await cutRunaway(parts, execution, end));
-    if (end.kind !== 'completed') return await settling;
-    // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
-    // this process die in between, the lease runs out and the task gets another ticket.
-    settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
-    return { kind: 'done', note: 'completed', ended: leaseMember(attempt.ref) };
-  } catch (error) {
-    // A defect of this program. The keeper would go on renewing the lease; once it has run out, the task continues elsewhere.
-    keeper.abandon(attempt);
-    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
-    throw error;
-  }
-}
-
-/** The attempt goes on under its lease at another hub, or will. */
-function detach({ keeper }: ExecuteTicketParts, { attempt, log }: Execution, { isAdopted }: { isAdopted: boolean }): TicketResult {
-  keeper.release(attempt);
-  log.info({ event: 'task.detached' }, 'goes on at another hub');
-  return { kind: 'done', note: 'goes on at another hub', ...(isAdopted ? {} : { isLeft: true }) };
-}
-
-/** Model calls have counted theirs. Before the settlement, while the lease holds what was reserved. The attempt ends all the same when its cost cannot be counted. */
-async function countCost({ spend, tokens, usage, log }: Execution, end: AttemptEnd): Promise<void> {
-  await Promise.all([spend.settle(usage.hasCalls ? null : end.usage), tokens.settle(end.usage)]).catch((error: unknown) =>
-    log.error({ err: error }, 'the cost of an attempt could not be counted'),
-  );
-}
-
-/**
- * A task that failed as part of a runaway takes what it leads to with it, where that was not cut before. Returns how the attempt ended,
- * with the chain of the tree that it cut in the reason.
- */
-async function cutRunaway({ ledger }: ExecuteTicketParts, { body, log }: Execution, end: AttemptEnd): Promise<AttemptEnd> {
-  if (end.kind !== 'failed' || end.error.code !== 'RUNAWAY') return end;
-  const { tenant, id, rootTaskId, depth } = body;
-  const place = { tenant, root: rootTaskId ?? id };
-  try {
-    if ((await readCut(ledger, place)) !== null) return end;
-    const chain = await describeChain(ledger, { ...body, rootTaskId: place.root, depth: depth ?? 0 });
-    const message = `${end.error.message}: ${chain}`;
-    await cutTree(ledger, place, message);
-    return { ...end, error: { ...end.error, message } };
-  } catch (error) {
-    log.error({ err: error }, 'a runaway could not be cut');
-    return end;
-  }
-}
-
-/** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */
-async function findRoutes({ catalog }: RunAttemptParts, { body }: Execution): Promise<AgentDefinition['retries']> {
-  const entry = catalog.configured(body.agent) ?? (await catalog.find(body.tenant, body.agent).catch(() => null));
-  return entry?.definition.retries;
 }

@@ -2,6 +2,7 @@ import { leaseMember, type Ledger, readState, settleAttempt, type TaskPlace } fr
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
 import { hasAttempt } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
+import { countEnd } from './count-attempt.ts';
 import type { LeaseKeeper } from './leases/lease-keeper.ts';
 
 export interface ReleaseLostClaimParts {
@@ -50,7 +51,6 @@ export async function tryToReleaseClaim(
   const end = { kind: 'interrupted', reason, delayMs: 0 } as const;
   const status = await settleAttempt(ledger, attempt, end);
   if (status === 'lost') return false;
-  const counted = { agent: state.agent, result: 'interrupted', code: '', ranMs: null, status, usage: null } as const;
-  ledger.counts.attemptEnded(tenant, state, counted);
+  countEnd(ledger, tenant, state, { end, status, ranMs: null });
   return true;
 }

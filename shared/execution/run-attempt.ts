@@ -1,25 +1,20 @@
-import type { AgentCatalog, AgentRun, Diagnostics } from '../agents/index.ts';
+import type { AgentRun, Diagnostics } from '../agents/index.ts';
 import type { SpendPorts } from '../budgets/index.ts';
 import type { AgentResult } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
-import { assertAgentStarts, type Ledger, readCut } from '../ledger/index.ts';
+import { assertAgentStarts, type AttemptEnd, type Completion, type Ledger, readCut } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import { isDeeper } from '../tasks/index.ts';
 import { runAsAttempt } from './attempt/current-attempt.ts';
 import { agentTask, AttemptContext, type ContextParts } from './attempt/agent-context.ts';
 import { gatherInput } from './attempt/attempt-input.ts';
-import type { Execution } from './execution.ts';
 import type { StopReason } from './attempt/running-attempt.ts';
+import { classifyEnd, type ClassifyParts } from './classify-error.ts';
+import type { Execution } from './execution.ts';
 
-/** What the agent of an attempt answered, or why it did not. */
-export type AgentAnswer =
-  | { kind: 'answered'; result: AgentResult; written: string }
-  | { kind: 'threw'; error: unknown; diagnostics?: Diagnostics }
-  | { kind: 'stopped'; stop: StopReason; diagnostics?: Diagnostics };
-
-export interface RunAttemptParts extends ContextParts {
+export interface RunAttemptParts extends ContextParts, ClassifyParts {
+  ledger: Ledger;
   spending: SpendPorts;
-  catalog: AgentCatalog;
   /** Runs the agent, in this process or on a daemon. */
   runAgent: (run: AgentRun, execution: Execution) => Promise<AgentResult>;
   /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
@@ -28,15 +23,18 @@ export interface RunAttemptParts extends ContextParts {
 
 /**
  * Runs the agent of a claimed task until it answers, throws, or is stopped, and sends what is left of its output. Its model calls are
- * settled by then. Never throws.
+ * settled by then. Returns how the attempt has ended.
  */
-export async function runAttempt(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
-  const answer = await runUntilStopped(parts, execution);
+export async function runAttempt(parts: RunAttemptParts, execution: Execution): Promise<AttemptEnd> {
+  const diagnostics: Diagnostics = {};
+  const end = await runUntilStopped(parts, execution, diagnostics).catch((error: unknown) =>
+    classifyEnd(parts, execution, error, diagnostics),
+  );
   const { output, taskLog, models } = execution;
   await models.close();
   if (output.text !== '') await output.end();
   await taskLog.end();
-  return answer;
+  return end;
 }
 
 /** Until when an attempt that begins may run: until its timeout, or until a deadline that aborts it and comes sooner. */
@@ -48,27 +46,21 @@ function boundOf({ attempt, body, state, isResumed }: Execution): { stop: StopRe
   return { stop: { kind: 'timeout' }, ms: untilTimeout };
 }
 
-/** Under the task's timeout and deadline. A stopped agent gets the grace to end. */
-async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Promise<AgentAnswer> {
-  const { attempt, output } = execution;
-  const diagnostics: Diagnostics = {};
+/** Under the task's timeout and deadline. A stopped agent gets the grace to end; an answer in that time is an answer. */
+async function runUntilStopped(parts: RunAttemptParts, execution: Execution, diagnostics: Diagnostics): Promise<Completion> {
+  const { attempt } = execution;
   let timer: NodeJS.Timeout | undefined;
   attempt.onBegin(() => {
     const bound = boundOf(execution);
     timer = setTimeout(() => attempt.stop(bound.stop), bound.ms);
   });
   let grace: NodeJS.Timeout | undefined;
-  const stopped = new Promise<AgentAnswer>((resolve) => {
+  const stopped = new Promise<never>((_, reject) => {
     attempt.onStop((stop) => {
-      grace = setTimeout(() => resolve({ kind: 'stopped', stop, diagnostics }), parts.graceMs);
+      grace = setTimeout(() => reject(new Error(`The agent did not end after ${stop.kind}`)), parts.graceMs);
     });
   });
-  const answered = runAsAttempt(attempt.member, () => startAgent(parts, execution, (found) => Object.assign(diagnostics, found))).then(
-    (result): AgentAnswer => ({ kind: 'answered', result, written: output.text }),
-    // An error after a stop is the stop's doing; an answer before it is an answer.
-    (error: unknown): AgentAnswer =>
-      attempt.stopped ? { kind: 'stopped', stop: attempt.stopped, diagnostics } : { kind: 'threw', error, diagnostics },
-  );
+  const answered = runAsAttempt(attempt.member, () => startAgent(parts, execution, (found) => Object.assign(diagnostics, found)));
   try {
     return await Promise.race([answered, stopped]);
   } finally {
@@ -77,7 +69,7 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution): Pr
   }
 }
 
-async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<AgentResult> {
+async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<Completion> {
   const { ledger, catalog, spending } = parts;
   const { body, state, attempt, models, requests } = execution;
   const entry =
@@ -104,8 +96,8 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     untilStopped: (work) => attempt.untilStopped(work),
   };
   const result = await parts.runAgent(run, execution);
-  assertAnswer(result, ledger.settings.tasks.maxOutputBytes);
-  return result;
+  if (result.usage) execution.usage.endTotal([result.usage]);
+  return completionOf(execution.output.text, result, ledger.settings.tasks.maxOutputBytes);
 }
 
 /** Whether what begins now may: an attempt that runs already goes on. */
@@ -128,15 +120,16 @@ async function assertNoRunaway(ledger: Ledger, { body: { tenant, rootTaskId: roo
 const MAX_LEVELS = 500;
 
 /**
- * Checks an agent's answer before any further step: every reader of the record gets all of it.
+ * Checks an agent's answer before any further step: every reader of the record gets all of it. `written`: its output, unless it answers with one.
  * Throws OUTPUT_TOO_LARGE when the output or the JSON of the result has more than `maxBytes`, AGENT_ERROR when the result is
  * nested too deeply or is no JSON.
  */
-function assertAnswer({ output, result }: AgentResult, maxBytes: number): void {
-  if (output !== undefined && Buffer.byteLength(output) > maxBytes) throw tooLarge('output', maxBytes);
-  if (result === undefined || result === null) return;
+function completionOf(written: string, { output = written, result, finishReason }: AgentResult, maxBytes: number): Completion {
+  if (Buffer.byteLength(output) > maxBytes) throw tooLarge('output', maxBytes);
   if (isDeeper(result, MAX_LEVELS)) throw new TaskFailure('AGENT_ERROR', `The result is nested more than ${MAX_LEVELS} levels deep`);
-  if (Buffer.byteLength(toJson(result)) > maxBytes) throw tooLarge('result', maxBytes);
+  const json = result === undefined || result === null ? null : toJson(result);
+  if (json !== null && Buffer.byteLength(json) > maxBytes) throw tooLarge('result', maxBytes);
+  return { kind: 'completed', output, result: json, ...(finishReason && { finishReason }) };
 }
 
 function tooLarge(what: string, maxBytes: number): TaskFailure {

@@ -28,13 +28,13 @@ const AFTER_LEASE_MS = 300_000;
 /** Settles an attempt, logs its end and releases its lease. Returns what its ticket becomes. */
 export async function settleAndReport(parts: SettleParts, execution: Execution, end: AttemptEnd): Promise<TicketResult> {
   const { keeper, clock, onWaiting } = parts;
-  const { attempt, log, claimedFrom } = execution;
+  const { state, attempt, log, claimedFrom } = execution;
   try {
     const settled = await settleWithRetry(parts, attempt, end);
     parts.onSettled?.(attempt.ref, settled);
     const ranMs = clock.monotonic() - claimedFrom;
-    if (settled !== 'lost') countEnd(parts.ledger, execution, { end, status: settled, ranMs });
-    report(log, end, settled, { tookMs: ranMs, attempt: execution.state.attempt });
+    if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, status: settled, ranMs });
+    report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
     if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();

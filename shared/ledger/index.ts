@@ -37,7 +37,7 @@ export { readBlame } from './claim/blame.ts';
 export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
 export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask } from './claim/claim-task.ts';
 export { type AttemptRef, type Renewal, leaseMember, parseLease, parseWorkerSignal, renewLeases } from './claim/leases.ts';
-export { type Expired, settleExpired } from './settle/settle-expired.ts';
+export { settleExpired } from './settle/settle-expired.ts';
 export { readReportedUsage, type RunningUsage, reportUsage } from './claim/report-usage.ts';
 export { type FreeSlot, type PoolFigures, type SharedSlots, takeReady } from './claim/take-ready.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
@@ -108,7 +108,7 @@ export { OPEN_STATUSES } from './search/choose-lookups.ts';
 export { type TaskSearch, listTasks, spanOf } from './search/list-tasks.ts';
 export { hasTexts, type TaskFilter, workerFits } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
-export { type AttemptEnd, attemptStatus, errorOf } from './settle/attempt-end.ts';
+export { type AttemptEnd, attemptStatus, type Completion, errorOf } from './settle/attempt-end.ts';
 export { settleAttempt } from './settle/settle-attempt.ts';
 export {
   type PressureLevel,

@@ -72,9 +72,8 @@ export class AttemptUsage {
     return this.#called !== null;
   }
 
-  /** What the attempt used in all; `answered`: what its answer says that it used, instead of what was reported before. */
-  end(answered: AgentUsage | undefined): Pick<AttemptEnd, 'usage' | 'calls'> {
-    if (answered !== undefined) this.#reported = this.#price(answered);
+  /** What the attempt used in all. */
+  get total(): Pick<AttemptEnd, 'usage' | 'calls'> {
     return { usage: this.#used, calls: this.#calls };
   }
 

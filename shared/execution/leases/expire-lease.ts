@@ -2,7 +2,7 @@ import { routeOfFailure } from '../../errors/index.ts';
 import { type AttemptEnd, type AttemptRef, leaseMember, type Ledger, readBlame, settleExpired } from '../../ledger/index.ts';
 import { isRedisUnavailable } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
-import { countLoss } from '../count-attempt.ts';
+import { countEnd } from '../count-attempt.ts';
 import { decideLoss, type Loss } from '../decide-retry.ts';
 
 /** `requeued`: the task goes on, at once or after a while. `held`: the lease stands. `gone`: it is not this attempt's any more. */
@@ -19,7 +19,7 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, lost: Los
   const decide = (running: TaskState): AttemptEnd => decideLoss(running, lost, ledger.settings);
   const answer = await settleExpired(ledger, attempt, { decide, isGone: lost.isGone ?? false });
   if (typeof answer === 'string') return answer;
-  countLoss(ledger, attempt.tenant, answer);
+  countEnd(ledger, attempt.tenant, answer.running, { ...answer, ranMs: null });
   return answer.status === 'queued' || answer.status === 'failed' ? 'requeued' : 'ended';
 }
 

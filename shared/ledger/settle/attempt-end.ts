@@ -19,9 +19,9 @@ interface Known {
  * often the task was lost with its process, of an attempt that was.
  */
 export type AttemptEnd = Known &
-  /** `finishReason`: how its model's answer ended; absent where no model says it. */
+  /** `result`: JSON, or null for none. `finishReason`: how its model's answer ended; absent where no model says it. */
   (
-    | { kind: 'completed'; output: string; result: unknown; finishReason?: FinishReason }
+    | { kind: 'completed'; output: string; result: string | null; finishReason?: FinishReason }
     | { kind: 'cancelled'; reason: string; error?: StoredError }
     | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined; losses?: number }
     /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */

@@ -151,6 +151,5 @@ function factOf({ attempt, error, status, preemptedBy, hold }: TaskState, contin
 
 function answerOf(end: AttemptEnd): Pick<Transition, 'output' | 'result'> {
   if (end.kind !== 'completed') return { output: '', result: '' };
-  const { output, result } = end;
-  return { output, result: result === null || result === undefined ? '' : JSON.stringify(result) };
+  return { output: end.output, result: end.result ?? '' };
 }

@@ -9,7 +9,7 @@ import { decideTransition } from './decide-transition.ts';
 import { commitTransition, readSeen } from './settle-attempt.ts';
 
 /** An attempt that was taken back: its task as it was while the attempt ran, how it ended, and the status since. */
-export interface Expired {
+interface Expired {
   running: TaskState;
   end: AttemptEnd;
   status: TaskStatus;

@@ -84,7 +84,7 @@ describe('deleting a tenant', () => {
         if (claim.kind !== 'claimed') return;
         const attempt = { ...place, token: 1 };
         await appendOutput(ledger, attempt, { attempt: 1, seq: 1, text: 'said' });
-        await settleAttempt(ledger, attempt, { kind: 'completed', output: 'said', result: { of: id }, usage: null });
+        await settleAttempt(ledger, attempt, { kind: 'completed', output: 'said', result: JSON.stringify({ of: id }), usage: null });
       };
       const working = (async () => {
         for (const id of ids) await work(id);

@@ -12,7 +12,6 @@ import type { Task } from '#shared/tasks/task.ts';
 import { traceIdOf } from '#shared/tasks/ids.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { applyDirectives } from '#shared/execution/apply-directives.ts';
-import type { AgentAnswer } from '#shared/execution/run-attempt.ts';
 import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useParts } from '../../support/use-parts.ts';
@@ -172,13 +171,11 @@ describe('a directive of an agent', () => {
   });
 });
 
-const answered = (output: string): AgentAnswer => ({ kind: 'answered', result: { output }, written: '' });
 const using = (changed: Partial<ScheduleParts> = {}): Parameters<typeof applyDirectives>[0] => ({
   schedules: { ...schedules, ...changed },
   catalog: parts.catalog,
   clock: systemClock,
 });
-const outputOf = (answer: AgentAnswer): string => (answer.kind === 'answered' ? (answer.result.output ?? '') : answer.kind);
 
 describe('applying the directives of an answer', () => {
   const silent = { debug: () => undefined, info: () => undefined, error: () => undefined };
@@ -202,23 +199,24 @@ describe('applying the directives of an answer', () => {
   }
   it('makes nothing twice when the task is run again before it was settled', async () => {
     const answering = await begin();
-    const text = answered('/schedule in 1 hour: look\n/schedule in 1 hour: look');
-    const first = outputOf(await applyDirectives(using(), answering, text));
-    const again = outputOf(await applyDirectives(using(), { ...answering, attempt: (await begin()).attempt }, text));
+    const text = '/schedule in 1 hour: look\n/schedule in 1 hour: look';
+    const first = await applyDirectives(using(), answering, text);
+    const again = await applyDirectives(using(), { ...answering, attempt: (await begin()).attempt }, text);
     expect(first.match(/#\d+/g)).toHaveLength(2);
     expect(again).toBe(first);
     expect(await made()).toHaveLength(2);
-    const other = answered('/schedule in 5 hours: something else');
-    expect(outputOf(await applyDirectives(using(), answering, other))).toContain('ERR: an earlier attempt ');
+    const other = '/schedule in 5 hours: something else';
+    expect(await applyDirectives(using(), answering, other)).toContain('ERR: an earlier attempt ');
     expect(await made()).toHaveLength(2);
   });
 
   it('does nothing for an attempt that was stopped, or whose lease is over', async () => {
     const answering = await begin();
     answering.attempt.stop({ kind: 'drain' });
-    const text = answered('/schedule in 1 hour: look');
-    expect(await applyDirectives(using(), answering, text)).toEqual({ kind: 'stopped', stop: { kind: 'drain' } });
-    expect(await applyDirectives(using(), await begin(0), text)).toEqual({ kind: 'stopped', stop: { kind: 'lease-lost' } });
+    const text = '/schedule in 1 hour: look';
+    await expect(applyDirectives(using(), answering, text)).rejects.toMatchObject({ stop: { kind: 'drain' } });
+    const expired = await begin(0);
+    await expect(applyDirectives(using(), expired, text)).rejects.toMatchObject({ stop: { kind: 'lease-lost' } });
     expect(await made()).toEqual([]);
   });
 
@@ -228,9 +226,7 @@ describe('applying the directives of an answer', () => {
       reads += 1;
       return reads === 1 ? Promise.reject(new Error('Connection is closed.')) : schedules.now();
     };
-    expect(outputOf(await applyDirectives(using({ now }), await begin(), answered('/schedule in 1 hour: look')))).toContain(
-      'OK: scheduled',
-    );
+    expect(await applyDirectives(using({ now }), await begin(), '/schedule in 1 hour: look')).toContain('OK: scheduled');
     expect(reads).toBe(2);
   });
 
@@ -240,8 +236,8 @@ describe('applying the directives of an answer', () => {
       reads += 1;
       return reads === 1 ? Promise.reject(new Error('a mistake')) : schedules.now();
     };
-    const text = answered('/schedule in 1 hour: look\n/schedule in 2 hours: look');
-    const output = outputOf(await applyDirectives(using({ now }), await begin(), text));
+    const text = '/schedule in 1 hour: look\n/schedule in 2 hours: look';
+    const output = await applyDirectives(using({ now }), await begin(), text);
     expect(output.match(/^(OK|ERR): \w+/gm)).toEqual(['ERR: this', 'OK: scheduled']);
   });
 });

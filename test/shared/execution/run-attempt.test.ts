@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { runAttempt, type RunAttemptParts } from '#shared/execution/run-attempt.ts';
 import type { Execution } from '#shared/execution/execution.ts';
 import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
@@ -17,24 +18,37 @@ function anExecution(deadline: number, deadlineAborts: boolean): Execution {
     clock: { monotonic: () => 0 },
   });
   const writer = { text: '', end: () => Promise.resolve() };
-  const execution = deadlineAborts ? { deadlineAborts } : {};
+  const execution = { retryDelayMs: 1000, retryBackoff: 'linear', ...(deadlineAborts ? { deadlineAborts } : {}) };
   return {
     attempt,
     body: { agent: 'hung', tenant: 'acme', deadline, execution },
-    state: { timeoutMs: 5 },
+    state: { timeoutMs: 5, spent: 1, maxAttempts: 1 },
     output: writer,
     taskLog: writer,
     models: { close: () => Promise.resolve() },
   } as never;
 }
 
-/** An agent whose definition never comes. */
-const hung = { graceMs: 1, catalog: { configured: () => undefined, find: () => new Promise(() => undefined) } } as never as RunAttemptParts;
+/** An agent whose definition never comes to the run. */
+function hung(): RunAttemptParts {
+  let reads = 0;
+  const find = (): Promise<null> => {
+    reads += 1;
+    return reads === 1 ? new Promise(() => undefined) : Promise.resolve(null);
+  };
+  return {
+    graceMs: 1,
+    catalog: { configured: () => undefined, find },
+    ledger: { settings: settingsSchema.parse({}) },
+    clock: { monotonic: () => 0 },
+    redact: (text: string) => text,
+  } as never;
+}
 
 it.each([
-  ['its deadline, when that aborts it and comes before its timeout', NOW - 1, true, 'deadline'],
-  ['its timeout, when that comes first', NOW + 1000, true, 'timeout'],
-  ['its timeout, when its deadline does not abort it', NOW - 1, false, 'timeout'],
-])('an attempt is stopped at %s', async (_when, deadline, deadlineAborts, kind) => {
-  expect(await runAttempt(hung, anExecution(deadline, deadlineAborts))).toMatchObject({ kind: 'stopped', stop: { kind } });
+  ['its deadline, when that aborts it and comes before its timeout', NOW - 1, true, 'DEADLINE_PASSED'],
+  ['its timeout, when that comes first', NOW + 1000, true, 'EXECUTION_TIMEOUT'],
+  ['its timeout, when its deadline does not abort it', NOW - 1, false, 'EXECUTION_TIMEOUT'],
+])('an attempt is stopped at %s', async (_when, deadline, deadlineAborts, code) => {
+  expect(await runAttempt(hung(), anExecution(deadline, deadlineAborts))).toMatchObject({ error: { code } });
 });

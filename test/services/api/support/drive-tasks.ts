@@ -27,7 +27,7 @@ export function driveTasks({ ledger }: Parts, tenant = 'default', worker = 'work
     return { tenant, id, lane, token: claim.state.token };
   };
   const end = async (attempt: AttemptRef, output: string): Promise<void> => {
-    await settleAttempt(ledger, attempt, { kind: 'completed', output, result: { list: [] }, usage: null });
+    await settleAttempt(ledger, attempt, { kind: 'completed', output, result: '{"list":[]}', usage: null });
   };
   return {
     start,

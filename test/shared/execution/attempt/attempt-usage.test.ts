@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
@@ -32,6 +32,7 @@ const parts = await useParts({
         return await Promise.resolve({ output: 'done', usage: { ...step, inputTokens: 15 } });
       },
     },
+    digs: { kind: 'function', run: () => Promise.resolve({ result: JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`), usage: step }) },
     lies: { kind: 'function', run: (_task, { reportUsage }) => Promise.resolve(reportUsage({ inputTokens: -1, outputTokens: 0 })) },
     waits: {
       kind: 'function',
@@ -72,6 +73,11 @@ describe('what an agent reports that it used', () => {
     expect(await rowOf('totals')).toBe('15 1 0 0 16 0 0 0 1');
   });
 
+  it('counts when its answer cannot be kept', async () => {
+    expect((await ended(await submit('digs'))).state).toMatchObject({ error: { code: 'AGENT_ERROR' }, usage: { costMicroUsd: 11 } });
+    expect(await rowOf('digs')).toBe('10 1 0 0 11 0 0 0 1');
+  });
+
   it('fails the attempt when it is no usage', async () => {
     expect((await ended(await submit('lies'))).state.error).toMatchObject({
       code: 'AGENT_ERROR',
@@ -83,7 +89,11 @@ describe('what an agent reports that it used', () => {
     const id = await submit('waits');
     const { state } = await reported(id);
     const place = { tenant: 'default', id, lane: state.lane ?? null };
+    const attemptEnded = vi.spyOn(parts.ledger.counts, 'attemptEnded');
     expect(await expireLease(parts.ledger, { ...place, token: 1 }, { blame: 'cleared', isGone: true })).toBe('requeued');
+    expect(attemptEnded.mock.calls.map(([, , counted]) => counted)).toMatchObject([
+      { result: 'interrupted', code: 'WORKER_LOST', usage: { costMicroUsd: 11 } },
+    ]);
     expect(await rowOf('waits')).toBe('10 1 0 0 11 0 1 0 1');
     await awaitTask(parts, { id }, (task) => task.state.token === 2 && task.state.status === 'running', 'its second attempt');
     await waitFor(async () => await parts.redis.hexists(parts.keys.tenant('default').runningUsage, `${id}:2`), {

@@ -164,7 +164,7 @@ describe('a short state', () => {
       await test.settle(held, {
         kind: 'completed',
         output: 'done',
-        result: [1],
+        result: '[1]',
         usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 },
       });
       readings.push(await readingOf(id), isShort(await kept(id)) === (form === 0));

@@ -49,7 +49,9 @@ describe.each([
   it('completes it, with output, result and usage as they are', async () => {
     const held = await running();
     const result = { list: [], nothing: null, nested: { empty: {} }, number: 1e21 };
-    expect(await settle(held, { kind: 'completed', output: 'all\nof it 💥', result, usage: USAGE })).toBe('completed');
+    expect(await settle(held, { kind: 'completed', output: 'all\nof it 💥', result: JSON.stringify(result), usage: USAGE })).toBe(
+      'completed',
+    );
     const task = await test.read(held.id);
     expect(task).toMatchObject({ output: 'all\nof it 💥', result, state: { status: 'completed', usage: USAGE, outcome: { kind: 'ran' } } });
     expect(task.state.completedAt).toBeGreaterThanOrEqual(task.state.startedAt as number);
@@ -61,7 +63,10 @@ describe.each([
     const [held, other] = [await running(), await running()];
     const endless: Record<string, unknown> = {};
     endless['self'] = endless;
-    const [refused, settled] = await Promise.allSettled([settle(other, { ...DONE, result: endless } as AttemptEnd), settle(held, DONE)]);
+    const [refused, settled] = await Promise.allSettled([
+      settle(other, { ...DONE, notes: [endless] } as unknown as AttemptEnd),
+      settle(held, DONE),
+    ]);
     expect([refused.status, settled]).toEqual(['rejected', { status: 'fulfilled', value: 'completed' }]);
     expect(await settle(other, DONE)).toBe('completed');
   });

@@ -1,34 +1,55 @@
+import type { AgentCatalog, Diagnostics } from '../agents/index.ts';
 import { classifyFailure, type FailureRoute, HeldFailure, routeOfFailure, TaskFailure } from '../errors/index.ts';
-import type { AttemptEnd } from '../ledger/index.ts';
+import type { AttemptEnd, Ledger } from '../ledger/index.ts';
+import type { TaskBody } from '../tasks/index.ts';
+import type { Clock } from '../time/index.ts';
 import { decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
-import type { AgentAnswer } from './run-attempt.ts';
+import type { Execution } from './execution.ts';
 import type { StopReason } from './attempt/running-attempt.ts';
 import { codeOf, messageOf, storedError, type FailureContext } from './stored-error.ts';
 
-export interface ClassifyContext extends Omit<FailureContext, 'diagnostics'> {
+export interface ClassifyContext extends FailureContext {
   /** What follows a failure by its code, as the agent's definition says; other codes follow their class. */
   routes?: Readonly<Record<string, FailureRoute>> | undefined;
 }
 
-type FailedContext = FailureContext & Pick<ClassifyContext, 'routes'>;
-
-/** Decides what an agent's answer means for its task: how the attempt ended, as the ledger settles it. Pure. */
-export function classifyAnswer(answer: AgentAnswer, context: ClassifyContext): AttemptEnd {
-  switch (answer.kind) {
-    case 'answered': {
-      const { output, result, finishReason } = answer.result;
-      const ended = finishReason === undefined ? {} : { finishReason };
-      return { kind: 'completed', output: output ?? answer.written, result: result ?? null, ...ended };
-    }
-    case 'stopped':
-      return classifyStop(answer.stop, { ...context, diagnostics: answer.diagnostics ?? {} });
-    case 'threw':
-      return classifyError(answer.error, { ...context, diagnostics: answer.diagnostics ?? {} });
-  }
+export interface ClassifyParts {
+  ledger: Pick<Ledger, 'settings'>;
+  catalog: AgentCatalog;
+  clock: Clock;
+  /** Takes secrets out of what is recorded of a task. */
+  redact: (text: string) => string;
 }
 
-/** `interrupted` means everywhere: it ends through no fault of its own, costs no attempt, and starts again. */
-function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
+/**
+ * Decides how an attempt has ended whose agent threw this, as the ledger settles it. An error after a stop is the stop's doing.
+ * `diagnostics`: what its runner found out about the failure.
+ */
+export async function classifyEnd(
+  parts: ClassifyParts,
+  { body, state, attempt }: Pick<Execution, 'body' | 'state' | 'attempt'>,
+  thrown: unknown,
+  diagnostics: Diagnostics = {},
+): Promise<AttemptEnd> {
+  const { stopped } = attempt;
+  const { ledger, clock, redact } = parts;
+  const routes = await findRoutes(parts, body);
+  const now = attempt.redisNow(clock.monotonic());
+  const context = { body, state, settings: ledger.settings, now, redact, routes, diagnostics };
+  return stopped ? classifyStop(stopped, context) : classifyError(thrown, context);
+}
+
+/** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */
+async function findRoutes({ catalog }: ClassifyParts, { tenant, agent }: TaskBody): Promise<ClassifyContext['routes']> {
+  const entry = catalog.configured(agent) ?? (await catalog.find(tenant, agent).catch(() => null));
+  return entry?.definition.retries;
+}
+
+/**
+ * Decides how a stopped attempt ends. Pure. `interrupted` means everywhere: it ends through no fault of its own, costs no attempt, and starts
+ * again.
+ */
+export function classifyStop(stop: StopReason, context: ClassifyContext): AttemptEnd {
   switch (stop.kind) {
     case 'cancel':
       return { kind: 'cancelled', reason: stop.reason };
@@ -55,14 +76,15 @@ function classifyStop(stop: StopReason, context: FailedContext): AttemptEnd {
   }
 }
 
-function classifyError(thrown: unknown, context: FailedContext): AttemptEnd {
+/** The same of an attempt whose agent threw. Pure. */
+export function classifyError(thrown: unknown, context: ClassifyContext): AttemptEnd {
   if (thrown instanceof HeldFailure) return classifyHeld(thrown, context);
   const failure = thrown instanceof TaskFailure ? thrown : new TaskFailure('AGENT_ERROR', messageOf(thrown), { cause: thrown });
   return classifyFailed(failure, context);
 }
 
 /** A failure that waits too often for its provider is retried like any other. */
-function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEnd {
+function classifyFailed(failure: TaskFailure, context: ClassifyContext): AttemptEnd {
   const code = codeOf(failure);
   const route = failure.isFinal ? 'stop' : routeOfFailure(code, context.routes);
   const delayMs = route === 'wait' ? throttleDelay(failure, context) : null;
@@ -79,7 +101,7 @@ function classifyFailed(failure: TaskFailure, context: FailedContext): AttemptEn
 const LOST_MS = 1;
 
 /** The loss of an attempt with its daemon, which is not the task's fault so many times; null where a worker itself ran it. */
-function lossOf(code: string, { state, settings, now }: FailedContext): { daemon: string; until: number; isFree: boolean } | null {
+function lossOf(code: string, { state, settings, now }: ClassifyContext): { daemon: string; until: number; isFree: boolean } | null {
   const { daemon, daemonLosses = 0 } = state;
   if (daemon === undefined || classifyFailure(code) !== 'daemon') return null;
   return { daemon, until: now + settings.hub.excludeMs, isFree: daemonLosses < settings.limits.maxDaemonLosses };
@@ -89,7 +111,7 @@ function lossOf(code: string, { state, settings, now }: FailedContext): { daemon
  * The bound holds also where only a release would end the wait: what would have released it may be gone. What an agent's own routes say of
  * a provider's refusal goes before the hold.
  */
-function classifyHeld(failure: HeldFailure, context: FailedContext): AttemptEnd {
+function classifyHeld(failure: HeldFailure, context: ClassifyContext): AttemptEnd {
   const refusal = refusalOf(failure);
   const isRouted = refusal !== null && routeOfFailure(refusal.code, context.routes) !== routeOfFailure(refusal.code);
   if (isRouted) return classifyFailed(refusal, context);

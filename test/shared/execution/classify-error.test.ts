@@ -3,7 +3,7 @@ import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { HeldFailure, TaskFailure } from '#shared/errors/task-failure.ts';
 import type { TaskBody } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
-import { classifyAnswer, type ClassifyContext } from '#shared/execution/classify-answer.ts';
+import { classifyError, classifyStop, type ClassifyContext } from '#shared/execution/classify-error.ts';
 
 const context: ClassifyContext = {
   // What classifying reads of a task, and nothing else.
@@ -11,15 +11,16 @@ const context: ClassifyContext = {
   state: { spent: 1, attempt: 1, token: 1, maxAttempts: 3, timeoutMs: 60_000 } as TaskState,
   settings: settingsSchema.parse({}),
   now: 1_000_000,
+  diagnostics: {},
   redact: (text) => text.replaceAll('hunter2', '[hidden]'),
 };
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
-const classifyStopped = (failure: TaskFailure): unknown => classifyAnswer({ kind: 'stopped', stop: { kind: 'failed', failure } }, context);
+const classifyStopped = (failure: TaskFailure): unknown => classifyStop({ kind: 'failed', failure }, context);
 
 describe('classifying an error of an agent', () => {
   it('fails a task for good that was aborted at its deadline', () => {
-    expect(classifyAnswer({ kind: 'stopped', stop: { kind: 'deadline' } }, context)).toMatchObject({
+    expect(classifyStop({ kind: 'deadline' }, context)).toMatchObject({
       kind: 'failed',
       error: { code: 'DEADLINE_PASSED', retryable: false },
       delayMs: null,
@@ -35,7 +36,7 @@ describe('classifying an error of an agent', () => {
   });
 
   it('hands a task back at the price of no attempt whose place a critical one gets', () => {
-    expect(classifyAnswer({ kind: 'stopped', stop: { kind: 'preempt', by: 'T1' } }, context)).toEqual({
+    expect(classifyStop({ kind: 'preempt', by: 'T1' }, context)).toEqual({
       kind: 'interrupted',
       reason: 'preempted by task T1',
       delayMs: 0,
@@ -47,7 +48,7 @@ describe('classifying an error of an agent', () => {
     ['a cycle', cycle],
     ['a BigInt', { amount: 1n }],
   ])('leaves out details that are no JSON, such as %s', (_what, details) => {
-    expect(classifyAnswer({ kind: 'threw', error: new TaskFailure('MINE', 'why', { details }) }, context)).toEqual({
+    expect(classifyError(new TaskFailure('MINE', 'why', { details }), context)).toEqual({
       kind: 'failed',
       error: { code: 'MINE', message: 'why', retryable: true },
       delayMs: 1000,
@@ -56,7 +57,7 @@ describe('classifying an error of an agent', () => {
 
   it.each([[undefined], [''], ['two\nlines'], ['X'.repeat(65)]])('calls a failure whose code is %j AGENT_ERROR', (code) => {
     const error = new TaskFailure(code as string, 'why');
-    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', error: { code: 'AGENT_ERROR' } });
+    expect(classifyError(error, context)).toMatchObject({ kind: 'failed', error: { code: 'AGENT_ERROR' } });
   });
 
   it.each([
@@ -66,7 +67,7 @@ describe('classifying an error of an agent', () => {
     [10.5, 11],
   ])('puts what is throttled for %d ms back for %d ms', (retryAfterMs, delayMs) => {
     const error = new TaskFailure('THROTTLED', 'later', { retryAfterMs });
-    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', delayMs });
+    expect(classifyError(error, context)).toMatchObject({ kind: 'interrupted', delayMs });
   });
 
   it.each([
@@ -76,14 +77,13 @@ describe('classifying an error of an agent', () => {
   ])('holds what cannot go on for %s ms for %d ms', (retryAfterMs, delayMs) => {
     const hold = { gate: 'budget', what: 'month' } as const;
     const error = new HeldFailure('BUDGET_EXCEEDED', 'used up', { hold, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
-    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'interrupted', reason: 'used up', delayMs, hold });
+    expect(classifyError(error, context)).toMatchObject({ kind: 'interrupted', reason: 'used up', delayMs, hold });
   });
 
   it('follows the route of its agent behind a wall, and waits for a rate whatever it says', () => {
     const hold = { gate: 'provider', what: 'account' } as const;
     const routes = { PROVIDER_QUOTA: 'stop', THROTTLED: 'stop' } as const;
-    const classifyHold = (code: string): unknown =>
-      classifyAnswer({ kind: 'threw', error: new HeldFailure(code, 'no calls', { hold }) }, { ...context, routes });
+    const classifyHold = (code: string): unknown => classifyError(new HeldFailure(code, 'no calls', { hold }), { ...context, routes });
     expect(classifyHold('PROVIDER_QUOTA')).toMatchObject({ kind: 'failed', delayMs: null, error: { code: 'PROVIDER_QUOTA' } });
     expect(classifyHold('THROTTLED')).toMatchObject({ kind: 'interrupted', hold });
   });
@@ -92,14 +92,14 @@ describe('classifying an error of an agent', () => {
     const settings = settingsSchema.parse({ retries: { maxInterruptions: 2 } });
     const error = new TaskFailure('THROTTLED', 'later');
     const state = { ...context.state, token: 9, holds: 7 };
-    expect(classifyAnswer({ kind: 'threw', error }, { ...context, settings, state })).toMatchObject({ kind: 'interrupted' });
+    expect(classifyError(error, { ...context, settings, state })).toMatchObject({ kind: 'interrupted' });
   });
 
   it('does not take attempts from before the task was opened again for interrupted ones', () => {
     const settings = settingsSchema.parse({ retries: { maxInterruptions: 2 } });
     const error = new TaskFailure('THROTTLED', 'later');
     const opened = { ...context.state, spent: 1, earlier: 3, attempt: 4, token: 4 };
-    expect(classifyAnswer({ kind: 'threw', error }, { ...context, settings, state: opened })).toMatchObject({ kind: 'interrupted' });
+    expect(classifyError(error, { ...context, settings, state: opened })).toMatchObject({ kind: 'interrupted' });
   });
 
   it.each([
@@ -108,13 +108,13 @@ describe('classifying an error of an agent', () => {
     ['more than the configured limit', 1e9, 3_600_000],
   ])('retries after the requested delay when that is %s', (_what, retryAfterMs, delayMs) => {
     const error = new TaskFailure('PROVIDER_ERROR', 'overloaded', { retryAfterMs });
-    expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ kind: 'failed', delayMs });
+    expect(classifyError(error, context)).toMatchObject({ kind: 'failed', delayMs });
   });
 
   it('gives the reason when no attempt follows because the deadline would pass before it', () => {
     const error = new TaskFailure('NETWORK_ERROR', 'cut');
     const classify = (deadline: number, spent = 1): unknown =>
-      classifyAnswer({ kind: 'threw', error }, { ...context, body: { ...context.body, deadline }, state: { ...context.state, spent } });
+      classifyError(error, { ...context, body: { ...context.body, deadline }, state: { ...context.state, spent } });
     const reason = 'not tried again: the next attempt would start at 1970-01-01 00:16:41 UTC, and the deadline is 1970-01-01 00:16:40 UTC';
     expect(classify(1_000_500)).toMatchObject({ delayMs: null, reason });
     expect(classify(1_001_500)).toMatchObject({ delayMs: 1000 });
@@ -124,7 +124,7 @@ describe('classifying an error of an agent', () => {
   it('records the diagnostics, within their bounds and without secrets, and in place of details that are too long', () => {
     const error = new TaskFailure('MINE', 'why hunter2', { details: { big: 'x'.repeat(20_000) } });
     const diagnostics = { stack: `hunter2 ${'at '.repeat(10_000)}`, stderr: 'hunter2' };
-    const end = classifyAnswer({ kind: 'threw', error, diagnostics }, context);
+    const end = classifyError(error, { ...context, diagnostics });
     const stored = 'error' in end ? end.error : undefined;
     expect(stored?.message).toBe('why [hidden]');
     const details = JSON.parse(stored?.details ?? '') as Record<string, string>;
@@ -136,7 +136,7 @@ describe('classifying an error of an agent', () => {
 });
 
 const classify = (code: string, routes?: ClassifyContext['routes']): unknown =>
-  classifyAnswer({ kind: 'threw', error: new TaskFailure(code, 'why') }, { ...context, routes });
+  classifyError(new TaskFailure(code, 'why'), { ...context, routes });
 
 describe('what follows a failure by its code', () => {
   it.each([
@@ -161,19 +161,19 @@ describe('what follows a failure by its code', () => {
   });
 
   it('stops after a timeout where the agent says so', () => {
-    const answer = { kind: 'stopped', stop: { kind: 'timeout' } } as const;
-    expect(classifyAnswer(answer, { ...context, routes: { EXECUTION_TIMEOUT: 'stop' } })).toMatchObject({ kind: 'timeout', delayMs: null });
-    expect(classifyAnswer(answer, context)).toMatchObject({ kind: 'timeout', delayMs: 1000, nextTimeoutMs: 90_000 });
+    const stop = { kind: 'timeout' } as const;
+    expect(classifyStop(stop, { ...context, routes: { EXECUTION_TIMEOUT: 'stop' } })).toMatchObject({ kind: 'timeout', delayMs: null });
+    expect(classifyStop(stop, context)).toMatchObject({ kind: 'timeout', delayMs: 1000, nextTimeoutMs: 90_000 });
   });
 });
 
 const onDaemon = (state: Partial<TaskState>): ClassifyContext => ({ ...context, state: { ...context.state, daemon: 'dmn_1', ...state } });
 
 describe('an attempt that was lost with its daemon', () => {
-  const lost = { kind: 'threw', error: new TaskFailure('DAEMON_DISCONNECTED', 'it is gone') } as const;
+  const lost = new TaskFailure('DAEMON_DISCONNECTED', 'it is gone');
 
   it('costs nothing, and keeps the daemon from the task for a while', () => {
-    expect(classifyAnswer(lost, onDaemon({ maxAttempts: 1 }))).toMatchObject({
+    expect(classifyError(lost, onDaemon({ maxAttempts: 1 }))).toMatchObject({
       kind: 'failed',
       delayMs: 1,
       error: { code: 'DAEMON_DISCONNECTED', retryable: true },
@@ -182,21 +182,21 @@ describe('an attempt that was lost with its daemon', () => {
   });
 
   it('counts once it was lost too often', () => {
-    expect(classifyAnswer(lost, onDaemon({ daemonLosses: 3 }))).toMatchObject({ delayMs: 1000, loss: { isFree: false } });
-    expect(classifyAnswer(lost, onDaemon({ daemonLosses: 3, spent: 3 }))).toMatchObject({ delayMs: null });
+    expect(classifyError(lost, onDaemon({ daemonLosses: 3 }))).toMatchObject({ delayMs: 1000, loss: { isFree: false } });
+    expect(classifyError(lost, onDaemon({ daemonLosses: 3, spent: 3 }))).toMatchObject({ delayMs: null });
   });
 
   it('follows the route of its agent before all', () => {
     const routes = { DAEMON_DISCONNECTED: 'stop' } as const;
-    expect(classifyAnswer(lost, { ...onDaemon({}), routes })).toMatchObject({ delayMs: null, error: { retryable: false } });
+    expect(classifyError(lost, { ...onDaemon({}), routes })).toMatchObject({ delayMs: null, error: { retryable: false } });
   });
 
   it('that no daemon ran is like any other', () => {
-    expect(classifyAnswer(lost, context)).not.toHaveProperty('loss');
+    expect(classifyError(lost, context)).not.toHaveProperty('loss');
   });
 });
 
 it('a failure that its agent calls final is not tried again, whatever its code', () => {
   const error = new TaskFailure('NETWORK_ERROR', 'never', { isFinal: true });
-  expect(classifyAnswer({ kind: 'threw', error }, context)).toMatchObject({ delayMs: null, error: { retryable: false } });
+  expect(classifyError(error, context)).toMatchObject({ delayMs: null, error: { retryable: false } });
 });
