@@ -54,7 +54,7 @@ export function classifyStop(stop: StopReason, context: ClassifyContext): Attemp
     case 'cancel':
       return { kind: 'cancelled', reason: stop.reason };
     case 'preempt':
-      return { kind: 'interrupted', reason: `preempted by task ${stop.by}`, delayMs: 0, isPreempted: true };
+      return { kind: 'interrupted', reason: `preempted by task ${stop.by}`, delayMs: 0 };
     case 'failed':
       return classifyError(stop.failure, context);
     case 'drain':

@@ -49,8 +49,8 @@ export async function tryToReleaseClaim(
   const attempt = { tenant, id, lane: state.lane ?? null, token: state.token };
   if (!keeper.isUnknown(leaseMember(attempt))) return false;
   const end = { kind: 'interrupted', reason, delayMs: 0 } as const;
-  const status = await settleAttempt(ledger, attempt, end);
-  if (status === 'lost') return false;
-  countEnd(ledger, tenant, state, { end, status, ranMs: null });
+  const transition = await settleAttempt(ledger, attempt, end);
+  if (transition === 'lost') return false;
+  countEnd(ledger, tenant, state, { end, transition, ranMs: null });
   return true;
 }

@@ -1,10 +1,18 @@
 import { releaseIfFitting, type SpendPorts } from '../budgets/index.ts';
 import type { AgentLog } from '../config/index.ts';
 import type { TaskHold } from '../errors/index.ts';
-import { type AttemptEnd, type AttemptRef, errorOf, type Ledger, releaseIfResumed, settleAttempt } from '../ledger/index.ts';
+import {
+  type AttemptEnd,
+  type AttemptRef,
+  errorOf,
+  type Ledger,
+  releaseIfResumed,
+  settleAttempt,
+  type Transition,
+} from '../ledger/index.ts';
 import type { TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
-import { isTerminal, type TaskStatus } from '../tasks/index.ts';
+import type { TaskStatus } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import { countEnd } from './count-attempt.ts';
 import type { Execution } from './execution.ts';
@@ -18,8 +26,8 @@ export interface SettleParts {
   spending: SpendPorts;
   /** Called when a task waits for a time, which may be near. */
   onWaiting: () => void;
-  /** Called once it is known whether the ledger took the end of an attempt: with the status of its task now, or `lost`. */
-  onSettled?: (attempt: AttemptRef, settled: TaskStatus | 'lost') => void;
+  /** Called once it is known what the ledger did with the task of an attempt; `lost` for nothing. */
+  onSettled?: (attempt: AttemptRef, settled: Transition | 'lost') => void;
 }
 
 /** An outage of Redis that ends so soon after the lease costs no attempt: meanwhile no other worker could reclaim the task. */
@@ -33,7 +41,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     const settled = await settleWithRetry(parts, attempt, end);
     parts.onSettled?.(attempt.ref, settled);
     const ranMs = clock.monotonic() - claimedFrom;
-    if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, status: settled, ranMs });
+    if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
     report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
     if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
@@ -57,7 +65,7 @@ function ignoreUntilDue(): void {
 }
 
 /** The ledger decides by the token whether the attempt is still this worker's: `lost` when it is not, or when Redis stays away. */
-async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningAttempt, end: AttemptEnd): Promise<TaskStatus | 'lost'> {
+async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningAttempt, end: AttemptEnd): Promise<Transition | 'lost'> {
   // The same each time: by the resulting state the script recognizes a call whose answer was lost.
   const now = attempt.redisNow(clock.monotonic());
   try {
@@ -73,7 +81,7 @@ async function settleWithRetry({ ledger, clock }: SettleParts, attempt: RunningA
 function report(
   log: AgentLog,
   end: AttemptEnd,
-  settled: TaskStatus | 'lost',
+  settled: Transition | 'lost',
   { tookMs, attempt }: { tookMs: number; attempt: number },
 ): void {
   const error = errorOf(end);
@@ -84,26 +92,30 @@ function report(
     return;
   }
   const event = `task.${end.kind}`;
-  if (end.kind === 'failed' || end.kind === 'timeout') log.warn({ event, willRetry: end.delayMs !== null, ...fields }, end.kind);
+  if (end.kind === 'failed' || end.kind === 'timeout') log.warn({ event, willRetry: settled.continuation !== 'end', ...fields }, end.kind);
   else log.info({ event, ...fields }, end.kind);
-  if (settled === 'permanently_failed')
+  if (settled.status === 'permanently_failed')
     log.error({ event: 'task.permanently_failed', totalAttempts: attempt, ...fields }, 'failed for good');
 }
 
-/** What the queue does with the ticket, by the status that its task has now. */
-function ticketResult(end: AttemptEnd, settled: TaskStatus | 'lost'): TicketResult {
+/** What the queue does with the ticket, by what the ledger did with its task. */
+function ticketResult(end: AttemptEnd, settled: Transition | 'lost'): TicketResult {
   if (settled === 'lost') return { kind: 'done', note: 'the lease was lost' };
-  const error = errorOf(end);
-  const message = error ? `${error.code}: ${error.message}` : settled;
-  if (settled === 'permanently_failed') return { kind: 'failed', message };
-  if (isTerminal(settled)) return { kind: 'done', note: settled };
-  if (end.kind === 'interrupted' && (end.isPreempted || end.hold)) {
-    return { kind: 'done', note: `${end.reason}; gets another ticket when ${end.hold ? 'it is held no more' : 'there is room'}` };
-  }
-  return returnTicket(end, message);
+  const { status, continuation } = settled;
+  if (status === 'permanently_failed') return { kind: 'failed', message: reasonOf(end, status) };
+  if (continuation === 'end') return { kind: 'done', note: status };
+  if (continuation === 'now') return { kind: 'returned' };
+  return { kind: 'done', note: `${reasonOf(end, status)}; gets another ticket ${nextTicket(settled)}` };
 }
 
-function returnTicket(end: AttemptEnd, message: string): TicketResult {
-  const delayMs = 'delayMs' in end ? (end.delayMs ?? 0) : 0;
-  return delayMs > 0 ? { kind: 'done', note: `${message}; gets another ticket in ${delayMs} ms` } : { kind: 'returned' };
+function nextTicket({ continuation, dueAt, endedAt }: Transition): string {
+  if (continuation === 'backlog' || continuation === 'lanes') return 'when there is room';
+  if (continuation === 'hold') return 'when it is held no more';
+  return dueAt === undefined ? 'now' : `in ${dueAt - endedAt} ms`;
+}
+
+function reasonOf(end: AttemptEnd, status: TaskStatus): string {
+  const error = errorOf(end);
+  if (error) return `${error.code}: ${error.message}`;
+  return end.kind === 'interrupted' ? end.reason : status;
 }

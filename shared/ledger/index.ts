@@ -110,6 +110,7 @@ export { hasTexts, type TaskFilter, workerFits } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
 export { type AttemptEnd, attemptStatus, type Completion, errorOf } from './settle/attempt-end.ts';
 export { settleAttempt } from './settle/settle-attempt.ts';
+export type { Transition } from './settle/transition.ts';
 export {
   type PressureLevel,
   type PressureBound,

@@ -2,10 +2,10 @@ import type { AgentRun } from '#shared/agents/index.ts';
 import type { AgentResult, HubSettings } from '#shared/config/index.ts';
 import { type AttemptName, attemptKey, type HubMessageToSend } from '#shared/daemons/index.ts';
 import { acceptAttempt, executeTicket, type ExecuteTicketParts, type Execution } from '#shared/execution/index.ts';
-import { readState, type TicketClaim } from '#shared/ledger/index.ts';
+import { readState, type TicketClaim, type Transition } from '#shared/ledger/index.ts';
 import { programAccount } from '#shared/providers/index.ts';
 import type { TicketData, TicketResult } from '#shared/queue/index.ts';
-import { hasAttempt, type TaskStatus } from '#shared/tasks/index.ts';
+import { hasAttempt } from '#shared/tasks/index.ts';
 import { type NamedAttempts, type Reattached, Reattachment, type ReattachmentOptions } from './reattachment.ts';
 import { ReceivedResults } from './received-results.ts';
 import { RemoteAttempt, type Report } from './remote-attempt.ts';
@@ -179,7 +179,7 @@ export class DaemonAttempts {
     }
   }
 
-  #onSettled(name: AttemptName, settled: TaskStatus | 'lost'): void {
+  #onSettled(name: AttemptName, settled: Transition | 'lost'): void {
     // A stopped attempt may end before its daemon answers.
     this.#attempts.get(attemptKey(name))?.fail('DAEMON_UNRESPONSIVE', 'The attempt ended without its daemon');
     this.#results.onSettled(name, settled);

@@ -1,6 +1,5 @@
 import { type AttemptName, attemptKey, type HubMessageToSend } from '#shared/daemons/index.ts';
-import { type Ledger, readState } from '#shared/ledger/index.ts';
-import type { TaskStatus } from '#shared/tasks/index.ts';
+import { type Ledger, readState, type Transition } from '#shared/ledger/index.ts';
 import type { Report } from './remote-attempt.ts';
 
 export interface ReceivedResultsOptions {
@@ -31,7 +30,7 @@ export class ReceivedResults {
   }
 
   /** Acknowledges the attempt's result, if it has one. */
-  onSettled(name: AttemptName, settled: TaskStatus | 'lost'): void {
+  onSettled(name: AttemptName, settled: Transition | 'lost'): void {
     if (this.#settling.delete(attemptKey(name))) this.#acknowledge(name, settled === 'lost' ? 'refused' : 'kept');
   }
 

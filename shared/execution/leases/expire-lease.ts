@@ -20,7 +20,7 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, lost: Los
   const answer = await settleExpired(ledger, attempt, { decide, isGone: lost.isGone ?? false });
   if (typeof answer === 'string') return answer;
   countEnd(ledger, attempt.tenant, answer.running, { ...answer, ranMs: null });
-  return answer.status === 'queued' || answer.status === 'failed' ? 'requeued' : 'ended';
+  return answer.transition.continuation === 'end' ? 'ended' : 'requeued';
 }
 
 /** What a process leaves when it ends. */

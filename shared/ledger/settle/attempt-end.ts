@@ -23,7 +23,7 @@ export type AttemptEnd = Known &
   (
     | { kind: 'completed'; output: string; result: string | null; finishReason?: FinishReason }
     | { kind: 'cancelled'; reason: string; error?: StoredError }
-    | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; isPreempted?: true; hold?: undefined; losses?: number }
+    | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; hold?: undefined; losses?: number }
     /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
     | {
         kind: 'interrupted';
@@ -31,7 +31,6 @@ export type AttemptEnd = Known &
         delayMs: number | null;
         hold: TaskHold;
         error?: StoredError;
-        isPreempted?: undefined;
         losses?: undefined;
       }
     | {

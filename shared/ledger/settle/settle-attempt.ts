@@ -1,6 +1,6 @@
 import type { TaskQueue } from '../../config/index.ts';
 import { redisNow } from '../../redis/index.ts';
-import { type TaskStatus, usageDay } from '../../tasks/index.ts';
+import { usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import type { FreeSlot, PoolFigures } from '../claim/take-ready.ts';
@@ -18,18 +18,19 @@ const TRIES = 5;
 
 /**
  * Settles an attempt and moves its task on, in one script. When the running task was changed meanwhile, the decision is repeated.
- * Without `known` the state is read first. Returns the status of the task now, or `lost` when the attempt is not the task's any more: it
- * has changed nothing then.
+ * Without `known` the state is read first. Returns what the ledger did, or `lost` when the attempt is not the task's any more: it has changed
+ * nothing then.
  */
-export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, end: AttemptEnd, known?: SeenTask): Promise<TaskStatus | 'lost'> {
+export async function settleAttempt(ledger: Ledger, attempt: AttemptRef, end: AttemptEnd, known?: SeenTask): Promise<Transition | 'lost'> {
   const seen = known ?? (await readSeen(ledger, attempt));
   if (seen === null) return 'lost';
   let { stored } = seen;
   for (let tries = 0; tries < TRIES; tries += 1) {
     // Outside of the batch: an error in one decision fails that attempt only.
     const transition = decideTransition(attempt, end, { stored, first: seen.first, now: seen.now });
-    const answer = transition === null ? 'lost' : await commitTransition(ledger, transition);
-    if (typeof answer === 'string') return answer === 'held' ? 'lost' : answer;
+    if (transition === null) return 'lost';
+    const answer = await commitTransition(ledger, transition);
+    if (typeof answer === 'string') return answer === 'settled' ? transition : 'lost';
     if (known && hasMoved(stored, answer.changed, known.first)) return 'lost';
     stored = answer.changed;
   }
@@ -49,7 +50,7 @@ export async function readSeen({ redis, keys }: Ledger, { tenant, id }: AttemptR
 }
 
 /** `held`: the lease of an attempt that another process takes back stands. `changed`: the task runs, and is not as it was seen. */
-type Answer = TaskStatus | 'lost' | 'held' | { changed: string };
+type Answer = 'settled' | 'lost' | 'held' | { changed: string };
 
 /** Commits what was decided of an attempt, with others that end at the same time. */
 export async function commitTransition(ledger: Ledger, transition: Transition): Promise<Answer> {
@@ -137,7 +138,7 @@ function optionsFor(ledger: Ledger, transitions: readonly Transition[]): Record<
 
 function answersOf(transitions: readonly Transition[], replies: unknown[] | Error | undefined): (Answer | Error)[] {
   if (replies === undefined || replies instanceof Error) return failuresOf(transitions, replies, 'an attempt could not be settled');
-  const answers: (Answer | Error)[] = transitions.map(({ status }) => status);
+  const answers: (Answer | Error)[] = transitions.map(() => 'settled');
   const refusals = replies as (number | string)[];
   for (let at = 0; at < refusals.length; at += 3)
     if (refusals[at + 1] !== KEPT) answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);

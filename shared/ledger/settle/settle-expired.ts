@@ -1,4 +1,4 @@
-import type { TaskState, TaskStatus, TaskUsage, UsageRow } from '../../tasks/index.ts';
+import type { TaskState, TaskUsage, UsageRow } from '../../tasks/index.ts';
 import { type AttemptRef, leaseMember } from '../claim/leases.ts';
 import type { RunningUsage } from '../claim/report-usage.ts';
 import { parseState } from '../codec/state.ts';
@@ -7,12 +7,13 @@ import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './attempt-end.ts';
 import { decideTransition } from './decide-transition.ts';
 import { commitTransition, readSeen } from './settle-attempt.ts';
+import type { Transition } from './transition.ts';
 
-/** An attempt that was taken back: its task as it was while the attempt ran, how it ended, and the status since. */
+/** An attempt that was taken back: its task as it was while the attempt ran, how it ended, and what the ledger did. */
 interface Expired {
   running: TaskState;
   end: AttemptEnd;
-  status: TaskStatus;
+  transition: Transition;
 }
 
 interface Expiry {
@@ -35,12 +36,12 @@ export async function settleExpired(ledger: Ledger, attempt: AttemptRef, { decid
     if (seen === null) return await forgetLease(ledger, attempt);
     const running = parseState(seen.stored, seen.first);
     const end: AttemptEnd = { ...decide(running), usage: reported.usage };
-    const transition = decideTransition(attempt, end, seen);
-    if (transition === null) return await forgetLease(ledger, attempt);
-    const { text, rows } = reported;
-    const answer = await commitTransition(ledger, { ...transition, usage: rows, lost: { isGone, reported: text } });
+    const decided = decideTransition(attempt, end, seen);
+    if (decided === null) return await forgetLease(ledger, attempt);
+    const transition = { ...decided, usage: reported.rows, lost: { isGone, reported: reported.text } };
+    const answer = await commitTransition(ledger, transition);
     if (answer === 'held') return answer;
-    if (answer !== 'lost' && typeof answer === 'string') return { running, end, status: answer };
+    if (answer === 'settled') return { running, end, transition };
   }
   throw new Error(`The task ${attempt.id} kept changing while its attempt was taken back`);
 }

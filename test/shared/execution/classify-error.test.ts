@@ -40,7 +40,6 @@ describe('classifying an error of an agent', () => {
       kind: 'interrupted',
       reason: 'preempted by task T1',
       delayMs: 0,
-      isPreempted: true,
     });
   });
 

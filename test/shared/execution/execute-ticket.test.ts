@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { HeldFailure } from '#shared/errors/task-failure.ts';
 import { createAgentRunners, runAgent } from '#shared/agents/agent-kinds.ts';
 import type { AgentFunction } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -7,6 +8,7 @@ import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { executeTicket, type ExecuteTicketParts, resumeAttempt } from '#shared/execution/execute-ticket.ts';
 import { adoptAttempt } from '#shared/ledger/claim/adopt-attempt.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { appendOutput, readAttemptOutput } from '#shared/ledger/read/run-log.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -79,6 +81,56 @@ describe('executing a ticket', () => {
       note: 'completed',
     });
     expect(reads).toBe(2);
+  });
+});
+
+/** Executes the ticket of a task under which a step is taken while its agent runs, which then fails. */
+async function executed(
+  whileRunning: (id: string, executor: ExecuteTicketParts) => Promise<unknown>,
+  fails = new Error('no'),
+): Promise<unknown> {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'worker', input: 'work', execution: { retryDelayMs: 5000 } });
+  const executor = createExecutor();
+  executor.runAgent = async () => {
+    await whileRunning(id, executor);
+    throw fails;
+  };
+  return await executeTicket(executor, { tenant: 'default', task: id });
+}
+
+/** A critical task is to have its place. */
+async function promise(id: string): Promise<void> {
+  const { state } = (await readTask(parts.ledger, 'default', id))!;
+  const promised = { ...state, preempt: { token: 1, by: 'critical', at: Date.now() } };
+  await parts.redis.hset(parts.keys.tenant('default').states, id, JSON.stringify(promised));
+}
+
+describe('the ticket of a task', () => {
+  it('returns when its attempt is drained', async () => {
+    expect(await executed(async (_id, { keeper }) => await Promise.resolve(keeper.drain()))).toEqual({ kind: 'returned' });
+  });
+
+  it('is used up when its attempt is drained and its place was promised to another', async () => {
+    const result = await executed(async (id, { keeper }) => {
+      await promise(id);
+      keeper.drain();
+    });
+    expect(result).toEqual({ kind: 'done', note: 'the worker is shutting down; gets another ticket when there is room' });
+  });
+
+  it('is used up when it waits for its retry, is held, or is cancelled meanwhile', async () => {
+    const hold = { gate: 'budget', what: 'month' } as const;
+    expect(await executed(() => Promise.resolve())).toMatchObject({
+      note: expect.stringMatching(/^AGENT_ERROR: no; gets another ticket in \d+ ms$/),
+    });
+    expect(await executed(() => Promise.resolve(), new HeldFailure('BUDGET_EXCEEDED', 'used up', { hold }))).toEqual({
+      kind: 'done',
+      note: 'BUDGET_EXCEEDED: used up; gets another ticket when it is held no more',
+    });
+    expect(await executed((id) => cancelTask(parts.ledger, { tenant: 'default', id, lane: null }, 'enough'))).toEqual({
+      kind: 'done',
+      note: 'cancelled',
+    });
   });
 });
 

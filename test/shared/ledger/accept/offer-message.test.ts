@@ -391,7 +391,7 @@ describe('input for a running task', () => {
     expect(answer).toMatchObject({ kind: 'accepted', gate: 'steer' });
     const attempt = { ...place, token: claim.state.token };
     const seen = { stored: claim.stored, first: claim.body.first, now: Date.now() };
-    expect(await settleAttempt(test.ledger, attempt, DONE, seen)).toBe('completed');
+    expect(await settleAttempt(test.ledger, attempt, DONE, seen)).toMatchObject({ status: 'completed' });
     expect(test.granted.map(({ task }) => task)).toEqual([answer.kind === 'accepted' ? answer.id : '']);
   });
 

@@ -37,7 +37,7 @@ describe('adopting an attempt', () => {
     const before = await settleAttempt(test.ledger, held, DONE, { stored: seen, first, now: Date.now() });
     expect(before).toBe('lost');
     const now = await settleAttempt(test.ledger, held, DONE, { stored: adopted.stored, first, now: Date.now() });
-    expect(now).toBe('completed');
+    expect(now).toMatchObject({ status: 'completed' });
     expect((await test.read(held.id)).attempts).toMatchObject([{ worker: 'w2', daemon: DAEMON, status: 'success' }]);
   });
 

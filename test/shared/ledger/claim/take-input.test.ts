@@ -46,7 +46,7 @@ describe('taking what was offered to a running task', () => {
     const counting: Ledger = { ...test.ledger, run: (...call) => (calls.push(call[0]), test.ledger.run(...call)) };
     const stored = answer.kind === 'taken' ? answer.stored : '';
     const fresh: Ledger = { ...counting, batches: { add: async ({ run }, item) => (await run(fresh, [item], []))[0] as never } };
-    expect(await settleAttempt(fresh, held, DONE, { stored, first: held.state, now: Date.now() })).toBe('completed');
+    expect(await settleAttempt(fresh, held, DONE, { stored, first: held.state, now: Date.now() })).toMatchObject({ status: 'completed' });
     expect(calls).toEqual(['settle-attempts']);
     expect((await test.state(held.id)).inputs).toHaveLength(1);
   });

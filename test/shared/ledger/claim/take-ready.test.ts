@@ -174,7 +174,7 @@ describe('a free slot of a worker', () => {
     expect(Math.abs(lease - Date.now() - LEASE_MS)).toBeLessThan(LEASE_MS / 2);
     expect(await test.redis.zcard(shard.outbox)).toBe(0);
     expect(await test.redis.xlen(test.keys.tenant(TENANT).events)).toBe(events + 1);
-    expect(await settleAttempt(ledger, { tenant: TENANT, id, lane: null, token: 1 }, DONE)).toBe('completed');
+    expect(await settleAttempt(ledger, { tenant: TENANT, id, lane: null, token: 1 }, DONE)).toMatchObject({ status: 'completed' });
   });
 
   it('has the next attempt of a task that was tried before', async () => {
@@ -251,7 +251,7 @@ describe('a free slot of a worker', () => {
       settleAttempt(ledger, { tenant: TENANT, id: first, lane: 'line', token: 1 }, DONE, seen),
       takeFor({ ended: `${TENANT}/${first}/1` }),
     ]);
-    expect(settled).toBe('completed');
+    expect(settled).toMatchObject({ status: 'completed' });
     expect(claimsOf([early, late])).toEqual([
       [second, true],
       [third, true],

@@ -17,7 +17,7 @@ const GPU = { name: 'gpu', limit: 1 };
 const LOW: TaskWish = { priority: 1, class: 'u0', sharedLanes: [AGENT] };
 const NORMAL: TaskWish = { sharedLanes: [AGENT] };
 const CRITICAL: TaskWish = { priority: 10, queue: 'critical', sharedLanes: [AGENT] };
-const GIVEN_BACK: AttemptEnd = { kind: 'interrupted', reason: 'preempted', delayMs: 0, isPreempted: true };
+const GIVEN_BACK: AttemptEnd = { kind: 'interrupted', reason: 'preempted', delayMs: 0 };
 
 const run = async (wish: TaskWish): Promise<Held> => await test.claimed(await test.accepted(wish));
 const preempt = async (): Promise<unknown> => await preemptTasks(test.ledger, TENANT);

@@ -15,7 +15,7 @@ const shard = test.keys.shard(0);
 
 const LOW: TaskWish = { priority: 1 };
 const CRITICAL: TaskWish = { priority: 10, queue: 'critical' };
-const GIVEN_BACK: AttemptEnd = { kind: 'interrupted', reason: 'preempted', delayMs: 0, isPreempted: true };
+const GIVEN_BACK: AttemptEnd = { kind: 'interrupted', reason: 'preempted', delayMs: 0 };
 
 const run = async (wish: TaskWish): Promise<Held> => await test.claimed(await test.accepted(wish));
 const preempt = async (): Promise<unknown> => await preemptTasks(test.ledger, TENANT);

@@ -4,7 +4,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
-import { DONE, FAILURE, limitsOf, retry, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
+import { DONE, FAILURE, limitsOf, retry, statusSince, TENANT, type TestLedger, type Held } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
@@ -22,11 +22,13 @@ describe.each([
 ])('settling an attempt %s', (_how, isSeen) => {
   const settle = async (held: Held, verdict: AttemptEnd): Promise<TaskStatus | 'lost'> => {
     const stored = await test.redis.hget(test.keys.tenant(TENANT).states, held.id);
-    return await settleAttempt(
-      test.ledger,
-      held,
-      verdict,
-      isSeen && stored !== null ? { stored, first: held.state, now: Date.now() } : undefined,
+    return statusSince(
+      await settleAttempt(
+        test.ledger,
+        held,
+        verdict,
+        isSeen && stored !== null ? { stored, first: held.state, now: Date.now() } : undefined,
+      ),
     );
   };
 
@@ -175,7 +177,7 @@ describe('settling while somebody cancels', () => {
     const stored = (await test.redis.hget(test.keys.tenant(TENANT).states, held.id)) ?? '';
     await cancelTask(test.ledger, held, 'changed my mind');
     // As the worker saw it before the cancel.
-    expect(await settleAttempt(test.ledger, held, verdict, { stored, first: held.state, now: Date.now() })).toBe(status);
+    expect(await settleAttempt(test.ledger, held, verdict, { stored, first: held.state, now: Date.now() })).toMatchObject({ status });
     const { outcome } = await test.state(held.id);
     expect(outcome?.reason).toBe(status === 'cancelled' ? 'changed my mind' : undefined);
   });

@@ -277,8 +277,8 @@ export class FleetModel {
     const work = this.#work[pick % Math.max(1, this.#work.length)];
     if (!work) return;
     this.#work = this.#work.filter((each) => each !== work);
-    const status = await settleAttempt(ledger, work, verdict, { stored: work.stored, first: work.state, now: Date.now() });
-    if (status === 'lost' || isTerminal(status) || !putsBack) return;
+    const settled = await settleAttempt(ledger, work, verdict, { stored: work.stored, first: work.state, now: Date.now() });
+    if (settled === 'lost' || isTerminal(settled.status) || !putsBack) return;
     // What goes on later gets another ticket then.
     if ('hold' in verdict || ('delayMs' in verdict && (verdict.delayMs ?? 0) > 0)) return;
     this.#bring(work.ticket);

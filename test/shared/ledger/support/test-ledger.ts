@@ -108,6 +108,10 @@ export const FAILURE = { code: 'NETWORK_ERROR', message: 'no route', retryable: 
 export const DONE: AttemptEnd = { kind: 'completed', output: 'done', result: null, usage: null };
 export const retry = (delayMs: number | null): AttemptEnd => ({ kind: 'failed', error: FAILURE, delayMs, usage: null });
 
+/** The status of a task since its attempt was settled, or `lost`. */
+export const statusSince = (settled: Awaited<ReturnType<typeof settleAttempt>>): TaskStatus | 'lost' =>
+  settled === 'lost' ? settled : settled.status;
+
 /** A ledger on a Redis of its own, with a second connection to race it. */
 export class TestLedger {
   readonly keys: Keys;
@@ -183,8 +187,9 @@ export class TestLedger {
     return { ...place, token: answer.state.token, state: answer.state };
   }
 
+  /** Returns the status of the task since, or `lost`. */
   async settle(held: Held, verdict: AttemptEnd): Promise<TaskStatus | 'lost'> {
-    return await settleAttempt(this.ledger, held, verdict);
+    return statusSince(await settleAttempt(this.ledger, held, verdict));
   }
 
   /** Runs a task through, from its claim to its end. */

@@ -4,7 +4,6 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
-import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { measureTenant } from '#shared/ledger/tenants/storage.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { aTask, DONE, limitsOf } from '../support/test-ledger.ts';
@@ -51,14 +50,14 @@ describe('tasks of several tenants of a shard', () => {
     const claims = await Promise.all(TENANTS.map((tenant, at) => claimTask(ledger, place(tenant, ids[at] ?? '', at), 'w1')));
     expect(claims.map((claim) => claim.kind === 'claimed' && claim.body.input)).toEqual(TENANTS.map((tenant) => `for ${tenant}`));
     const settled = await Promise.all(
-      claims.map((claim, at): Promise<TaskStatus | 'lost'> => {
+      claims.map((claim, at) => {
         if (claim.kind !== 'claimed') throw new Error(claim.kind);
         const { body, state, stored } = claim;
         const attempt = { ...place(body.tenant, body.id, at), token: state.token };
         return settleAttempt(ledger, attempt, DONE, { stored, first: body.first, now: Date.now() });
       }),
     );
-    expect(settled).toEqual(TENANTS.map(() => 'completed'));
+    expect(settled).toMatchObject(TENANTS.map(() => ({ status: 'completed' })));
     const tasks = await Promise.all(TENANTS.map((tenant, at) => readTask(test.ledger, tenant, ids[at] ?? '')));
     expect(tasks.map((task) => task?.state.status)).toEqual(TENANTS.map(() => 'completed'));
     expect(calls.filter((call) => !call.startsWith('read-'))).toEqual(['accept-tasks 3', 'claim-tasks 3', 'settle-attempts 3']);
