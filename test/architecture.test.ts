@@ -10,7 +10,7 @@ import {
   sharedOutOfOrder,
   sharedOutsideTheOrder,
 } from './architecture/import-rules.ts';
-import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts } from './architecture/lua-rules.ts';
+import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts, unusedFunctions } from './architecture/lua-rules.ts';
 import { readSources, type SourceFile } from './architecture/source-file.ts';
 import { oldWords, readOldWords } from './architecture/word-rules.ts';
 import { badDoors, crowdedFolders, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
@@ -207,6 +207,12 @@ const CASES: Case[] = [
       [script, '-- include: emit\nreturn 1'],
       [fragment, ''],
     ],
+  },
+  {
+    sentence: 'each function of a fragment is called',
+    rule: unusedFunctions,
+    good: [fragment, 'local function emit() end\nlocal function emit_all() emit() end\nemit_all()'],
+    bad: [[fragment, 'local function emit() end -- emit']],
   },
 ];
 

@@ -74,6 +74,21 @@ export function brokenIncludes(files: readonly SourceFile[]): string[] {
   ];
 }
 
+/** Calls functions of fragments from a text that it makes. */
+const CALLER = 'shared/redis/run-together.ts';
+
+/** Every function of a fragment is called. */
+export function unusedFunctions(files: readonly SourceFile[]): string[] {
+  const sources = files.filter(({ path }) => SCRIPT.test(path) || FRAGMENT.test(path) || path === CALLER);
+  const words = sources.flatMap(({ text }) => text.replaceAll(/--.*$/gm, '').match(/\w+/g) ?? []);
+  const counts = Map.groupBy(words, (word) => word);
+  return sources
+    .filter(({ path }) => FRAGMENT.test(path))
+    .flatMap(({ path, text }) => [...text.matchAll(/\bfunction (\w+)/g)].map(([, name = '']) => ({ path, name })))
+    .filter(({ name }) => (counts.get(name)?.length ?? 0) < 2)
+    .map(({ path, name }) => `${path} has ${name}, which nothing calls`);
+}
+
 /** The comment lines a script starts with, and the rest without comments. */
 function split(text: string): { header: string; code: string } {
   const header = /^(?:--.*(?:\n|$)|\s*\n)*/.exec(text)?.[0] ?? '';

@@ -32,24 +32,6 @@ local function expire(context, keys, id, task)
   emit(context, id, finish(context, keys, id, task, 'stale', reason))
 end
 
--- The outcome of a task that was stopped: with the task that replaced it, if any.
-local function outcome_of_stop(stop)
-  return { kind = stop.by and 'superseded' or 'cancelled', taskId = stop.by, reason = stop.reason }
-end
-
--- Stores the running attempt as ended and removes its lease. `fate`: status, failure or nil, usage or nil.
-local function end_attempt(context, keys, id, task, fate)
-  local member = shard_member(context, id) .. '/' .. task.token
-  redis.call('ZREM', keys.leases, member)
-  if task.cancel then redis.call('HDEL', keys.signals, member) end
-  if task.preempt then redis.call('HDEL', keys.signals, preempt_signal(member)) end
-  task.preempt = nil
-  redis.call('HSET', keys.attempts, id .. ':' .. task.token, cjson.encode({
-    number = task.attempt, worker = task.worker, daemon = task.daemon, startedAt = task.startedAt, endedAt = context.now, status = fate.status,
-    error = fate.failure, usage = fate.usage,
-  }))
-end
-
 -- Signals the worker of a running task to stop, and ends its lease after the grace. Returns the attempt's lease member.
 local function stop_running(context, keys, id, task, stop, grace)
   local member = shard_member(context, id) .. '/' .. task.token
