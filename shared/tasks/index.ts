@@ -45,6 +45,7 @@ export {
   knownUser,
 } from './task.ts';
 export {
+  type AttemptState,
   type FirstState,
   GATES,
   type Gate,

@@ -49,11 +49,16 @@ export interface PartOfInput {
   how: 'steered' | 'merged' | 'carried';
 }
 
-/** What changes, as the ledger's scripts work on it. Times are milliseconds since the epoch. */
-export interface TaskState {
-  status: TaskStatus;
+/** What it is. Only its priority, what follows from that, and a lane that a message gives it change. */
+interface TaskIdentity {
   agent: string;
   source: Source;
+  user?: string;
+  /** As in its body; absent for none. */
+  visitor?: string;
+  /** As in its body; absent where its source and its visitor say it already. */
+  untrusted?: boolean;
+  createdAt: number;
   queue: TaskQueue;
   priority: number;
   /** For caps: the letter of its source class, and 0 for low priority, else 1. */
@@ -64,54 +69,40 @@ export interface TaskState {
   sharedLanes?: SharedLane[];
   /** Its place in the lane, by default the time it was accepted. Text, because Lua would shorten a long number. */
   order?: string;
+  /** Lets the next of its lane go first while it waits for a retry. */
+  yields?: boolean;
   deadline?: number;
   sla?: number;
   /** Among its equals it stands as if it had been accepted then, when that is earlier: its sla less `dispatch.slaLeadMs`. */
   ranksFrom?: number;
-  /** Whether its sla passed before its end. Absent for a task that ended: its end says so. */
-  slaBreached?: true;
   /** How long it is expected to run, ms; stored with a deadline, to escalate the task when that is near. */
   estimateMs?: number;
   /** What its tickets count in the turns of tenants, ms of a slot; absent for the default. */
   costMs?: number;
-  notBefore?: number;
-  gate?: Gate;
-  /** What holds it; its gate says the same. Absent for a task that is not held. */
-  hold?: TaskHold;
-  /** What was published last of what it waits for, as JSON, so that it is published once. */
-  notice?: string;
-  /** Daemons that failed it, and until when they get it no more, ms since the epoch. */
-  excluded?: Record<string, number>;
-  /** How often it was held, which costs no attempt. */
-  holds?: number;
-  granted?: boolean;
   maxAttempts: number;
   timeoutMs: number;
+  /** Who is notified of its end. */
+  tell?: Subscriber[];
+}
+
+/** Its current or last attempt, and what those before left. */
+export interface AttemptState {
   /** Fencing token of the current or last attempt. */
   token: number;
+  attempt: number;
   /** Attempts that count, since it was accepted or opened again. */
   spent: number;
   /** Number of the attempt before it was opened again; the numbers continue from there. */
   earlier?: number;
-  attempt: number;
   /** The last action that retried it, which does so once. */
   retriedBy?: string;
-  /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
-  losses?: number;
-  /** Of the current attempt: whether its process holds only suspects (`shared`), or only this one (`own`). */
-  isolation?: 'own' | 'shared';
-  /** Number of its newest ticket. */
-  ticket: number;
   worker?: string;
   /** The daemon that runs, or ran, the current or last attempt for that worker, a hub. */
   daemon?: string;
-  /** Attempts that were lost with their daemon and cost nothing. */
-  daemonLosses?: number;
-  createdAt: number;
-  queuedAt?: number;
+  /** Of the current attempt: whether its process holds only suspects (`shared`), or only this one (`own`). */
+  isolation?: 'own' | 'shared';
   scheduledAt?: number;
   startedAt?: number;
-  completedAt?: number;
   /** A stop on its way to the worker; `by` is the task that takes this one's place. */
   cancel?: { at: number; reason: string; by?: string };
   /** It completed although it was to stop, and delegates no more. */
@@ -122,15 +113,48 @@ export interface TaskState {
   preemptedBy?: string;
   /** Attempts that ended so. */
   preemptions?: number;
+  /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
+  losses?: number;
+  /** Attempts that were lost with their daemon and cost nothing. */
+  daemonLosses?: number;
+  /** Daemons that failed it, and until when they get it no more, ms since the epoch. */
+  excluded?: Record<string, number>;
+  error?: StoredError;
+  /** How the answer of its model ended, once it has completed; absent where no model says it. */
+  finishReason?: FinishReason;
+  /** Of all its attempts. */
+  usage?: TaskUsage;
+  /** Of its last attempt, unless that was its first. */
+  attemptUsage?: TaskUsage;
+  /** Of its last attempt, as in `StoredAttempt`. */
+  attemptModel?: string;
+  attemptNotes?: string[];
+}
+
+/** What it waits for until it runs. */
+interface WaitingState {
+  queuedAt?: number;
+  granted?: boolean;
+  /** Number of its newest ticket. */
+  ticket: number;
+  gate?: Gate;
+  notBefore?: number;
+  /** What holds it; its gate says the same. Absent for a task that is not held. */
+  hold?: TaskHold;
+  /** How often it was held, which costs no attempt. */
+  holds?: number;
+  /** What was published last of what it waits for, as JSON, so that it is published once. */
+  notice?: string;
   /** Of a critical task at a cap, or in the line of a shared lane: the running task whose place it gets. */
   preempts?: string;
+  /** Whether its sla passed before its end. Absent for a task that ended: its end says so. */
+  slaBreached?: true;
+}
+
+/** What it and the other messages of its session do to each other. */
+interface SessionState {
   /** What it does when its session is busy; absent for a task that only waits its turn. */
   mode?: QueueMode;
-  user?: string;
-  /** As in its body; absent for none. */
-  visitor?: string;
-  /** As in its body; absent where its source and its visitor say it already. */
-  untrusted?: boolean;
   /** Whether messages may go into its run. */
   takesInput?: boolean;
   /** While it waits: the running task whose input it was offered as. */
@@ -143,20 +167,12 @@ export interface TaskState {
   taking?: string;
   /** Beginnings of messages that were left out of its turn because too many waited, oldest first. */
   leftOut?: string[];
-  /** Who is notified of its end. */
-  tell?: Subscriber[];
-  /** Lets the next of its lane go first while it waits for a retry. */
-  yields?: boolean;
-  error?: StoredError;
-  /** How the answer of its model ended, once it has completed; absent where no model says it. */
-  finishReason?: FinishReason;
-  /** Of all its attempts. */
-  usage?: TaskUsage;
-  /** Of its last attempt, unless that was its first. */
-  attemptUsage?: TaskUsage;
-  /** Of its last attempt, as in `StoredAttempt`. */
-  attemptModel?: string;
-  attemptNotes?: string[];
+}
+
+/** What changes of a task, as the ledger's scripts work on it: one object, in four parts and where it is. Times are milliseconds since the epoch. */
+export interface TaskState extends TaskIdentity, AttemptState, WaitingState, SessionState {
+  status: TaskStatus;
+  completedAt?: number;
   outcome?: { kind: OutcomeKind; taskId?: string; reason?: string };
   /** Every status it had: `<status>@<ms>[ <note>]`, separated by semicolons. See `parseTimeline`. */
   log: string;

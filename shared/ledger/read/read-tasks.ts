@@ -12,6 +12,7 @@ import type { Ledger } from '../ledger.ts';
 import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../../redis/index.ts';
 import { parseState } from '../codec/state.ts';
 import { readState } from './read-states.ts';
+import { attemptOf } from '../codec/attempt.ts';
 import { parseBody } from '../codec/body.ts';
 
 /** Tasks read together while their lengths are unknown, and at most. */
@@ -154,25 +155,6 @@ const LAST_STATUS: Partial<Record<TaskStatus, StoredAttempt['status']>> = {
 };
 
 function lastAttempt(state: TaskState): StoredAttempt {
-  const { status, attempt, worker, daemon, scheduledAt = 0, startedAt = scheduledAt, completedAt, log } = state;
-  const isTimeout = parseTimeline(log).at(-2)?.status === 'timeout';
-  return {
-    number: attempt,
-    worker: worker ?? '',
-    ...(daemon === undefined ? {} : { daemon }),
-    startedAt,
-    status: isTimeout ? 'timeout' : (LAST_STATUS[status] ?? 'running'),
-    ...(completedAt === undefined ? {} : endOf(state)),
-  };
-}
-
-function endOf({ completedAt = 0, error, token, attemptModel: model, attemptNotes: notes, ...state }: TaskState): Partial<StoredAttempt> {
-  const usage = token === 1 ? state.usage : state.attemptUsage;
-  return {
-    endedAt: completedAt,
-    ...(error === undefined ? {} : { error }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(model === undefined ? {} : { model }),
-    ...(notes === undefined ? {} : { notes }),
-  };
+  const isTimeout = parseTimeline(state.log).at(-2)?.status === 'timeout';
+  return attemptOf(state, isTimeout ? 'timeout' : (LAST_STATUS[state.status] ?? 'running'), state.completedAt);
 }

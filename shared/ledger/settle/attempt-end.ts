@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
-import type { StoredAttempt, StoredError, TaskState, TaskUsage } from '../../tasks/index.ts';
+import type { StoredAttempt, StoredError, TaskUsage } from '../../tasks/index.ts';
 
 /** What is known of an attempt besides its end. */
 interface Known {
@@ -58,12 +58,4 @@ export function attemptStatus({ kind }: AttemptEnd): Exclude<StoredAttempt['stat
 
 export function errorOf(end: AttemptEnd): StoredError | undefined {
   return 'error' in end ? end.error : undefined;
-}
-
-/** The record of an ended attempt. `state`: of its task since. */
-export function recordOfAttempt(state: TaskState, end: AttemptEnd, endedAt: number): Record<string, unknown> {
-  const { attempt: number, worker, daemon, scheduledAt, startedAt = scheduledAt } = state;
-  const { usage, model, notes } = end;
-  const status = attemptStatus(end);
-  return { number, worker, daemon, startedAt, endedAt, status, error: errorOf(end), usage: usage ?? undefined, model, notes };
 }

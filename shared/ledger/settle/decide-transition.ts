@@ -11,11 +11,12 @@ import {
   usageRows,
 } from '../../tasks/index.ts';
 import type { AttemptRef } from '../claim/leases.ts';
+import { attemptOf } from '../codec/attempt.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
 import { levelName } from '../grants/tickets.ts';
 import { endLookup } from '../read/lookups.ts';
 import { agentEnd } from './agent-failures.ts';
-import { type AttemptEnd, type Completion, recordOfAttempt } from './attempt-end.ts';
+import { type AttemptEnd, attemptStatus, type Completion } from './attempt-end.ts';
 import { nextState } from './next-state.ts';
 import type { TaskEnd, Transition } from './transition.ts';
 
@@ -45,7 +46,7 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
     usage: usageOf(running, end),
     seen: seen.stored,
     next: scriptJson(next),
-    attempt: isKept(next, continuation) ? JSON.stringify(recordOfAttempt(next, end, now)) : '',
+    attempt: isKept(next, continuation) ? JSON.stringify(attemptOf(next, attemptStatus(end), now)) : '',
     ...answerOf(end),
   };
 }
