@@ -127,9 +127,16 @@ export interface TaskHold {
  */
 export class HeldFailure extends TaskFailure {
   readonly hold: TaskHold;
+  /** Whether the other side refused what was sent. Defaults to false: nothing was sent. */
+  readonly wasSent: boolean;
 
-  constructor(code: string, message: string, { hold, ...options }: CodedErrorOptions & { hold: TaskHold }) {
+  constructor(
+    code: string,
+    message: string,
+    { hold, wasSent = false, ...options }: CodedErrorOptions & { hold: TaskHold; wasSent?: boolean },
+  ) {
     super(code, message, options);
     this.hold = hold;
+    this.wasSent = wasSent;
   }
 }

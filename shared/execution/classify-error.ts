@@ -88,7 +88,8 @@ function classifyFailed(failure: TaskFailure, context: ClassifyContext): Attempt
   const code = codeOf(failure);
   const route = failure.isFinal ? 'stop' : routeOfFailure(code, context.routes);
   const delayMs = route === 'wait' ? throttleDelay(failure, context) : null;
-  if (delayMs !== null) return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context) };
+  if (delayMs !== null)
+    return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context), turnedBack: 'refused' };
   const isRetryable = route !== 'stop';
   const error = storedError(failure, isRetryable, context);
   const loss = route === 'retry' ? lossOf(code, context) : null;
@@ -116,7 +117,9 @@ function classifyHeld(failure: HeldFailure, context: ClassifyContext): AttemptEn
   const isRouted = refusal !== null && routeOfFailure(refusal.code, context.routes) !== routeOfFailure(refusal.code);
   if (isRouted) return classifyFailed(refusal, context);
   const delayMs = Math.min(failure.retryAfterMs ?? Infinity, context.settings.retries.maxHoldMs);
-  return { kind: 'interrupted', reason: failure.message, delayMs, hold: failure.hold, error: storedError(failure, true, context) };
+  const { hold, wasSent } = failure;
+  const turnedBack = wasSent ? 'refused' : 'unsent';
+  return { kind: 'interrupted', reason: failure.message, delayMs, hold, error: storedError(failure, true, context), turnedBack };
 }
 
 /** What a provider refused: the task's own call, or all calls behind its wall. A wait for the rate is none. */

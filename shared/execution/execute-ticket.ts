@@ -17,6 +17,7 @@ import { countStart } from './count-attempt.ts';
 import { type Execution, openExecution, type OpenExecutionParts } from './execution.ts';
 import { releaseLostClaim, type ReleaseLostClaimParts } from './release-lost-claim.ts';
 import { runToEnd, type RunToEndParts } from './run-to-end.ts';
+import { logStart, mayTurnBack } from './turned-back.ts';
 
 export interface ExecuteTicketParts extends OpenExecutionParts, ReleaseLostClaimParts, RunToEndParts {
   /** Whether this process takes tasks under which a process was lost. */
@@ -129,7 +130,7 @@ async function executeAttempt(parts: ExecuteTicketParts, execution: Execution): 
   keeper.add(attempt);
   // Messages that an earlier attempt was offered may still wait, and no signal comes for them again.
   if (attempt.takesInput && state.token > 1) attempt.notifyInput();
-  log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
+  if (!mayTurnBack(state)) log.info({ event: 'task.scheduled', worker: parts.worker }, 'given to a worker');
   if (state.status === 'running') noteStart(ledger, execution, state);
   return await runToEnd(parts, execution);
 }
@@ -149,8 +150,8 @@ export async function acceptAttempt(ledger: Ledger, execution: Execution): Promi
   }
 }
 
-/** Counts the start of an attempt, and logs it. `state`: as it began. */
-function noteStart(ledger: Ledger, { body, log }: Execution, state: TaskState): void {
-  countStart(ledger, { body, state });
-  log.info({ event: 'task.started', queuedMs: state.createdAt ? (state.startedAt ?? 0) - state.createdAt : 0 }, 'started');
+/** Counts the start of an attempt, and logs it, of one that may be turned back again once it was not. `state`: as it began. */
+function noteStart(ledger: Ledger, execution: Execution, state: TaskState): void {
+  countStart(ledger, { body: execution.body, state });
+  if (!mayTurnBack(state)) logStart(execution, state);
 }

@@ -5,6 +5,7 @@ import { classifyEnd } from './classify-error.ts';
 import type { Execution } from './execution.ts';
 import { runAttempt, type RunAttemptParts } from './run-attempt.ts';
 import { settleAndReport, type SettleParts } from './settle-attempt.ts';
+import { withoutTurnBack } from './turned-back.ts';
 
 export interface RunToEndParts extends RunAttemptParts, ApplyDirectivesParts, SettleParts {}
 
@@ -15,7 +16,7 @@ export async function runToEnd(parts: RunToEndParts, execution: Execution): Prom
   try {
     const ended = await withDirectives(parts, execution, await runAttempt(parts, execution));
     if (attempt.stopped?.kind === 'detached') return detach(parts, execution, attempt.stopped);
-    const end = { ...ended, ...usage.total, ...models.substituted };
+    const end = withoutTurnBack({ ...ended, ...usage.total, ...models.substituted }, execution);
     if (spend.isCounted || tokens.isCounted) await countCost(execution, end);
     const settling = settleAndReport(parts, execution, await cutRunaway(ledger, execution, end));
     if (end.kind !== 'completed') return await settling;

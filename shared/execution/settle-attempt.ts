@@ -8,6 +8,7 @@ import {
   type Ledger,
   releaseIfResumed,
   settleAttempt,
+  turnedBackBy,
   type Transition,
 } from '../ledger/index.ts';
 import type { TicketResult } from '../queue/index.ts';
@@ -42,7 +43,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     parts.onSettled?.(attempt.ref, settled);
     const ranMs = clock.monotonic() - claimedFrom;
     if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
-    report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
+    if (!isTurnedBackAgain(execution, end)) report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
     if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
     const result = ticketResult(end, settled);
     if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
@@ -52,6 +53,11 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
     keeper.abandon(attempt);
     throw error;
   }
+}
+
+/** Whether an attempt was turned back by what had turned the one before back: its log says that already. */
+function isTurnedBackAgain({ state }: Execution, end: AttemptEnd): boolean {
+  return state.turnedBack !== undefined && state.turnedBack === turnedBackBy(end);
 }
 
 /** What holds a task may have ended before the ledger had the task among those that wait. */

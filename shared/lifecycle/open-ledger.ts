@@ -75,8 +75,9 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
 }
 
 function relayTicket({ relay, ...load }: { relay: TicketRelay; ledger: Ledger; log: Log }, ticket: IssuedTicket): void {
-  const { task, tenant, queue, priority } = ticket;
+  const { task, tenant, queue, priority, number } = ticket;
   const fields = { event: 'task.queued', task, tenant, queue, priority, ...loadOf(load, tenant) };
-  load.log.info(fields, 'a granted task gets its ticket');
+  // A later one is of another try, which says itself how it ends.
+  load.log[number === 1 ? 'info' : 'debug'](fields, 'a granted task gets its ticket');
   relay.add(ticket);
 }

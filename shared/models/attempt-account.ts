@@ -73,6 +73,7 @@ export class AttemptAccount {
       hold: held.hold,
       retryAfterMs: held.holdMs,
       cause: failure,
+      wasSent: true,
       ...(details === undefined ? {} : { details }),
     });
   }

@@ -66,7 +66,7 @@ export function failureOfProbe(
   if (!circuit.isProbe || !isEndpointAway(failure)) return failure;
   const hold = { gate: 'circuit', what: circuit.name } as const;
   const message = `${endpoint} is still away: ${failure.message}`;
-  return new HeldFailure(failure.code, message, { hold, retryAfterMs: ports.settings.circuits.maxHoldMs });
+  return new HeldFailure(failure.code, message, { hold, retryAfterMs: ports.settings.circuits.maxHoldMs, wasSent: true });
 }
 
 /** Why the attempt of a call that its circuit refused is held. */

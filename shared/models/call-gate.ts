@@ -174,7 +174,13 @@ function heldByProvider(
   const name = accountLabel(account);
   const text = isWalled ? `${name} takes no calls of ${model}` : `${name} has no room for a call of ${model}`;
   const message = `${text} until ${timeText(untilMs)} (${refusal?.message ?? because})`;
-  return new HeldByProvider(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, { hold, place, retryAfterMs: holdMs, cause: refusal });
+  return new HeldByProvider(isWalled ? 'PROVIDER_QUOTA' : 'THROTTLED', message, {
+    hold,
+    place,
+    retryAfterMs: holdMs,
+    cause: refusal,
+    wasSent: refusal !== undefined,
+  });
 }
 
 /**

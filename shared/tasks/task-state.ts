@@ -143,6 +143,8 @@ interface WaitingState {
   hold?: TaskHold;
   /** How often it was held, which costs no attempt. */
   holds?: number;
+  /** What turned its last attempt back before that gave or used anything, as the settlement compares it. */
+  turnedBack?: string;
   /** What was published last of what it waits for, as JSON, so that it is published once. */
   notice?: string;
   /** Of a critical task at a cap, or in the line of a shared lane: the running task whose place it gets. */

@@ -15,6 +15,12 @@ interface Known {
 }
 
 /**
+ * An attempt that gave nothing and used nothing: `unsent` was held before anything was sent, `refused` was refused by its provider. Of those by one
+ * cause in a row the timeline has the first, and the history of attempts too when it was sent.
+ */
+export type TurnedBack = 'unsent' | 'refused';
+
+/**
  * How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. `losses`: how
  * often the task was lost with its process, of an attempt that was.
  */
@@ -23,7 +29,15 @@ export type AttemptEnd = Known &
   (
     | { kind: 'completed'; output: string; result: string | null; finishReason?: FinishReason }
     | { kind: 'cancelled'; reason: string; error?: StoredError }
-    | { kind: 'interrupted'; reason: string; delayMs: number; error?: StoredError; hold?: undefined; losses?: number }
+    | {
+        kind: 'interrupted';
+        reason: string;
+        delayMs: number;
+        error?: StoredError;
+        hold?: undefined;
+        losses?: number;
+        turnedBack?: TurnedBack;
+      }
     /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
     | {
         kind: 'interrupted';
@@ -32,6 +46,7 @@ export type AttemptEnd = Known &
         hold: TaskHold;
         error?: StoredError;
         losses?: undefined;
+        turnedBack?: TurnedBack;
       }
     | {
         kind: 'failed' | 'timeout';
@@ -58,4 +73,10 @@ export function attemptStatus({ kind }: AttemptEnd): Exclude<StoredAttempt['stat
 
 export function errorOf(end: AttemptEnd): StoredError | undefined {
   return 'error' in end ? end.error : undefined;
+}
+
+/** What turned an attempt back, for comparison with the one before; undefined when nothing did. */
+export function turnedBackBy(end: AttemptEnd): string | undefined {
+  if (end.kind !== 'interrupted' || end.turnedBack === undefined) return undefined;
+  return end.hold ? `${end.hold.gate} ${end.hold.what}` : (end.error?.code ?? '');
 }

@@ -45,8 +45,8 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
     fact: factOf(next, continuation),
     usage: usageOf(running, end),
     seen: seen.stored,
-    next: scriptJson(next),
-    attempt: isKept(next, continuation) ? JSON.stringify(attemptOf(next, attemptStatus(end), now)) : '',
+    next: scriptJson(isTurnedBackAgain(running, next) ? { ...next, log: logBefore(running) } : next),
+    attempt: isKept(running, next, end) ? JSON.stringify(attemptOf(next, attemptStatus(end), now)) : '',
     ...answerOf(end),
   };
 }
@@ -104,12 +104,20 @@ function sequelOf(next: TaskState, continuation: Transition['continuation']): Pi
   return { dueAt: next.notBefore };
 }
 
-/** Of a task that is held again and again, the history keeps so many interruptions. */
-const MAX_HELD_ATTEMPTS = 100;
-
 /** Whether the history keeps the attempt besides the state. */
-function isKept({ holds = 0 }: TaskState, continuation: Transition['continuation']): boolean {
-  return continuation !== 'end' && (continuation !== 'hold' || holds <= MAX_HELD_ATTEMPTS);
+function isKept(running: TaskState, next: TaskState, end: AttemptEnd): boolean {
+  const isUnsent = end.kind === 'interrupted' && end.turnedBack === 'unsent';
+  return !isTerminal(next.status) && !isUnsent && !isTurnedBackAgain(running, next);
+}
+
+/** Whether what turned the attempt back had turned the one before back, too. */
+function isTurnedBackAgain(running: TaskState, next: TaskState): boolean {
+  return next.turnedBack !== undefined && next.turnedBack === running.turnedBack;
+}
+
+/** The timeline without the entries of the running attempt. */
+function logBefore({ log }: TaskState): string {
+  return log.slice(0, log.lastIndexOf(';scheduled@'));
 }
 
 function continuationOf(running: TaskState, next: TaskState): Transition['continuation'] {

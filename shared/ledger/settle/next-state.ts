@@ -1,6 +1,6 @@
 import type { TaskHold } from '../../errors/index.ts';
 import { isTransition, type StoredError, sumUsage, type TaskState, type TaskStatus, timelineNote } from '../../tasks/index.ts';
-import { type AttemptEnd, type Completion, errorOf, type Failure, type Interruption } from './attempt-end.ts';
+import { type AttemptEnd, type Completion, errorOf, type Failure, type Interruption, turnedBackBy } from './attempt-end.ts';
 
 /**
  * What a running task becomes when its attempt has ended so. Pure; `now` is Redis's time in ms since the epoch.
@@ -11,7 +11,7 @@ export function nextState(running: TaskState, given: AttemptEnd, now: number): T
   // Any other end is one of an attempt that ran, for no time.
   if (running.status === 'scheduled' && !returnsToQueue(end))
     return nextState({ ...enter(running, 'running', now), startedAt: now }, given, now);
-  const { cancel, error: _error, gate: _gate, hold: _hold, notBefore: _notBefore, preempt, ...kept } = running;
+  const { cancel, error: _error, gate: _gate, hold: _hold, notBefore: _notBefore, turnedBack: _turnedBack, preempt, ...kept } = running;
   const state = withLoss(withAttempt(kept, given, errorOf(end)), given);
   switch (end.kind) {
     case 'completed':
@@ -102,7 +102,8 @@ interface Interrupted {
 
 /** The task goes on later, and the attempt does not count. */
 function interrupt(running: TaskState, end: Interruption, { now, mark }: Interrupted): TaskState {
-  const state = { ...running, spent: running.spent - 1 };
+  const turnedBack = turnedBackBy(end);
+  const state = { ...running, spent: running.spent - 1, ...(turnedBack === undefined ? {} : { turnedBack }) };
   if (end.hold) return hold(enter(state, 'queued', now, end.reason), end, now);
   // Whatever interrupted it at once, its place was promised.
   if (mark?.token === state.token && end.delayMs <= 0) return makeRoom(enter(state, 'queued', now, `preempted by task ${mark.by}`), mark);
