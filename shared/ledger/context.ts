@@ -100,18 +100,14 @@ const configuredLanes = new WeakMap<Settings, Record<string, number>>();
 function lanesOf(settings: Settings): Record<string, number> {
   const known = configuredLanes.get(settings);
   if (known) return known;
-  const named = Object.entries(settings.lanes).map(([name, { limit }]) => [name, limit] as const);
+  const { reserveAfterMs: _reserveAfterMs, ...byName } = settings.lanes;
+  const named = Object.entries(byName).map(([name, { limit }]) => [name, limit] as const);
   const agents = Object.entries(settings.agents).flatMap(([id, { maxRunning }]) =>
     maxRunning === undefined ? [] : [[laneOfAgent(id), maxRunning] as const],
   );
   const lanes = Object.fromEntries([...named, ...agents]);
   configuredLanes.set(settings, lanes);
   return lanes;
-}
-
-/** Limits of lanes that hold now, whatever the limit was when a task was accepted. */
-export function laneLimits(ports: LimitPorts, tenant: string): Record<string, number> {
-  return { ...lanesOf(ports.settings), ...openLanes(ports, tenant), ...agentLanes(ports, tenant) };
 }
 
 /** How much is kept of what a tenant's agents used, as `count-usage.lua` takes it. */
@@ -136,6 +132,7 @@ function commonOptions(ledger: Ledger, tenant: string): Record<string, unknown> 
     maxEvents: `${settings.events.maxPerTenant}`,
     maxTimelineBytes: settings.tasks.maxTimelineBytes,
     maxInLine: settings.sessions.maxWaiting,
+    reserveAfterMs: settings.lanes.reserveAfterMs,
     ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
     ...windowOptions(ledger),
   };

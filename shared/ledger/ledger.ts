@@ -118,6 +118,7 @@ export type ScriptName =
   | 'read-facts'
   | 'read-heads'
   | 'read-levels'
+  | 'read-places'
   | 'read-states'
   | 'reopen-task'
   | 'reissue-ticket'

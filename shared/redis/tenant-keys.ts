@@ -37,7 +37,7 @@ function keysUnder(prefix: string) {
     log: (id: string) => `${prefix}log:${id}`,
     /**
      * Sorted set, scores 0: `granted=<class>/<id>` or `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, `holds=<lane>/<id>`,
-     * `waits=<lane>/<time>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
+     * `waits=<lane>/<time>/<id>`, `passed=<since>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
      */
     live: `${prefix}live`,
     /** Sorted set, scores 0: `agent=<a>/<id>`, `status=<end>/<id>`, `end=<end>/<agent>/<source>/<code>/<id>` and the like, escaped. Kept: as `bodies`. Bound: some per task. */

@@ -67,6 +67,8 @@ interface TaskIdentity {
   laneLimit?: number;
   /** Lanes shared with tasks of other lanes; it takes all of them at once, after its own. Absent for none. */
   sharedLanes?: SharedLane[];
+  /** While it waits for one of its gates: since when others may pass it in a lane that has room, ms; 0 to keep its lanes for it at once. */
+  passed?: number;
   /** Its place in the lane, by default the time it was accepted. Text, because Lua would shorten a long number. */
   order?: string;
   /** Lets the next of its lane go first while it waits for a retry. */

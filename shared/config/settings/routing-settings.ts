@@ -61,10 +61,26 @@ export const routingSchema = z.strictObject({
 });
 
 /** A line of tasks that share something scarce. */
-export const lanesSchema = z.record(
-  nameSchema,
-  z.strictObject({ /** Tasks of the lane that run at once, per tenant. */ limit: z.number().int().min(1).max(10_000) }),
-);
+const laneSchema = z.strictObject({ /** Tasks of the lane that run at once, per tenant. */ limit: z.number().int().min(1).max(10_000) });
+
+type Lane = z.infer<typeof laneSchema>;
+/** As it is written; the one name with a capital letter is that of a setting. */
+type WrittenLanes = { [lane: string]: Lane | number | undefined; reserveAfterMs?: number | undefined };
+
+/** Named lanes, and what holds for all of them. */
+export const lanesSchema: z.ZodType<Record<string, Lane> & { reserveAfterMs: number }, WrittenLanes> = z
+  .object({
+    /**
+     * A task that needs several lanes, or one and a cap, leaves those that have room to others while it waits for the rest. After this time they
+     * are kept for it.
+     */
+    reserveAfterMs: z.int().min(0).max(3_600_000).default(30_000),
+  })
+  .catchall(laneSchema)
+  .superRefine(({ reserveAfterMs: _reserveAfterMs, ...lanes }, context) => {
+    for (const lane of Object.keys(lanes))
+      if (!nameSchema.safeParse(lane).success) context.addIssue({ code: 'custom', path: [lane], message: 'This is no name of a lane' });
+  });
 
 export const sessionSettingsSchema = z.strictObject({
   /** Messages that wait in one session; one more is dropped. */

@@ -36,7 +36,7 @@ const settingsFields = z.strictObject({
   commands: commandSettingsSchema.prefault({}),
   routing: routingSchema.prefault({}),
   /** Named lanes, for agents (`lane`) and sources (`retries.<source>.sharedLane`) to share. */
-  lanes: lanesSchema.default({}),
+  lanes: lanesSchema.prefault({}),
   sessions: sessionSettingsSchema.prefault({}),
   /** Schedules that are there from the start, by name. */
   schedules: configuredSchedulesSchema.default({}),

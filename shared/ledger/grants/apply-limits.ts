@@ -18,9 +18,9 @@ export async function applyLimits(ledger: Ledger, tenant: string, running = new 
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const page = ids.slice(call * PAGE, (call + 1) * PAGE);
     const reply = await runInContext(ledger, { script: 'apply-limits', tenant, keys: contextKeys(ledger, tenant), args: page });
-    const [count] = reply as [number];
+    const [count, hasMore] = reply as [number, number];
     promoted += count;
-    if (count === 0 && (call + 1) * PAGE >= ids.length) break;
+    if (hasMore === 0 && (call + 1) * PAGE >= ids.length) break;
   }
   return promoted;
 }

@@ -1,6 +1,6 @@
 import { pairs } from '../../redis/index.ts';
-import type { Task, SharedLane, TaskBody, TaskState } from '../../tasks/index.ts';
-import { laneLimits } from '../context.ts';
+import type { Task, TaskBody, TaskState } from '../../tasks/index.ts';
+import { runInContext } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { readTasks } from './read-tasks.ts';
 
@@ -60,55 +60,54 @@ export async function readLaneIds(ledger: Ledger, tenant: string, lane: string, 
   return { held: holders, waiting: waiting.filter((id) => !holders.has(id)), waitingTotal: total };
 }
 
-/** Where a task stands in a lane that it shares. */
+/** Where a task that waits stands in a lane that it shares. */
 export interface SharedPlace {
   name: string;
   /** How many of it run at once. */
   limit: number;
-  /** Whether as many of the lane run as may. */
-  isFull: boolean;
-  /** The task before it: in the line, else among the holders; null for none. */
+  /** Whether it has to wait for this lane: it stands in its line, or there is no place for it. */
+  isClosed: boolean;
+  /** Whether it stands in the line of this lane: in no other one, then. */
+  isInLine: boolean;
+  /** The task before it: in the line, else among the holders, else the one that the lane is kept for; null for none. */
   before: string | null;
   /** How many wait before it or hold the lane. */
   ahead: number;
   /** The tasks that hold the lane. */
   holders: string[];
+  /** The task for which a place is kept, because others passed it for long; null for none. */
+  keptFor: string | null;
 }
 
-const TIME_DIGITS = 15;
-/** Behind every member of a lane. */
-const NO_END = '\u00ff';
+type PlaceReply = [name: string, limit: number, place: number, previous: string, keptFor: string, holders: string[]];
 
-/** The places of a task that does not run in the lanes that it shares. See `shared-lanes.lua` for how they are kept. */
+/** The places of a task that waits in the lanes that it shares, that of the line in which it stands first. See `shared-lanes.lua`. */
 export async function readSharedPlaces(
   ledger: Ledger,
-  { body, state }: { body: Pick<TaskBody, 'id' | 'tenant'>; state: TaskState },
+  { body: { tenant, id }, state }: { body: Pick<TaskBody, 'id' | 'tenant'>; state: Pick<TaskState, 'sharedLanes'> },
 ): Promise<SharedPlace[]> {
-  const member = `${state.queue === 'critical' ? '!' : ''}${String(state.createdAt).padStart(TIME_DIGITS, '0')}/${body.id}`;
-  const key = ledger.keys.tenant(body.tenant).live;
-  const limits = laneLimits(ledger, body.tenant);
-  const lanes = (state.sharedLanes ?? []).map(({ name, limit }) => ({ name, limit: limits[name] ?? limit }));
-  return await Promise.all(lanes.map((lane) => readPlace(ledger, { key, lane, member, id: body.id })));
+  if (state.sharedLanes === undefined) return [];
+  const { states, live, bodies } = ledger.keys.tenant(tenant);
+  const found = await runInContext(ledger, { script: 'read-places', tenant, keys: [states, live, bodies], args: [id] });
+  const size = 6;
+  const places = Array.from({ length: found.length / size }, (_, at) => placeOf(found.slice(at * size, (at + 1) * size) as PlaceReply, id));
+  return places.toSorted((one, other) => Number(other.isInLine) - Number(one.isInLine));
 }
 
-interface PlaceQuery {
-  key: string;
-  lane: SharedLane;
-  /** Behind the lane's name in its line. */
-  member: string;
-  id: string;
-}
-
-async function readPlace({ redis }: Ledger, { key, lane, member, id }: PlaceQuery): Promise<SharedPlace> {
-  const holds = `holds=${lane.name}/`;
-  const waits = `waits=${lane.name}/`;
-  const [held, line, [previous]] = await Promise.all([
-    redis.zrangebylex(key, `[${holds}`, `(${holds}${NO_END}`),
-    redis.zlexcount(key, `[${waits}`, `(${waits}${member}`),
-    redis.zrevrangebylex(key, `(${waits}${member}`, `[${waits}`, 'LIMIT', 0, 1),
-  ]);
-  const holders = held.map((each) => each.slice(holds.length)).filter((each) => each !== id);
-  const isFull = holders.length >= lane.limit;
-  const before = previous?.split('/').at(-1) ?? (isFull ? holders[0] : undefined);
-  return { name: lane.name, limit: lane.limit, isFull, before: before ?? null, ahead: line + (isFull ? holders.length : 0), holders };
+function placeOf([name, limit, place, previous, keeper, all]: PlaceReply, id: string): SharedPlace {
+  const holders = all.filter((each) => each !== id);
+  const isInLine = place >= 0;
+  const isFull = holders.length >= limit;
+  const keptFor = keeper !== '' && holders.length + 1 >= limit ? keeper : null;
+  const inFront = isFull ? holders : keptFor === null ? [] : [keptFor];
+  return {
+    name,
+    limit,
+    isInLine,
+    holders,
+    keptFor,
+    isClosed: isInLine || inFront.length > 0,
+    before: previous || (inFront[0] ?? null),
+    ahead: Math.max(0, place) + inFront.length,
+  };
 }

@@ -13,7 +13,7 @@
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2...] per task: one that may run and lack the lane of its agent
 --   id: text, the task's id
--- RETURNS {tickets, tasks that waited and wait no more for a lane or a cap};
+-- RETURNS {tickets, tasks that waited and wait no more for a lane or a cap, 1 when there may be more of them, else 0};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
@@ -36,7 +36,7 @@ local next_id = iterate(ARGV, 2)
 local id = next_id()
 while id do
   local task = load_task(context, id)
-  local missing = task and task.status == 'running' and missing_agent_lane(context, task)
+  local missing = task and task.status == 'running' and gates.missing_lane(context, task)
   if missing then
     task.sharedLanes = task.sharedLanes or {}
     task.sharedLanes[#task.sharedLanes + 1] = missing
@@ -46,10 +46,6 @@ while id do
   id = next_id()
 end
 
--- Lanes that are left go on in the next call.
-local MAX_FROM_LANES = 100
-local promoted = promote_shared(context, lanes_with_line(context), MAX_FROM_LANES)
--- With caps, these wait in the backlog first.
-local granted = #context.granted
-promote_backlog(context)
-return { publish_granted(context), promoted + #context.granted - granted }
+for _, lane in ipairs(gates.lanes_with_line(context)) do gates.open_lane(context, lane) end
+local promoted, has_more = promote_backlog(context)
+return { publish_granted(context), promoted, has_more and 1 or 0 }

@@ -104,7 +104,7 @@ export async function readDepth({ redis, keys }: Ledger, tenant: string): Promis
   const [all, granted, ...listedTwice] = await Promise.all([
     redis.zcard(live),
     count('granted='),
-    ...['backlog=', 'hold=', 'holds=', 'waits='].map(count),
+    ...['backlog=', 'hold=', 'holds=', 'passed=', 'waits='].map(count),
   ]);
   return { depth: listedTwice.reduce((left, copies) => left - copies, all), granted };
 }

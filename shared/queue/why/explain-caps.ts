@@ -35,12 +35,12 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   );
   const counted = caps.map((cap, position) => ({ ...cap, held: held[position] ?? 0 }));
   const facts = Object.fromEntries(counted.map(({ name, held: count, limit }) => [name, `${count}/${limit}`]));
-  if (task.state.gate !== 'cap') {
+  const full = counted.filter(({ held: count, limit }) => count >= limit);
+  if (!meetsCaps(task, full)) {
     const figures = counted.map(({ name, held: count, limit }) => `${name} cap ${count}/${limit}`);
     const detail = figures.length === 0 ? 'its tenant has no caps' : figures.join(', ');
     return { gates: [openGate('cap', detail, facts)], ahead: 0, narrowest: narrowest(caps) };
   }
-  const full = counted.filter(({ held: count, limit }) => count >= limit);
   const ahead = await countBacklog(ledger, task, full[0]?.classes ?? ALL_CLASSES);
   const since = waitingSince(task.state);
   const place = { tenantPlace: ahead + 1 };
@@ -50,9 +50,14 @@ export async function explainCaps(ledger: Ledger, task: WaitingTask): Promise<Ca
   return { gates: [...gates, ...promisedPlace(task, since)], ahead, narrowest: narrowest(full.length > 0 ? full : caps) };
 }
 
+/** Whether it waits for caps: it stands there, or in the line of a lane in front of caps that are full too. */
+function meetsCaps({ state: { gate, sharedLanes } }: WaitingTask, full: readonly Cap[]): boolean {
+  return gate === 'cap' || (gate === 'lane' && sharedLanes !== undefined && full.length > 0);
+}
+
 /** Of a critical task that a running one makes room for. */
-function promisedPlace({ state: { preempts } }: WaitingTask, since: number): GateReport[] {
-  if (preempts === undefined) return [];
+function promisedPlace({ state: { preempts, gate } }: WaitingTask, since: number): GateReport[] {
+  if (preempts === undefined || gate !== 'cap') return [];
   return [closedGate('cap', { detail: `gets the place of task ${preempts}, which stops`, helps: HELPS.cap, since, taskId: preempts })];
 }
 

@@ -14,23 +14,33 @@ export interface LanePlace {
 }
 
 /**
- * The task that a task waits for in each of its lanes: the running one that it was offered to, the one before it in line, or the holder
- * of the lane. The line is ordered by arrival, and tasks with a number of their platform by that number. See lanes.lua.
+ * The task that a task waits for in each of its lanes that is closed for it: the running one that it was offered to, the one before it in line, or
+ * the holder of the lane. The lane in whose line it stands comes first. The line of a session is ordered by arrival, and tasks with a number of
+ * their platform by that number. See lanes.lua.
  */
 export async function explainLanes(ledger: Ledger, task: WaitingTask): Promise<LanePlace> {
-  const { gate, lane, granted } = task.state;
-  if (gate !== 'lane' && gate !== 'steer') return { ...NO_WAIT, gates: [openGate('lane', openDetail(lane, granted))] };
+  const { gate } = task.state;
+  if (gate !== 'lane' && gate !== 'steer' && gate !== 'cap') return openLanes(task);
   const [own, shared] = await Promise.all([explainOwnLane(ledger, task), readSharedPlaces(ledger, task)]);
-  const { preempts } = task.state;
-  if (preempts !== undefined && own.gates.length === 0)
-    return { ...placeInShared(shared), gates: [promised(preempts, waitingSince(task.state))], ahead: 0 };
-  const full = shared.filter(({ isFull, before }) => isFull || before !== null);
   const since = waitingSince(task.state);
-  const gates = [...own.gates, ...full.map((place) => gateInLine(place, since, place.holders[0] ?? null))];
-  if (gates.length === 0)
-    return { ...NO_WAIT, gates: [closedGate('lane', { detail: 'next in all of its lanes', helps: HELPS.lane, since })] };
-  const ahead = Math.max(own.ahead, ...full.map((place: SharedPlace) => place.ahead));
-  return own.gates.length > 0 ? { ...own, gates, ahead, limit: task.state.laneLimit ?? 1 } : { ...placeInShared(full), gates, ahead };
+  const closed = shared.filter(({ isClosed }) => isClosed);
+  const gates = [...own.gates, ...closed.map((place) => gateInLine(place, since, place.holders[0] ?? null))];
+  if (own.gates.length > 0) return { ...own, gates, ahead: maxAhead(own, ...closed), limit: task.state.laneLimit ?? 1 };
+  if (gate === 'lane' && task.state.preempts !== undefined) return promisedIn(shared, task.state.preempts, since);
+  if (gates.length > 0) return { ...placeInShared(closed), gates, ahead: maxAhead(...closed) };
+  return gate === 'cap' ? openLanes(task) : { ...NO_WAIT, gates: [nextInLanes(since)] };
+}
+
+function openLanes({ state }: WaitingTask): LanePlace {
+  return { ...NO_WAIT, gates: [openGate('lane', openDetail(state))] };
+}
+
+function maxAhead(...places: readonly { ahead: number }[]): number {
+  return Math.max(...places.map(({ ahead }) => ahead));
+}
+
+function nextInLanes(since: number): GateReport {
+  return closedGate('lane', { detail: 'next in all of its lanes', helps: HELPS.lane, since });
 }
 
 const NO_WAIT = { ahead: 0, holders: [], limit: 1 };
@@ -39,13 +49,14 @@ function placeInShared([first]: readonly SharedPlace[]): Pick<LanePlace, 'holder
   return { holders: first?.holders ?? [], limit: Math.max(1, first?.limit ?? 1) };
 }
 
-function promised(taskId: string, since: number): GateReport {
-  return closedGate('lane', { detail: `gets the place of task ${taskId}, which stops`, helps: HELPS.lane, since, taskId });
+function promisedIn(shared: readonly SharedPlace[], taskId: string, since: number): LanePlace {
+  const gate = closedGate('lane', { detail: `gets the place of task ${taskId}, which stops`, helps: HELPS.lane, since, taskId });
+  return { ...placeInShared(shared), gates: [gate], ahead: 0 };
 }
 
-function openDetail(lane: string | undefined, isGranted: boolean | undefined): string {
+function openDetail({ lane, granted }: WaitingTask['state']): string {
   if (lane === undefined) return 'it needs no lane of its own';
-  return isGranted ? `it has its place in ${nameOf(lane)}` : `it joins ${nameOf(lane)} then, or is in it`;
+  return granted ? `it has its place in ${nameOf(lane)}` : `it joins ${nameOf(lane)} then, or is in it`;
 }
 
 interface OwnPlace extends Pick<LanePlace, 'gates' | 'ahead' | 'holders'> {}
@@ -54,8 +65,8 @@ const NO_PLACE: OwnPlace = { gates: [], ahead: 0, holders: [] };
 
 /** No gate when it holds its own lane, or has none. */
 async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingTask): Promise<OwnPlace> {
-  const { lane, steer } = state;
-  if (lane === undefined) return NO_PLACE;
+  const { lane, steer, gate } = state;
+  if (lane === undefined || gate === 'cap') return NO_PLACE;
   const tenant = keys.tenant(body.tenant);
   const since = waitingSince(state);
   const [rank, held] = await Promise.all([redis.zrank(tenant.laneWait(lane), body.id), redis.zrange(tenant.laneHeld(lane), '0', '-1')]);
@@ -77,13 +88,19 @@ async function explainOwnLane({ redis, keys }: Ledger, { body, state }: WaitingT
 }
 
 function gateInLine(
-  { before, name, ahead }: Pick<SharedPlace, 'before' | 'name' | 'ahead'>,
+  { before, name, ahead, keptFor = null }: Pick<SharedPlace, 'before' | 'name' | 'ahead'> & Partial<Pick<SharedPlace, 'keptFor'>>,
   since: number,
   holder: string | null,
 ): GateReport {
-  const detail = before === null ? `next in ${nameOf(name)}` : `behind task ${before} in ${nameOf(name)}, ${ahead} before it`;
+  const detail = lineDetail(before, nameOf(name), { ahead, keptFor });
   const facts = { lane: nameOf(name), place: ahead + 1, ...(holder === null ? {} : { holder }) };
   return closedGate('lane', { detail, helps: helpsIn(name), since, taskId: before, facts });
+}
+
+function lineDetail(before: string | null, lane: string, { ahead, keptFor }: Pick<SharedPlace, 'ahead' | 'keptFor'>): string {
+  if (before === null) return `next in ${lane}`;
+  if (before === keptFor) return `${lane} is kept for task ${keptFor}, which others passed for long`;
+  return `behind task ${before} in ${lane}, ${ahead} before it`;
 }
 
 /** Another session helps only in the lane of one. */

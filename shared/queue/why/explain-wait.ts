@@ -44,7 +44,8 @@ export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<W
   // A task of a paused queue may be held by that.
   const toWorker = explainQueue(facts, task, front).filter(({ gate }) => gate !== hold?.gate);
   // A granted task has one reason: the first of the gates that hold it.
-  const closed = granted && notBefore === undefined ? toWorker.filter(isClosed).slice(0, 1) : parked.filter(isClosed);
+  const closed =
+    granted && notBefore === undefined ? toWorker.filter(isClosed).slice(0, 1) : whereItStandsFirst(parked.filter(isClosed), task);
   const gate = closed[0]?.gate ?? null;
   const isUnknown = isTurnedAway(task.state, ledger.settings);
   const startMs = isUnknown ? null : await estimateStart(ledger, { facts, task, front, lanes, caps, gate, hold });
@@ -63,6 +64,11 @@ async function explainRun(ledger: Ledger, task: WaitingTask): Promise<WaitExplan
   const late = await explainLease(ledger, task);
   if (late === null) return { status: 'running', reasons: [], gates: [], estimatedStartMs: null };
   return { status: 'running', reasons: [reasonOf(late.gate)], gates: [late.gate], estimatedStartMs: late.againMs };
+}
+
+/** A task that needs several gates stands in the line of one of them. */
+function whereItStandsFirst(closed: readonly GateReport[], { state }: WaitingTask): GateReport[] {
+  return closed.toSorted((one, other) => Number(other.gate === state.gate) - Number(one.gate === state.gate));
 }
 
 function isClosed({ state }: GateReport): boolean {

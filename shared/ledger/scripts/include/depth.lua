@@ -3,7 +3,7 @@
 local function depth_of(live, entries)
   local depth = entries or redis.call('ZCARD', live)
   if redis.call('ZLEXCOUNT', live, '[granted=', '(granted=\255') == depth then return depth end
-  for _, prefix in ipairs({ 'backlog=', 'hold=', 'holds=', 'waits=' }) do
+  for _, prefix in ipairs({ 'backlog=', 'hold=', 'holds=', 'passed=', 'waits=' }) do
     depth = depth - redis.call('ZLEXCOUNT', live, '[' .. prefix, '(' .. prefix .. '\255')
   end
   return depth

@@ -38,14 +38,16 @@ local task = load_task(context, id)
 if not task or task.completedAt then return { {}, 'gone' } end
 if task.status == 'running' then return { {}, 'running' } end
 
-local why, former = ARGV[6], { priority = task.priority, queue = task.queue, createdAt = task.createdAt }
+local why, former = ARGV[6], { priority = task.priority, queue = task.queue, createdAt = task.createdAt, passed = task.passed }
 unlist(context, id, task)
 task.priority, task.queue, task.class = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 if task.granted and has_room(context, task.class) then
   redis.call('ZADD', context.live, '0', granted_member(task, id))
 elseif task.granted or task.gate == 'cap' then
+  if task.granted then gates.leave(context, id, task) end
   task.granted = nil
-  wait_in_backlog(context, id, task)
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
+  gates.wait_at(context, id, task, CAP)
 else
   redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
   if task.hold then redis.call('ZADD', context.live, '0', hold_member(task, id)) end
@@ -59,6 +61,6 @@ save_task(context, id, task)
 local facts = cjson.encode({ { priority = task.priority, queue = task.queue, reason = why ~= '' and why or nil } })
 emit(context, id, 'task.reprioritized', facts)
 if why ~= '' then emit(context, id, 'task.escalated', facts) end
-move_in_lines(context, id, former, task)
+gates.move(context, id, former, task)
 promote_backlog(context)
 return { publish_granted(context), 'changed', cjson.encode(load_task(context, id)) }

@@ -66,7 +66,7 @@ end
 -- The same in the lines of shared lanes, which begin with them.
 local function find_in_lines()
   local found = {}
-  for _, lane in ipairs(lanes_with_line(context)) do
+  for _, lane in ipairs(gates.lanes_with_line(context)) do
     local prefix = 'waits=' .. lane.name .. '/' .. CRITICAL
     if string.sub(lane.first, 1, #prefix) == prefix then
       for _, member in ipairs(members_from(context, prefix, rules.maxRead)) do add_critical(found, member) end
@@ -86,13 +86,21 @@ local function preempt(id, task, critical, is_for_lanes)
   redis.call('PUBLISH', context.workers, 'preempt ' .. member)
   rules.last_preempted = id
   critical.task.preempts = id
-  save_task(context, by, critical.task)
+  gates.keep_for(context, by, critical.task)
+end
+
+-- A ticket of it may still come, and finds it parked.
+local function displace(id, task)
+  unlist(context, id, task)
+  task.granted = nil
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
+  gates.return_to_line(context, id, task)
 end
 
 local answers = { {} }
 
--- Has the chosen task make room for a critical one; `displace` takes its place when it does not run.
-local function make_room(chosen, critical, displace, is_for_lanes)
+-- Has the chosen task make room for a critical one: at once when it does not run.
+local function make_room(chosen, critical, is_for_lanes)
   if not chosen then return end
   local id, task = chosen.id, chosen.task
   append(answers, id, critical.id)
@@ -105,35 +113,15 @@ local function make_room(chosen, critical, displace, is_for_lanes)
   end
 end
 
--- A ticket of it may still come, and finds it parked.
-local function return_to_backlog(id, task)
-  unlist(context, id, task)
-  task.granted = nil
-  wait_in_backlog(context, id, task)
-end
-
--- A task that waits for its time takes its lanes again then.
-local function give_up_lanes(id, task)
-  if task.notBefore then
-    save_task(context, id, task)
-    leave_shared(context, id, task)
-    promote_shared(context, task.sharedLanes)
-  else
-    unlist(context, id, task)
-    task.granted, task.gate = nil, 'lane'
-    redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-    save_task(context, id, task)
-    return_to_lines(context, id, task)
-  end
-end
-
 for _, critical in ipairs(find_in_lines()) do
-  make_room(choose_holder(context, rules, critical.task), critical, give_up_lanes, true)
+  make_room(choose_holder(context, rules, critical.task), critical, true)
   grant_critical(context, critical.id)
 end
+-- One that has its lanes now may meet a cap.
+promote_backlog(context)
 for _, critical in ipairs(context.caps and find_at_caps() or {}) do
   if not has_room(context, critical.task.class) then
-    make_room(choose_granted(context, rules, critical.task.class), critical, return_to_backlog)
+    make_room(choose_granted(context, rules, critical.task.class), critical)
   end
   grant_critical(context, critical.id)
 end

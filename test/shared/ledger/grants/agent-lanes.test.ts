@@ -19,7 +19,9 @@ it('grants as many tasks of an agent as its tenant has at the moment, not as man
   const last = await test.accepted(capped);
   await test.settle(await test.claimed(second), DONE);
   expect(await test.statuses(third, fourth, last)).toEqual(['queued', 'queued', 'pending']);
-  expect(await readSharedPlaces(test.ledger, await test.read(last))).toMatchObject([{ name: 'agent:echo', isFull: true }]);
+  expect(await readSharedPlaces(test.ledger, await test.read(last))).toMatchObject([
+    { name: 'agent:echo', isClosed: true, isInLine: true },
+  ]);
   await test.completed(third);
   expect(await test.statuses(last)).toEqual(['queued']);
   await test.completed(fourth);
@@ -89,7 +91,7 @@ describe('the first figure of an agent', () => {
     await test.completed(later);
   });
 
-  it('takes all lanes at once, so that no task waits with one of them', async () => {
+  it('takes all lanes at once, so that no task waits with one of them, and the next has that', async () => {
     const named = { sharedLanes: [{ name: 'gpu', limit: 1 }] };
     const held = await test.claimed(await test.accepted());
     const both = await test.accepted(named);
@@ -97,10 +99,10 @@ describe('the first figure of an agent', () => {
     test.limits = limitsOf({ runningByAgent: { echo: 1 } });
     await applyLimits(test.ledger, TENANT);
     expect((await test.claim(both)).kind).toBe('parked');
-    expect(await test.statuses(next)).toEqual(['pending']);
+    expect(await test.statuses(next)).toEqual(['queued']);
     await test.settle(held, DONE);
-    await test.completed(both);
     await test.completed(next);
+    await test.completed(both);
   });
 
   it('holds for a task that waits for its session or its retry', async () => {
@@ -112,8 +114,8 @@ describe('the first figure of an agent', () => {
     await test.makeDue(failed.id);
     expect(await test.state(failed.id)).toMatchObject({ gate: 'lane' });
     await test.settle(inLane[0], DONE);
-    await test.completed(failed.id);
     await test.completed(inLane[1]);
+    await test.completed(failed.id);
   });
 });
 

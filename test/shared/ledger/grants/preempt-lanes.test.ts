@@ -62,11 +62,11 @@ describe('a critical task that its agent’s cap stops', () => {
     await test.completed(low);
   });
 
-  it('gets the lane of a low task that waits for its retry, which takes it again at its time', async () => {
+  it('has the lane of a task that waits for its retry, which takes it again at its time', async () => {
     const low = await run(LOW);
     await test.settle(low, retry(60_000));
     const critical = await test.accepted(CRITICAL);
-    expect(await preempt()).toEqual([{ task: low.id, by: critical, how: 'displaced' }]);
+    expect(await preempt()).toEqual([]);
     const held = await test.claimed(critical);
     await test.makeDue(low.id);
     expect(await test.state(low.id)).toMatchObject({ gate: 'lane' });
@@ -74,16 +74,28 @@ describe('a critical task that its agent’s cap stops', () => {
     await test.completed(low.id);
   });
 
-  it('gets the lane of a low one that waits at the cap, and then that cap has to have room too', async () => {
+  it('has the lane of one that waits at the cap, and then that cap has to have room too', async () => {
     test.limits = tenantLimitsSchema.parse({ running: 1, waiting: null, runningByClass: {}, runningLow: null, rates: {} });
     const other = await run({ agent: 'other' });
     const low = await test.accepted(LOW);
     const critical = await test.accepted(CRITICAL);
-    expect(await preempt()).toEqual([{ task: low, by: critical, how: 'displaced' }]);
+    expect(await preempt()).toEqual([]);
     expect(await test.state(critical)).toMatchObject({ gate: 'cap' });
     await test.settle(other, DONE);
     await test.completed(critical);
     await test.completed(low);
+  });
+
+  it('keeps a lane that is free while a low one makes room at its cap', async () => {
+    test.limits = limitsOf({ running: 2 });
+    const others = [await run({ agent: 'other' }), await run({ ...LOW, sharedLanes: [] })];
+    const critical = await test.accepted(CRITICAL);
+    expect(await preempt()).toEqual([{ task: others[1]?.id, by: critical, how: 'preempted' }]);
+    const [first, second] = [await test.accepted(NORMAL), await test.accepted({ priority: 8, agent: 'other' })];
+    await test.settle(others[0] as Held, DONE);
+    expect(await test.statuses(critical, first, second)).toEqual(['queued', 'pending', 'pending']);
+    await test.settle(others[1] as Held, GIVEN_BACK);
+    for (const id of [critical, second, first, others[1]?.id ?? '']) await test.completed(id);
   });
 
   it('preempts nobody for a lane when its class’s cap would still be full', async () => {
@@ -147,7 +159,7 @@ it('a low task that is to give its lane up and fails loses it until its retry', 
   const critical = await test.accepted(CRITICAL);
   await preempt();
   await test.settle(low, retry(60_000));
-  expect(await preempt()).toEqual([{ task: low.id, by: critical, how: 'displaced' }]);
+  expect(await preempt()).toEqual([]);
   await test.completed(critical);
   await test.makeDue(low.id);
   await test.completed(low.id);
@@ -159,7 +171,7 @@ it('a low task whose worker is killed before it gives its lane up loses it, and 
   await preempt();
   await test.endLease(low);
   expect(await expireLease(test.ledger, low)).toBe('requeued');
-  expect(await preempt()).toEqual([{ task: low.id, by: critical, how: 'displaced' }]);
+  expect(await preempt()).toEqual([]);
   await test.completed(critical);
   await test.makeDue(low.id);
   await test.completed(low.id);
@@ -191,14 +203,15 @@ it('a task that becomes critical while it waits moves before the others, and bac
   await test.completed(first);
 });
 
-it('a task that becomes critical takes lanes that are free behind one that waits for another lane', async () => {
-  const held = await run({ agent: 'other', sharedLanes: [GPU] });
+it('a task that becomes critical takes a lane before one that it is kept for', async () => {
+  const held = [await run({ agent: 'other', sharedLanes: [GPU] }), await run(NORMAL)] as const;
   const both = await test.accepted({ sharedLanes: [AGENT, GPU] });
-  const behind = await test.accepted(NORMAL);
-  expect((await test.state(behind)).gate).toBe('lane');
+  const behind = await test.accepted({ agent: 'other', sharedLanes: [GPU] });
+  await test.settle(held[1], DONE);
+  await test.setPassed(both, 1);
   await changePriority(test.ledger, TENANT, behind, { priority: 10, queue: 'critical', class: 'u1' });
+  await test.settle(held[0], DONE);
   expect(await test.state(behind)).toMatchObject({ status: 'queued', granted: true });
   await test.completed(behind);
-  await test.settle(held, DONE);
   await test.completed(both);
 });

@@ -42,17 +42,16 @@ describe('a lane that tasks of several sessions share', () => {
     expect(granted()).toEqual([early, late]);
   });
 
-  it('stays with a task through its retries, and goes on when it yields', async () => {
+  it('goes on when a task waits for its retry, whether that yields its own lane or not', async () => {
     const held = await test.claimed(await test.accepted({ sharedLanes: [GPU] }));
     const next = await test.accepted({ sharedLanes: [GPU], yields: true });
     await test.settle(held, retry(60_000));
-    expect(await test.statuses(next)).toEqual(['pending']);
+    expect(granted()).toEqual([next]);
     await test.makeDue(held.id);
+    expect(await test.state(held.id)).toMatchObject({ gate: 'lane' });
+    await test.settle(await test.claimed(next), retry(60_000));
+    expect(granted()).toEqual([next, held.id]);
     await test.completed(held.id);
-    const yielding = await test.claimed(next);
-    const last = await test.accepted({ sharedLanes: [GPU] });
-    await test.settle(yielding, retry(60_000));
-    expect(granted().at(-1)).toBe(last);
   });
 
   it('is left by a task that is cancelled while it waits or may run', async () => {
@@ -74,22 +73,43 @@ describe('a lane that tasks of several sessions share', () => {
 });
 
 describe('a task of several shared lanes', () => {
-  it('takes all of them in one step, and nobody behind it passes', async () => {
+  it('takes all of them in one step, and leaves one that has room to others until then', async () => {
     const gpu = await test.claimed(await test.accepted({ sharedLanes: [GPU] }));
-    const disk = await test.claimed(await test.accepted({ sharedLanes: [DISK] }));
     const both = await test.accepted({ sharedLanes: [GPU, DISK] });
     const crossed = await test.accepted({ sharedLanes: [DISK, GPU] });
-    const behind = await test.accepted({ sharedLanes: [DISK] });
-    await test.settle(disk, DONE);
-    const late = await test.accepted({ sharedLanes: [DISK] });
-    expect(await test.statuses(late)).toEqual(['pending']);
-    expect(granted()).toEqual([]);
+    const first = await test.accepted({ sharedLanes: [DISK] });
+    const second = await test.accepted({ sharedLanes: [DISK] });
+    expect(await test.statuses(both, crossed, first, second)).toEqual(['pending', 'pending', 'queued', 'pending']);
+    await test.completed(first);
+    expect(granted()).toEqual([second]);
     await test.settle(gpu, DONE);
-    expect(granted()).toEqual([both]);
+    expect(granted()).toEqual([second]);
+    await test.completed(second);
+    expect(granted()).toEqual([second, both]);
     await test.completed(both);
     await test.completed(crossed);
-    await test.completed(behind);
-    expect(granted()).toEqual([both, crossed, behind, late]);
+  });
+
+  it('has all of them kept for it once others have passed it for long, so that two streams do not starve it', async () => {
+    const next = async (lane: { name: string; limit: number }): Promise<string> => await test.accepted({ sharedLanes: [lane] });
+    const streams = [await next(GPU), await next(DISK)];
+    const both = await test.accepted({ sharedLanes: [GPU, DISK] });
+    const pass = async (at: number, lane: { name: string; limit: number }): Promise<void> => {
+      const waiting = await next(lane);
+      await test.completed(streams[at] ?? '');
+      streams[at] = waiting;
+    };
+    for (let round = 0; round < 5; round += 1) {
+      await pass(0, GPU);
+      await pass(1, DISK);
+      expect(await test.statuses(both, ...streams)).toEqual(['pending', 'queued', 'queued']);
+    }
+    await test.setPassed(both, 1);
+    await pass(0, GPU);
+    expect(await test.statuses(both, ...streams)).toEqual(['pending', 'pending', 'queued']);
+    await pass(1, DISK);
+    expect(await test.statuses(both, ...streams)).toEqual(['queued', 'pending', 'pending']);
+    for (const id of [both, ...streams]) await test.completed(id);
   });
 
   it('shows for each lane whom it waits for', async () => {

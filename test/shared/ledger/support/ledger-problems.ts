@@ -10,6 +10,7 @@ import { pairs } from '#shared/redis/replies.ts';
 import { backlogPlace, standingText } from '#shared/ledger/grants/standing.ts';
 import { levelName } from '#shared/ledger/grants/tickets.ts';
 import { TASK_QUEUES } from '#shared/config/sources.ts';
+import { type GatedTask, GatesModel } from './gates-model.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';
 
 /** Whether it waits in the line of its lane. */
@@ -121,7 +122,7 @@ function listed({ live, lookups, kept, tasks }: LedgerData): string[] {
   expected.push(...live.filter(({ state }) => state.gate === 'cap').map(backlogOf));
   expected.push(...live.filter(({ state }) => state.hold).map(holdOf));
   const lost = [...tasks].filter(([, task]) => task === null).map(([id]) => `${id} has a record that nobody can read`);
-  const own = lookups.filter((member) => !/^(holds|waits)=/.test(member));
+  const own = lookups.filter((member) => !/^(holds|waits|passed)=/.test(member));
   return [...difference('lookups', own, expected), ...lost, ...difference('kept', kept, [...tasks.keys()])];
 }
 
@@ -164,50 +165,78 @@ function laneProblems(name: string, { held, wait }: Lane, members: Task[]): stri
   ];
 }
 
-/** What a task holds of the lanes that it shares: all while it runs or may, none while it waits in their lines. */
-function sharedLanes({ live, lookups }: LedgerData): string[] {
-  const held = lookups.filter((member) => member.startsWith('holds='));
-  const waiting = lookups.filter((member) => member.startsWith('waits=')).map((member) => member.split('/').at(-1) ?? '');
-  const names = new Set(live.flatMap(({ state }) => state.sharedLanes?.map(({ name }) => name) ?? []));
+/** A task holds all of the lanes that it shares while it may run, and none while it waits; then it stands in one line, unless it could go on. */
+function sharedLanes({ live, lookups, limits }: LedgerData): string[] {
+  const inLanes = lookups.filter((member) => /^(holds|waits|passed)=/.test(member));
+  const expected = live.flatMap(({ body: { id }, state: { granted, sharedLanes: wanted = [] } }) =>
+    granted ? wanted.map(({ name }) => `holds=${name}/${id}`) : [],
+  );
+  const held = inLanes.filter((member) => member.startsWith('holds='));
+  const passed = live.flatMap(({ body: { id }, state }) => (state.passed === undefined ? [] : [passedOf(id, state)]));
   return [
-    ...[...held, ...lookups.filter((member) => member.startsWith('waits='))]
+    ...difference('shared lanes', held, expected),
+    ...difference(
+      'passed',
+      inLanes.filter((member) => member.startsWith('passed=')),
+      passed,
+    ),
+    ...overfull(held, live, limits),
+    ...inLanes
       .filter((member) => !live.some(({ body }) => member.endsWith(`/${body.id}`)))
-      .map((member) => `${member} is of no task that is alive`),
-    ...[...names].flatMap((name) => sharedLaneProblems(name, live, held)),
-    ...live.flatMap(({ body, state }) => sharedProblems(body.id, state, held, waiting)),
-    ...live
-      .filter(({ body, state }) => waiting.includes(body.id) && mayGoOn(body.id, state, lookups))
-      .map(({ body }) => `${body.id} waits for shared lanes that are free`),
+      .map((member) => `${member} is of nothing alive`),
+    ...modelOf(live, lookups, limits)
+      .idle()
+      .map((id) => `${id} waits, and none of its gates is closed`),
   ];
 }
 
-/** Whether it is the first in all of its shared lines, and all of these lanes have room. */
-function mayGoOn(id: string, { sharedLanes: wanted = [] }: TaskState, lookups: readonly string[]): boolean {
-  return wanted.every(({ name, limit }) => {
-    const first = lookups.find((member) => member.startsWith(`waits=${name}/`));
-    return first?.endsWith(`/${id}`) && lookups.filter((member) => member.startsWith(`holds=${name}/`)).length < limit;
+const passedOf = (id: string, { queue, passed = 0 }: TaskState): string =>
+  `passed=${queue === 'critical' ? '!' : ''}${String(passed).padStart(15, '0')}/${id}`;
+
+function limitsOfLanes(live: readonly Task[], limits: TenantLimits | null): Record<string, number> {
+  const own = live.flatMap(({ state }) => state.sharedLanes ?? []).map(({ name, limit }) => [name, limit] as const);
+  const ofAgents = Object.entries(limits?.runningByAgent ?? {}).map(([agent, max]) => [`agent:${agent}`, max] as const);
+  return Object.fromEntries([...own, ...ofAgents]);
+}
+
+/** What a test lowers may be above it. */
+function overfull(held: readonly string[], live: readonly Task[], limits: TenantLimits | null): string[] {
+  return Object.entries(limitsOfLanes(live, limits)).flatMap(([name, limit]) => {
+    const count = held.filter((member) => member.startsWith(`holds=${name}/`)).length;
+    return count > limit && limits?.runningByAgent[name.replace('agent:', '')] === undefined
+      ? [`shared lane ${name}: ${count} hold it, of at most ${limit}`]
+      : [];
   });
 }
 
-function sharedLaneProblems(name: string, live: readonly Task[], held: readonly string[]): string[] {
-  const limit = live.flatMap(({ state }) => state.sharedLanes ?? []).find((lane) => lane.name === name)?.limit ?? 0;
-  const count = held.filter((member) => member.startsWith(`holds=${name}/`)).length;
-  return count > limit ? [`shared lane ${name}: ${count} hold it, of at most ${limit}`] : [];
+/** The tasks as the specification of gates knows them. */
+function modelOf(live: readonly Task[], lookups: readonly string[], limits: TenantLimits | null): GatesModel {
+  const byLetter = Object.entries(limits?.runningByClass ?? {}).map(([name, cap]) => [
+    CLASS_LETTERS[name as keyof typeof CLASS_LETTERS],
+    cap,
+  ]);
+  const model = new GatesModel({
+    lanes: limitsOfLanes(live, limits),
+    running: limits?.running ?? null,
+    low: limits?.runningLow ?? null,
+    byLetter: Object.fromEntries(byLetter) as Record<string, number>,
+  });
+  for (const task of live) model.tasks.set(task.body.id, gatedTask(task, lookups));
+  return model;
 }
 
-function sharedProblems(id: string, state: TaskState, held: readonly string[], waiting: readonly string[]): string[] {
-  const wanted = state.sharedLanes ?? [];
-  const holds = wanted.filter(({ name }) => held.includes(`holds=${name}/${id}`)).length;
-  const isWaiting = waiting.includes(id);
-  const isMissing = holds < wanted.length;
-  const mayRun = hasAttempt(state.status) || state.granted === true || state.gate === 'cap';
-  const problems: [boolean, string][] = [
-    [holds > 0 && isMissing, `${id} holds ${holds} of ${wanted.length} shared lanes`],
-    [holds > 0 && isWaiting, `${id} holds shared lanes and waits for them`],
-    [mayRun && isMissing, `${id} may run without its shared lanes`],
-    [isWaiting && state.gate !== 'lane', `${id} waits for shared lanes at the gate ${state.gate}`],
-  ];
-  return problems.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
+function gatedTask({ body: { id }, state }: Task, lookups: readonly string[]): GatedTask {
+  const { createdAt, priority, queue, class: taskClass, sharedLanes: wanted = [], passed = null } = state;
+  const lanesOfIt = wanted.map(({ name }) => name);
+  const shape = { id, createdAt, priority, isCritical: queue === 'critical', class: taskClass, lanes: lanesOfIt, passedAt: passed };
+  return { ...shape, at: standingOf(id, state, lookups) };
+}
+
+function standingOf(id: string, { granted, gate }: TaskState, lookups: readonly string[]): GatedTask['at'] {
+  if (granted) return { kind: 'granted' };
+  if (gate === 'cap') return { kind: 'cap' };
+  const line = lookups.find((member) => member.startsWith('waits=') && member.endsWith(`/${id}`));
+  return line === undefined ? { kind: 'away' } : { kind: 'lane', name: /^waits=([^/]+)/.exec(line)?.[1] ?? '' };
 }
 
 /** Those with a number stand by number, the others by arrival. */

@@ -231,6 +231,16 @@ export class TestLedger {
     if (field === 'notBefore') await promoteDue(this.ledger, TENANT, [id]);
   }
 
+  /** Writes since when others may pass a waiting task, ms; what is long ago keeps its lanes for it. */
+  async setPassed(id: string, ms: number): Promise<void> {
+    const { live, states } = this.keys.tenant(TENANT);
+    const state = await this.state(id);
+    const member = (at: number): string => `passed=${state.queue === 'critical' ? '!' : ''}${String(at).padStart(15, '0')}/${id}`;
+    if (state.passed === undefined) throw new Error('Nobody may pass it in any lane');
+    await this.redis.multi().zrem(live, member(state.passed)).zadd(live, 0, member(ms)).exec();
+    await this.redis.hset(states, id, JSON.stringify({ ...state, passed: ms }));
+  }
+
   /** Names of the tenant's events, oldest first, of one task or all. */
   async events(id?: string): Promise<string[]> {
     const entries = await this.redis.xrange(this.keys.tenant(TENANT).events, '-', '+');

@@ -74,11 +74,8 @@ do
   end
 
   -- How many new tasks a shared lane has room for now: none while others wait for it. Read once for the tasks that nothing holds back.
-  local function room_in_lane(context, intake, lane)
-    local known = intake.lane_room[lane.name]
-    if known then return known end
-    local room = 0
-    if not first_of_shared(context, lane) then room = limit_of(context, lane) - count(context, 'holds=' .. lane.name .. '/') end
+  local function known_room(context, intake, lane)
+    local room = intake.lane_room[lane.name] or gates.room_in_lane(context, lane)
     intake.lane_room[lane.name] = room
     return room
   end
@@ -86,7 +83,7 @@ do
   -- Whether nothing holds a new task back: its lane is empty, and its shared lanes and its caps have room.
   local function is_free_now(context, intake, request)
     for _, lane in ipairs(request.shared) do
-      if room_in_lane(context, intake, lane) < 1 then return false end
+      if known_room(context, intake, lane) < 1 then return false end
     end
     if not has_room(context, request.class) then return false end
     return not request.has_lane or request.lane_is_empty or redis.call('EXISTS', request.held, request.wait) == 0

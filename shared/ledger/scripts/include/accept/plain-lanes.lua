@@ -51,7 +51,7 @@ do
   function plain_lanes.admit_shared(context, rooms, kind)
     for _, lane in ipairs(kind.shared) do
       local room = rooms[lane.name]
-      if not room then room = first_of_shared(context, lane) and 0 or limit_of(context, lane) - count(context, 'holds=' .. lane.name .. '/') end
+      if not room then room = gates.room_in_lane(context, lane) end
       rooms[lane.name] = room - #kind.ids
       if rooms[lane.name] < 0 then return false end
     end

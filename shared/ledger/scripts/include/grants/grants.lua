@@ -23,6 +23,8 @@ end
 local function unlist(context, id, task)
   forget_counts(context)
   if task.granted then
+    -- The caps may have room now.
+    context.opened = context.opened or {}
     redis.call('ZREM', context.live, granted_member(task, id))
     if task.status ~= 'running' then withdraw_ticket(context, id, task) end
   else
@@ -38,7 +40,7 @@ local function end_hold(context, id, task)
   task.hold = nil
 end
 
--- Takes the grant of a task away until a time; it keeps its lane. The caller promotes others into the room under the caps.
+-- Takes the grant of a task away until a time; it keeps its own lane.
 local function park_until(context, due, id, task, gate, at)
   unlist(context, id, task)
   task.granted, task.gate, task.notBefore = nil, gate, at
@@ -72,6 +74,12 @@ local function has_room(context, class, new)
   if caps[letter] and count_grants(context, letter) + new > caps[letter] then return false end
   if caps.low and is_low and count_low(context) + new > caps.low then return false end
   return not caps.fleet or share_has_room(context, caps.fleet, class, new)
+end
+
+-- Whether the tenant has no share of the fleet's caps for this class, so that nobody knows when a task of it runs.
+local function is_shut(context, class)
+  local fleet = context.caps and context.caps.fleet or {}
+  return fleet[string.sub(class, 1, 1)] == 0 or string.sub(class, 2) == '0' and fleet.low == 0
 end
 
 -- From here on, what grants change in the keys that all tasks share is gathered until `write_grants`, which writes each key once.
@@ -136,27 +144,26 @@ local function grant_short(context, id, text, body)
   context.granted[#context.granted + 1] = id
 end
 
+-- Grants what may go on in the lines that a step opened; see shared-lanes.lua.
+local promote_backlog
+
 -- The end of a script that may have granted tasks: they share one event. Returns the first part of its reply, the tickets that are to be
 -- added to BullMQ at once and not by the sweep.
 local function publish_granted(context)
+  if context.opened then promote_backlog(context) end
   if #context.granted > 0 then emit(context, table.concat(context.granted, ','), TRANSITIONS.pending.queued) end
   return close_dispatch(context)
 end
 
--- Leaves a parked task in the tenant's backlog, from which `promote_backlog` takes the best first.
-local function wait_in_backlog(context, id, task)
-  task.gate = 'cap'
-  redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', backlog_member(task, id))
-  save_task(context, id, task)
-end
-
--- Grants a parked task, or leaves it in the tenant's backlog when a cap is full. Returns whether it was granted.
+-- Grants a task that holds all of its lanes, or leaves it to wait at its caps. Returns whether it was granted.
 local function grant_or_backlog(context, id, task)
   if has_room(context, task.class) then
     grant(context, id, task)
     return true
   end
-  wait_in_backlog(context, id, task)
+  task.gate = 'cap'
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', backlog_member(task, id))
+  save_task(context, id, task)
   return false
 end
 
@@ -167,27 +174,16 @@ local function backlog_head(context, class)
   return nil
 end
 
--- The best of the backlog that the caps have room for: by priority, then by age. Returns its id, or nil.
+-- The best of those that wait at the caps and for which these have room: by priority, then by age. Returns its place and its class, or nil.
+-- Without caps too: they may have been lifted.
 local function best_of_backlog(context)
-  local best
+  if #redis.call('ZRANGEBYLEX', context.live, '[backlog=', '(backlog=\255', 'LIMIT', '0', '1') == 0 then return nil end
+  local best, class
   for _, letter in ipairs(CLASSES) do
     for _, low in ipairs({ '1', '0' }) do
       local head = backlog_head(context, letter .. low)
-      if head and (not best or head < best) and has_room(context, letter .. low) then best = head end
+      if head and (not best or head < best) and has_room(context, letter .. low) then best, class = head, letter .. low end
     end
   end
-  return best and id_of(best)
-end
-
--- How many parked tasks one step grants, when caps grew meanwhile; the next step goes on.
-local MAX_PROMOTED = 100
-
--- Grants tasks of the backlog while the caps have room. Without caps too: they may have been lifted.
-local function promote_backlog(context)
-  if #redis.call('ZRANGEBYLEX', context.live, '[backlog=', '(backlog=\255', 'LIMIT', '0', '1') == 0 then return end
-  for _ = 1, MAX_PROMOTED do
-    local id = best_of_backlog(context)
-    if not id then return end
-    grant(context, id, cjson.decode(redis.call('HGET', context.states, id)))
-  end
+  return best, class
 end

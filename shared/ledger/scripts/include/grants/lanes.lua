@@ -78,20 +78,18 @@ local function join_own_lane(context, held, wait, id, task, is_free)
   return false
 end
 
--- Takes all of the task's lanes, its own lane first, or waits. Returns whether the task holds all of them now. `keys`: held and wait, and
--- for a new task is_free and shared_is_free, as far as they were checked.
+-- Takes the task's own lane, then all that it shares where the caps have room too, or waits. Returns whether it holds all of them now. `keys`:
+-- held and wait, and for a new task is_free and shared_is_free, as far as they were checked.
 local function join_lane(context, keys, id, task)
   if not join_own_lane(context, keys.held, keys.wait, id, task, keys.is_free) then return false end
-  local is_complete = not missing_agent_lane(context, task)
-  if not is_complete and not adopt_agent_lane(context, id, task) then return false end
-  return join_shared(context, id, task, is_complete and keys.shared_is_free or nil)
+  return gates.enter(context, id, task, keys.shared_is_free or nil)
 end
 
 -- How many are before a task that waits for its lanes.
 local function ahead_in_lanes(context, held, wait, id, task)
   local rank = wait and redis.call('ZRANK', wait, id)
   if rank then return rank + redis.call('ZCARD', held) end
-  return ahead_in_shared(context, id, task)
+  return gates.ahead_of(context, id, task)
 end
 
 -- Takes the first of the line that waits for the lane itself. Returns its id, its state as text and, when that is not short, in full.
@@ -121,22 +119,30 @@ local function pop_line(context, held, wait)
   return take_next(context, held, wait)
 end
 
+-- Takes a task that came out of the line of its own lane to its other gates. Where there are caps the best of all that wait goes on, so it joins these.
+local function join_caps(context, id, task)
+  if context.caps then
+    gates.wait_at(context, id, task, CAP)
+    save_task(context, id, task)
+  elseif gates.enter(context, id, task) then
+    grant(context, id, task)
+  else
+    save_task(context, id, task)
+  end
+end
+
 -- Grants the next of a lane's line while the lane has room.
 local function fill_lane(context, held, wait, limit)
   for _ = redis.call('ZCARD', held) + 1, limit do
     local next_id, text, next_task = pop_line(context, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, context.stamp, next_id)
-    if not next_task and not context.caps then
+    if not next_task and not context.caps and not context.agentLanes then
       grant_short(context, next_id, text)
     else
       next_task = next_task or read_state(text, context.bodies, next_id)
       next_task.gate, next_task.steer = nil, nil
-      if join_shared(context, next_id, next_task) then
-        grant_with_lanes(context, next_id, next_task)
-      else
-        save_task(context, next_id, next_task)
-      end
+      join_caps(context, next_id, next_task)
     end
   end
 end
@@ -148,9 +154,8 @@ local function leave_own_lane(context, held, wait, id, task)
   fill_lane(context, held, wait, task.laneLimit)
 end
 
--- Leaves all of the task's lanes and grants others: one step, so that no lane is empty while a task waits for it alone.
+-- Leaves all of the task's lanes, its own one to the next of its line. Others of the shared ones are granted at the end of the step.
 local function leave_lane(context, held, wait, id, task)
-  leave_shared(context, id, task)
+  gates.leave(context, id, task)
   leave_own_lane(context, held, wait, id, task)
-  if task.sharedLanes then promote_shared(context, task.sharedLanes) end
 end

@@ -3,9 +3,10 @@
 
 local function is_preempted(task) return task.preempt and task.preempt.token == task.token end
 
--- Grants a critical task that waits at the caps, ahead of all others of the backlog, when they have room now. Its caller saved all others.
+-- Grants a critical task that waits, ahead of all others, when all of its gates are open now. Its caller saved all others.
 local function grant_critical(context, id)
   local task = load_task(context, id)
-  if not task or task.completedAt or task.gate ~= 'cap' or not has_room(context, task.class) then return end
+  if not task or task.completedAt or not gates.place_of(context, id, task) or gates.closed_for(context, id, task) then return end
+  gates.take(context, id, task)
   grant(context, id, task)
 end

@@ -1,146 +1,293 @@
--- Lanes that tasks share besides their own lane, in the live lookups: `holds=<lane>/<id>` and `waits=<lane>/<accepted at>/<id>`, with a `!`
--- before the time of a critical task, which sorts before all others. A task takes all of its shared lanes at once, after its own, or joins the
--- line of each. Lines have one order, so the first of all that wait is first in each of its lines and waits for running tasks only: no two
--- wait for each other.
-local CRITICAL = '!'
-
-local function waits_member(lane, id, task)
-  return 'waits=' .. lane.name .. '/' .. (task.queue == 'critical' and CRITICAL or '') .. string.format('%015d', task.createdAt) .. '/' .. id
-end
-
--- The lane that the task's agent has by a figure of its tenant and the task lacks, because it was accepted before that; else nil.
-local function missing_agent_lane(context, task)
-  local name = 'agent:' .. task.agent
-  local limit = (context.agentLanes or {})[name]
-  if not limit then return nil end
-  for _, lane in ipairs(task.sharedLanes or {}) do
-    if lane.name == name then return nil end
+-- The gates of a task behind its own lane: the lanes that it shares, then its caps. It takes all of them in one step, or stands in one line: that
+-- of the closed gate that it met last. Others may pass it in the lanes that have room for them. After `reserveAfterMs` its lanes are kept for it,
+-- one task a lane, so that no two wait for each other and none waits for good. See kept_lanes.
+local shared_are_free
+do
+  -- From now on the line of a lane may have a task that can go on. `moved`: how many of each class went on from it to the caps in this step.
+  function gates.open_lane(context, lane)
+    local opened = context.opened or {}
+    context.opened = opened
+    local former = opened[lane.name]
+    if former and not former.is_done and not former.has_skipped then return end
+    opened[lane.name] = { lane = lane, from = '[waits=' .. lane.name .. '/', read = 0, moved = former and former.moved or {} }
   end
-  return { name = name, limit = limit }
-end
 
--- Whether each of the task's shared lanes has room, and no other task waits for it before this one.
-local function shared_are_free(context, id, task)
-  for _, lane in ipairs(task.sharedLanes or {}) do
-    if count(context, 'holds=' .. lane.name .. '/') >= limit_of(context, lane) then return false end
+  local function holds(context, lane, id) return redis.call('ZSCORE', context.live, holds_member(lane, id)) end
+
+  local function is_closed(context, lane, id, task)
+    return not gates.lane_has_room(context, lane, id, task) and not holds(context, lane, id)
+  end
+
+  -- The first gate that is closed for a task, from narrow to wide: a lane, CAP, or nil. `own`: the lane in whose line it stands comes first.
+  function gates.closed_for(context, id, task, own)
+    if own and is_closed(context, own, id, task) then return own end
+    for _, lane in ipairs(task.sharedLanes or {}) do
+      if lane ~= own and is_closed(context, lane, id, task) then return lane end
+    end
+    return not has_room(context, task.class) and CAP or nil
+  end
+
+  -- Tasks of a line that are read before one that comes.
+  local MAX_BEFORE = 100
+
+  -- Whether one that stands before this task in the line of a lane can go on: then it is next.
+  local function is_behind(context, lane, id, task)
     local first = first_of_shared(context, lane)
-    if first and first < waits_member(lane, id, task) then return false end
+    if not first or first >= gates.line_member(lane, id, task) then return false end
+    local range = { '[' .. first, '(' .. gates.line_member(lane, id, task) }
+    for _, member in ipairs(redis.call('ZRANGEBYLEX', context.live, range[1], range[2], 'LIMIT', '0', MAX_BEFORE)) do
+      local other = load_task(context, id_of(member))
+      if other and not gates.closed_for(context, id_of(member), other) then return true end
+    end
+    return false
   end
+
+  -- The first of its shared lanes that a task may not take now, or nil.
+  local function closed_lane(context, id, task)
+    for _, lane in ipairs(task.sharedLanes or {}) do
+      local is_open = gates.lane_has_room(context, lane, id, task) and not is_behind(context, lane, id, task)
+      if not is_open and not holds(context, lane, id) then return lane end
+    end
+    return nil
+  end
+
+  function shared_are_free(context, id, task) return not closed_lane(context, id, task) end
+
+  -- Notes that others may pass a task which waits at one gate in a lane that has room for it.
+  local function note_passed(context, id, task, gate)
+    if task.passed then return end
+    for _, lane in ipairs(task.sharedLanes or {}) do
+      if lane ~= gate and gates.lane_has_room(context, lane, id, task) then
+        task.passed = context.now
+        redis.call('ZADD', context.live, '0', gates.passed_member(id, task))
+        return
+      end
+    end
+  end
+
+  -- Has a task wait at a closed gate. The caller saves it.
+  function gates.wait_at(context, id, task, gate)
+    task.gate = gate == CAP and 'cap' or 'lane'
+    -- What is kept for it is kept from others by where it stands.
+    if task.passed then context.kept = nil end
+    redis.call('ZADD', context.live, '0', gate == CAP and backlog_member(task, id) or gates.line_member(gate, id, task))
+    note_passed(context, id, task, gate)
+  end
+
+  -- Keeps its lanes for a task at once, because another makes room for it.
+  function gates.keep_for(context, id, task)
+    if task.sharedLanes then
+      gates.drop_passed(context, id, task)
+      task.passed = 0
+      redis.call('ZADD', context.live, '0', gates.passed_member(id, task))
+    end
+    save_task(context, id, task)
+  end
+
+  -- No lane is kept for the task any more; those behind it in time may keep others now.
+  function gates.drop_passed(context, id, task)
+    if not task.passed then return end
+    for name in pairs(gates.kept_lanes(context)) do gates.open_lane(context, { name = name }) end
+    redis.call('ZREM', context.live, gates.passed_member(id, task))
+    task.passed, context.kept = nil, nil
+  end
+
+  -- Takes all shared lanes of a task, and takes it out of all lines. `is_new`: it is in none.
+  function gates.take(context, id, task, is_new)
+    local lanes = task.sharedLanes or {}
+    gates.drop_passed(context, id, task)
+    if not is_new then redis.call('ZREM', context.live, backlog_member(task, id)) end
+    for _, lane in ipairs(lanes) do
+      if not is_new then redis.call('ZREM', context.live, gates.line_member(lane, id, task)) end
+      redis.call('ZADD', context.live, '0', holds_member(lane, id))
+    end
+  end
+
+  -- The first gate that a task which comes meets closed, or nil. `is_free`: its lanes were found to be free.
+  function gates.first_closed(context, id, task, is_free)
+    local lane = not is_free and closed_lane(context, id, task)
+    return lane or not has_room(context, task.class) and CAP or nil
+  end
+end
+
+-- Takes all shared lanes of a task where its caps have room too, or has it wait at the first gate that is closed. Returns whether nothing but a
+-- grant is between it and its ticket. `is_free`: it is new, and its lanes were found to be free.
+function gates.enter(context, id, task, is_free)
+  if gates.add_lane(context, task) then is_free = nil end
+  if not task.sharedLanes and not context.caps then return true end
+  local gate = gates.first_closed(context, id, task, is_free)
+  if gate then
+    gates.wait_at(context, id, task, gate)
+    return false
+  end
+  if task.sharedLanes then gates.take(context, id, task, is_free) end
   return true
 end
 
-local function leave_shared_lines(context, id, task)
-  for _, lane in ipairs(task.sharedLanes) do redis.call('ZREM', context.live, waits_member(lane, id, task)) end
-end
+do
+  -- Tasks that one step takes on, unless it ends more, and of a line that it reads. The next step goes on, or the chore that applies limits.
+  local MAX_STEPS, MAX_READ = 100, 100
 
--- Takes all shared lanes of the task, or joins the line of each. Returns whether the task holds them now. `is_new`: it is in none of the
--- lines, and all of the lanes were found to be free for it.
-local function join_shared(context, id, task, is_new)
-  local lanes = task.sharedLanes
-  if not lanes or not is_new and redis.call('ZSCORE', context.live, holds_member(lanes[1], id)) then return true end
-  local is_free = is_new or shared_are_free(context, id, task)
-  if is_free and not is_new then leave_shared_lines(context, id, task) end
-  for _, lane in ipairs(lanes) do
-    redis.call('ZADD', context.live, '0', is_free and holds_member(lane, id) or waits_member(lane, id, task))
+  -- A waiting task with what it stands by among those of all lines: critical, priority, age. Nil when it is gone or cannot be read.
+  local function read_head(context, member)
+    local id = id_of(member)
+    local is_read, task = pcall(load_task, context, id)
+    if not is_read or not task or task.completedAt then return nil, is_read end
+    return { id = id, task = task, member = member, order = string.match(backlog_member(task, id), '/(.*)$') }
   end
-  if not is_free then task.gate = 'lane' end
-  return is_free
-end
 
--- Grants a task that holds all of its lanes. Where there are caps, it joins the backlog, from which the caller promotes the best.
-local function grant_with_lanes(context, id, task)
-  task.gate, task.steer = nil, nil
-  if context.caps then wait_in_backlog(context, id, task) else grant(context, id, task) end
-end
+  -- The next of the line of a lane, or nil.
+  local function head_of_lane(context, entry)
+    if entry.head then return entry.head end
+    local prefix = 'waits=' .. entry.lane.name .. '/'
+    for _ = entry.read, MAX_READ do
+      local member = redis.call('ZRANGEBYLEX', context.live, entry.from, '(' .. prefix .. '\255', 'LIMIT', '0', '1')[1]
+      if not member then return nil end
+      local head, is_read = read_head(context, member)
+      if head then
+        entry.head = head
+        return head
+      end
+      if is_read then redis.call('ZREM', context.live, member) else return nil end
+    end
+    return nil
+  end
 
--- Grants the tasks that wait for these lanes, in the order of their lines, as far as all that they need is free, and at most `max`.
--- Returns how many.
-local function promote_shared(context, lanes, max)
-  local open, promoted = {}, 0
-  for position, lane in ipairs(lanes) do open[position] = lane end
-  while #open > 0 and promoted < (max or math.huge) do
-    local lane = table.remove(open)
-    local first = first_of_shared(context, lane)
-    local id = first and string.match(first, '[^/]+$')
-    local task = id and load_task(context, id)
-    if first and (not task or task.completedAt) then
-      redis.call('ZREM', context.live, first)
-      open[#open + 1] = lane
-    elseif task and shared_are_free(context, id, task) then
-      join_shared(context, id, task)
-      grant_with_lanes(context, id, task)
-      promoted = promoted + 1
-      -- The task behind it in any of its lines may be the first now.
-      for _, each in ipairs(task.sharedLanes) do open[#open + 1] = each end
+  -- The best of all lines that were opened, and the line of its lane, or nil.
+  local function best_head(context)
+    local best, from
+    for _, entry in pairs(context.opened) do
+      local head = not entry.is_done and head_of_lane(context, entry)
+      entry.is_done = not head
+      if head and (not best or head.order < best.order) then best, from = head, entry end
+    end
+    local order, class = best_of_backlog(context)
+    if not order or best and best.order < order then return best, from end
+    return read_head(context, 'backlog=' .. class .. '/' .. order) or { member = 'backlog=' .. class .. '/' .. order }
+  end
+
+  local function start(context, head)
+    gates.take(context, head.id, head.task)
+    head.task.steer = nil
+    grant(context, head.id, head.task)
+  end
+
+  -- Has a task wait at another gate than before, which leaves the lanes that it needs to others.
+  local function move_on(context, head, gate)
+    redis.call('ZREM', context.live, head.member)
+    gates.wait_at(context, head.id, head.task, gate)
+    save_task(context, head.id, head.task)
+    for _, lane in ipairs(head.task.sharedLanes or {}) do
+      if lane ~= gate then gates.open_lane(context, lane) end
     end
   end
-  return promoted
-end
 
--- The lanes that tasks wait for.
-local function lanes_with_line(context)
-  local lanes, from = {}, '[waits='
-  while true do
-    local first = redis.call('ZRANGEBYLEX', context.live, from, '(waits=\255', 'LIMIT', '0', '1')[1]
-    if not first then return lanes end
-    local name = string.match(first, '^waits=([^/]+)/')
-    lanes[#lanes + 1] = { name = name, first = first }
-    from = '(waits=' .. name .. '/\255'
+  -- Whether the rest of a line is left where it is: its lane is full, or enough of it has been read.
+  local function is_done(context, entry, lane)
+    return entry.read >= MAX_READ or count(context, 'holds=' .. lane.name .. '/') >= limit_of(context, lane)
+  end
+
+  -- Leaves the first of a line where it is: its lane is kept for another, or as many of its class wait at the caps as the lane has room for.
+  local function pass_over(context, entry, head, lane)
+    entry.from, entry.read, entry.has_skipped = '(' .. head.member, entry.read + 1, true
+    entry.is_done = is_done(context, entry, lane)
+  end
+
+  local function lane_named(task, name)
+    for _, lane in ipairs(task.sharedLanes or {}) do
+      if lane.name == name then return lane end
+    end
+    return nil
+  end
+
+  -- Takes on the first of the line of a lane.
+  local function take_on(context, entry, head)
+    entry.head = nil
+    local lane = lane_named(head.task, entry.lane.name)
+    -- An older release may have left it in a line.
+    if not lane or head.task.granted then return redis.call('ZREM', context.live, head.member) end
+    gates.add_lane(context, head.task)
+    local gate = gates.closed_for(context, head.id, head.task, lane)
+    if not gate then return start(context, head) end
+    local class = head.task.class
+    local moved = entry.moved[class] or 0
+    if gate == lane or gate == CAP and moved >= limit_of(context, lane) - count(context, 'holds=' .. lane.name .. '/') then
+      return pass_over(context, entry, head, lane)
+    end
+    if gate == CAP then entry.moved[class] = moved + 1 end
+    move_on(context, head, gate)
+  end
+
+  -- Takes on the first of those that wait at the caps.
+  local function take_on_capped(context, head)
+    if not head.task then return redis.call('ZREM', context.live, head.member) end
+    gates.add_lane(context, head.task)
+    local gate = gates.closed_for(context, head.id, head.task)
+    if gate then move_on(context, head, gate) else start(context, head) end
+  end
+
+  -- Grants what may go on in the lines that this step opened, the best first. Returns how many, and whether there may be more.
+  function promote_backlog(context, max)
+    context.opened = context.opened or {}
+    local before = #context.granted
+    for _ = 1, math.max(max or 0, MAX_STEPS) do
+      local head, entry = best_head(context)
+      if not head then
+        context.opened = nil
+        return #context.granted - before, false
+      end
+      if entry then take_on(context, entry, head) else take_on_capped(context, head) end
+    end
+    context.opened = nil
+    return #context.granted - before, true
   end
 end
 
-local function leave_shared(context, id, task)
+-- Takes a task out of its shared lanes and their lines.
+function gates.leave(context, id, task)
   if not task.sharedLanes then return end
+  gates.drop_passed(context, id, task)
   for _, lane in ipairs(task.sharedLanes) do
-    -- It holds a lane, or is in its line.
-    if redis.call('ZREM', context.live, holds_member(lane, id)) == 0 then redis.call('ZREM', context.live, waits_member(lane, id, task)) end
+    redis.call('ZREM', context.live, holds_member(lane, id), gates.line_member(lane, id, task))
+    gates.open_lane(context, lane)
   end
 end
 
--- Takes a task whose queue changed to its place in the lines that it waits in, and grants what may run by that. `former`: it, as it was.
-local function move_in_lines(context, id, former, task)
-  if former.queue == task.queue or not task.sharedLanes then return end
-  local has_moved = false
+-- Takes a task whose queue or priority changed to its place in the lines that it waits in. `former`: it, as it was.
+function gates.move(context, id, former, task)
+  if not task.sharedLanes then return end
+  if former.passed then
+    redis.call('ZREM', context.live, gates.passed_member(id, former))
+    redis.call('ZADD', context.live, '0', gates.passed_member(id, task))
+    context.kept = nil
+  end
   for _, lane in ipairs(task.sharedLanes) do
-    if redis.call('ZREM', context.live, waits_member(lane, id, former)) == 1 then
-      redis.call('ZADD', context.live, '0', waits_member(lane, id, task))
-      has_moved = true
+    if redis.call('ZREM', context.live, gates.line_member(lane, id, former)) == 1 then
+      redis.call('ZADD', context.live, '0', gates.line_member(lane, id, task))
     end
+    gates.open_lane(context, lane)
   end
-  if has_moved then promote_shared(context, task.sharedLanes) end
 end
 
--- Takes a task that does not run any more from its shared lanes to their lines, behind the critical ones, and grants others.
-local function return_to_lines(context, id, task)
-  for _, lane in ipairs(task.sharedLanes) do
-    redis.call('ZREM', context.live, holds_member(lane, id))
-    redis.call('ZADD', context.live, '0', waits_member(lane, id, task))
-  end
-  promote_shared(context, task.sharedLanes)
-end
-
--- How many are before a task in the longest of these lines.
-local function ahead_in_shared(context, id, task)
-  local longest = 0
-  for _, lane in ipairs(task.sharedLanes or {}) do
-    local line = redis.call('ZLEXCOUNT', context.live, '[waits=' .. lane.name .. '/', '(' .. waits_member(lane, id, task))
-    longest = math.max(longest, line + count(context, 'holds=' .. lane.name .. '/'))
-  end
-  return longest
-end
-
--- Gives a task that was accepted before the first figure of its agent the agent's lane, with all that it shares at once: what it held goes
--- to others when it has to wait now. Returns whether it holds all of its shared lanes.
-local function adopt_agent_lane(context, id, task)
-  local missing = missing_agent_lane(context, task)
-  if not missing then return true end
-  local former = task.sharedLanes or {}
-  leave_shared(context, id, task)
-  task.sharedLanes = { unpack(former) }
-  task.sharedLanes[#former + 1] = missing
-  if join_shared(context, id, task) then return true end
-  -- It is in the lines that are read now.
+-- Has a task that does not run any more stand in line again, behind better ones. The caller has taken it out of what it was granted.
+function gates.return_to_line(context, id, task)
+  gates.leave(context, id, task)
+  gates.wait_at(context, id, task, context.caps and CAP or task.sharedLanes and task.sharedLanes[1] or CAP)
   save_task(context, id, task)
-  promote_shared(context, former)
-  return false
+end
+
+-- Gives a granted task that was accepted before the first figure of its agent the agent's lane. Where that is full it gives up all that it
+-- shares, and waits. Returns whether it holds all of its shared lanes.
+local function adopt_agent_lane(context, id, task)
+  local missing = gates.missing_lane(context, task)
+  if not missing then return true end
+  local has_room_now = gates.lane_has_room(context, missing, id, task) and not first_of_shared(context, missing)
+  if not has_room_now then gates.leave(context, id, task) end
+  gates.add_lane(context, task)
+  if has_room_now then
+    redis.call('ZADD', context.live, '0', holds_member(missing, id))
+  else
+    gates.wait_at(context, id, task, missing)
+  end
+  return has_room_now
 end

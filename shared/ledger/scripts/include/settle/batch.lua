@@ -53,14 +53,12 @@ end
 
 -- Ends the grants of the tasks that run no more, and grants others what they leave.
 local function pass_on_grants(context, batch)
-  -- A task that cannot be read holds up its lanes, but not the call.
-  for _, lane in pairs(batch.freed_lanes) do isolate(promote_shared, context, { lane }) end
-  write_grants(context)
-  if #batch.ungranted == 0 then return end
-  redis.call('ZREM', context.live, unpack(batch.ungranted))
-  for position = 1, #batch.yielding, 2 do return_to_lines(context, batch.yielding[position], batch.yielding[position + 1]) end
+  if #batch.ungranted > 0 then redis.call('ZREM', context.live, unpack(batch.ungranted)) end
+  for _, lane in pairs(batch.freed_lanes) do gates.open_lane(context, lane) end
+  for position = 1, #batch.yielding, 2 do gates.return_to_line(context, batch.yielding[position], batch.yielding[position + 1]) end
   for _, id in ipairs(batch.critical) do grant_critical(context, id) end
-  promote_backlog(context)
+  if #batch.ungranted > 0 then promote_backlog(context, #batch.ungranted * 2) end
+  write_grants(context)
 end
 
 -- Writes the ends of tasks, and publishes the events.

@@ -23,16 +23,12 @@ do
     redis.call('ZADD', context.live, '0', transition.status .. '/' .. id)
   end
 
-  -- The task waits behind the critical task that takes its place: in the lines of its shared lanes, or under the caps with all of its lanes.
+  -- The task waits behind the critical task that takes its place, in the line of the first gate that it meets closed.
   local function make_room(context, batch, transition)
     local id, task = transition.id, cjson.decode(transition.next)
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-    if transition.continuation == 'lanes' then
-      append(batch.yielding, id, task)
-    else
-      redis.call('ZADD', context.live, '0', backlog_member(task, id))
-    end
+    append(batch.yielding, id, task)
     batch.critical[#batch.critical + 1] = task.preemptedBy
   end
 

@@ -5,13 +5,14 @@ local function leaves_lanes(transition, state)
   return (transition.continuation == 'end' or transition.continuation == 'yield') and state == transition.seen
 end
 
--- Takes the tasks of the call out of their shared lanes, and finds whether any other waits for their own. Tasks that wait for the shared
--- lanes are granted with the batch. `states`: of the tasks, as text.
+-- Takes the tasks of the call out of their shared lanes, also those that wait for their retry, and finds whether any other waits for their own.
+-- Tasks that wait for the shared lanes are granted with the batch. `states`: of the tasks, as text.
 local function leave_shared_lanes(context, batch, transitions, states)
   local holds, waits, leaving = {}, {}, {}
   for position, transition in ipairs(transitions) do
-    if leaves_lanes(transition, states[position]) then
-      if transition.wait then waits[#waits + 1] = transition.wait end
+    local leaves_own = leaves_lanes(transition, states[position])
+    if leaves_own or transition.continuation == 'later' and states[position] == transition.seen then
+      if leaves_own and transition.wait then waits[#waits + 1] = transition.wait end
       if transition.sharedLanes then
         leaving[#leaving + 1] = transition
         for _, lane in ipairs(transition.sharedLanes) do holds[#holds + 1], batch.freed_lanes[lane.name] = holds_member(lane, transition.id), lane end
@@ -20,7 +21,7 @@ local function leave_shared_lanes(context, batch, transitions, states)
   end
   batch.has_lines = #waits > 0 and redis.call('EXISTS', unpack(waits)) > 0
   if #holds == 0 or redis.call('ZREM', context.live, unpack(holds)) == #holds then return end
-  for _, transition in ipairs(leaving) do leave_shared(context, transition.id, read_state(transition.seen, context.bodies, transition.id)) end
+  for _, transition in ipairs(leaving) do gates.leave(context, transition.id, read_state(transition.seen, context.bodies, transition.id)) end
 end
 
 -- Takes a task out of its lane, if that runs one at a time, and the next one out of the lane's line. Returns that one's id, or nil.
@@ -61,7 +62,7 @@ local function grant_passed(context, transition)
   local passed = transition.passed
   transition.passed = nil
   if not passed.id then return end
-  if passed.text and passed.body and is_short(passed.text) then
+  if passed.text and passed.body and is_short(passed.text) and not context.agentLanes then
     redis.call('ZADD', transition.held, context.stamp, passed.id)
     grant_short(context, passed.id, passed.text, passed.body)
   else
