@@ -14,7 +14,8 @@ import { fleetRoutes } from './fleet/fleet.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
 import { getNow } from './metrics/now.ts';
-import { getAttention } from './fleet/attention.ts';
+import { attentionRoutes } from './fleet/attention.ts';
+import { openFindings } from './fleet/open-findings.ts';
 import { getAgentMetrics } from './metrics/agent-metrics.ts';
 import { getMetricsHistory } from './metrics/history.ts';
 import { getMetrics } from './metrics/queue-metrics.ts';
@@ -48,6 +49,7 @@ import { tenantRoutes } from './tenants/tenants.ts';
 export function apiRoutes(parts: Parts): Route[] {
   const scheduling = openScheduleParts(parts);
   const loads = new LoadReader(parts);
+  const findings = openFindings(parts);
   return [
     postTask(parts),
     postTasks(parts),
@@ -88,14 +90,14 @@ export function apiRoutes(parts: Parts): Route[] {
     getMetrics(parts, loads),
     getMetricsHistory(parts),
     getAgentMetrics(parts),
-    getAttention(parts, scheduling),
+    ...attentionRoutes(findings),
     getNow(parts, loads),
     ...tenantRoutes(parts),
     postLimitsPreview(parts),
     ...fleetLimitRoutes(parts),
     ...tenantKeyRoutes(parts),
     postSignInLink(parts),
-    getChecks(parts),
+    getChecks(findings),
     getConfiguration(parts),
     ...peopleRoutes(parts),
     getAudit(parts),

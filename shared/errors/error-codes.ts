@@ -76,6 +76,7 @@ export const ERROR_CODES = {
   'schedule.idempotency-conflict': { status: 409, retry: 'never', title: 'The key was used for another schedule' },
   'record.unreadable': { status: 500, retry: 'never', title: 'The record cannot be read by this version' },
   'worker.not-found': { status: 404, retry: 'never', title: 'No such worker' },
+  'finding.not-found': { status: 404, retry: 'never', title: 'No such finding' },
   'queue.not-found': { status: 404, retry: 'never', title: 'No such queue' },
   'limit.rate': { status: 429, retry: 'later', title: 'Too many requests' },
   'limit.budget': { status: 429, retry: 'later', title: 'A budget is used up' },

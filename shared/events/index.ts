@@ -5,6 +5,7 @@ export {
   isEntryBefore,
   newestTenantEvent,
   publishDaemonEvent,
+  publishFindingEvent,
   publishFleetEvent,
   readTenantEvents,
 } from './tenant-events.ts';

@@ -108,7 +108,9 @@ export type FleetEvent =
   | 'recovered'
   | 'backpressure.warning'
   | 'backpressure.critical'
-  | 'backpressure.cleared';
+  | 'backpressure.cleared'
+  | 'finding.opened'
+  | 'finding.resolved';
 
 /** An event of the fleet, with what it is about. */
 export interface FleetEventFields {
@@ -121,6 +123,8 @@ export interface FleetEventFields {
   depth?: number;
   wait?: number;
   slow?: number;
+  /** Of a finding, JSON. */
+  about?: string;
 }
 
 interface FleetEventParts {
@@ -160,11 +164,12 @@ interface DaemonEventFields {
 }
 
 /** Publishes it in the tenant's event stream. Best effort, as for the fleet's events. */
-export async function publishDaemonEvent(
-  { redis, keys, settings }: FleetEventParts,
-  tenant: string,
-  { event, ...about }: DaemonEventFields,
-): Promise<void> {
+export async function publishDaemonEvent(ports: FleetEventParts, tenant: string, { event, ...about }: DaemonEventFields): Promise<void> {
+  await publishTenantEvent(ports, tenant, event, about);
+}
+
+/** Best effort: never rejects. */
+async function publishTenantEvent({ redis, keys, settings }: FleetEventParts, tenant: string, event: string, about: object): Promise<void> {
   try {
     const fields = ['event', event, 'about', JSON.stringify(about)];
     const command = ['XADD', 'MAXLEN', '~', settings.events.maxPerTenant, '*', ...fields] as const;
@@ -173,4 +178,21 @@ export async function publishDaemonEvent(
   } catch {
     // The caller logs it too, and a tenant that has ended has no readers.
   }
+}
+
+/** A finding that is new, or resolved. */
+interface FindingEventFields {
+  event: 'finding.opened' | 'finding.resolved';
+  /** What is known of it. */
+  about: object;
+}
+
+/** Publishes it to the tenant that it is of; null for the installation, whose operators have it as `fleet.finding.*`. Best effort, as above. */
+export async function publishFindingEvent(
+  ports: FleetEventParts,
+  tenant: string | null,
+  { event, about }: FindingEventFields,
+): Promise<void> {
+  if (tenant === null) await publishFleetEvent(ports, { event, about: JSON.stringify(about) });
+  else await publishTenantEvent(ports, tenant, event, about);
 }

@@ -86,7 +86,7 @@ export { readHeads, readState, readStateTogether, readStates, readStatesOrErrors
 export { type RunningTask, listRunning } from './read/list-running.ts';
 export { countReady, listReady, listTenantReady, type ReadyTicket } from './read/list-ready.ts';
 export { type Level, readLevels, type ShardLevels } from './read/read-levels.ts';
-export { countReadyBefore, measureReady, readTurn, type Turn } from './read/read-turns.ts';
+export { countReadyBefore, readTurn, type Turn } from './read/read-turns.ts';
 export { frontOf } from './read/turn-order.ts';
 export { readAttempts, readBody, readTask, readTasks } from './read/read-tasks.ts';
 export {
@@ -117,6 +117,7 @@ export {
   type PressureReading,
   countRunning,
   listPressed,
+  readPressedTenants,
   readDemand,
   readDepth,
   tenantsWithTasks,

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Config, configurationOf, releaseName } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
-import { beatProcess, PROCESS_BEAT_MS, type ProcessRecord, removeProcess } from '../queue/index.ts';
+import { beatProcess, PROCESS_BEAT_MS, type ProcessIdentity, removeProcess } from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, ZONE_DATA } from '../time/index.ts';
 
@@ -13,15 +13,17 @@ interface ProcessBeatOptions {
   /** What names the process, and the services in it. */
   name: string;
   services: readonly string[];
+  /** What keeps the process from taking work, as its `/readyz` has it. */
+  problems: () => Promise<readonly string[]>;
 }
 
 /**
  * ProcessBeat is responsible for saying that this process lives, with its release, configuration and time zone data, so that processes that
- * disagree know of each other.
+ * disagree know of each other; and what stands still in it, so that no list contradicts its `/readyz`.
  */
 export class ProcessBeat {
   readonly #options: ProcessBeatOptions;
-  readonly #record: ProcessRecord;
+  readonly #record: ProcessIdentity;
   readonly #ticker: Ticker;
 
   constructor(options: ProcessBeatOptions) {
@@ -37,7 +39,7 @@ export class ProcessBeat {
     };
     this.#ticker = new Ticker({
       everyMs: PROCESS_BEAT_MS,
-      run: () => beatProcess(options, this.#record),
+      run: async () => await beatProcess(options, this.#record, await options.problems()),
       onError: (error) => log.debug({ err: error }, 'the beat of this process failed'),
     });
   }

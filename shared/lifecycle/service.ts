@@ -47,6 +47,11 @@ export interface Served {
   stop(graceMs: number): Promise<void>;
 }
 
+/** What keeps a process from taking work, for its `/readyz` and for the findings of the fleet. */
+export async function problemsOf(services: readonly Service[], redisProblems: ServeOptions['redisProblems']): Promise<string[]> {
+  return [...(await redisProblems()), ...services.flatMap((service) => service.problems?.() ?? [])];
+}
+
 /** Starts services and the HTTP server in front of them; leaves nothing running when one of them cannot start. */
 export async function serve({
   config,
@@ -59,7 +64,7 @@ export async function serve({
   let phase: 'starting' | 'ready' | 'shutting down' = 'starting';
   const readiness = async (): Promise<Readiness> => {
     if (phase !== 'ready') return phase;
-    return [...(await redisProblems()), ...services.flatMap((service) => service.problems?.() ?? [])];
+    return await problemsOf(services, redisProblems);
   };
   const routers = services.flatMap((service) => (service.router ? [service.router] : []));
   const upgrades = services.flatMap((service) => service.upgrade ?? []);

@@ -7,7 +7,7 @@ import { ConnectionWatch, connectRedis, describeRefusal, noteRefusal, probeRefus
 import { openParts, type Parts } from './open-parts.ts';
 import { ProcessBeat } from './process-beat.ts';
 import { processMetrics } from './process-metrics.ts';
-import { serve, type Served, type Service } from './service.ts';
+import { problemsOf, serve, type Served, type Service } from './service.ts';
 
 export interface StartFleetOptions {
   /** Names the connections to Redis. */
@@ -38,7 +38,8 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
     const registries = [processMetrics(parts.redis, releaseName(config.env))];
     const readRedisProblems = (): Promise<string[]> => redisProblems(parts, watch);
     const services = create(parts);
-    const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name) });
+    const problems = (): Promise<string[]> => problemsOf(services, readRedisProblems);
+    const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name), problems });
     beat.start();
     const served = await serve({ config, log, services, registries, startHttpServer, redisProblems: readRedisProblems }).catch(
       async (error: unknown) => {

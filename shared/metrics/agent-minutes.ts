@@ -29,17 +29,22 @@ interface ReadPorts {
   readonly settings: Settings;
 }
 
-/** The agents of a tenant that fail now, by name: `metrics.failingPercent` of their attempts in `metrics.failingMs`, and enough of them. */
-export async function readFailingAgents({ redis, keys, settings }: ReadPorts, tenant: string): Promise<AgentEnds[]> {
-  const { failingMs, failingPercent, failingAttempts } = settings.metrics;
+/** How attempts of a tenant's agents ended in the last `metrics.failingMs`, by name. */
+export async function readAgentEnds({ redis, keys, settings }: ReadPorts, tenant: string): Promise<AgentEnds[]> {
+  const { failingMs } = settings.metrics;
   const last = Math.floor((await redisNow(redis)) / MINUTE_MS);
   // The first of these minutes has begun before the window: it may be the only one with figures.
   const minutes = Array.from({ length: Math.ceil(failingMs / MINUTE_MS) + 1 }, (_, ago) => last - ago);
-  const stored = await Promise.all(minutes.map((minute) => redis.hgetall(keys.tenant(tenant).agentMinute(minute))));
-  return sumEnds(stored).filter(({ completed, failed, retried }) => {
-    const fails = failed + retried;
-    return fails >= failingAttempts && fails * 100 >= failingPercent * (fails + completed);
-  });
+  return sumEnds(await Promise.all(minutes.map((minute) => redis.hgetall(keys.tenant(tenant).agentMinute(minute)))));
+}
+
+/** Whether `metrics.failingPercent` of an agent's attempts failed, and enough of them. */
+export function isFailing(
+  { completed, failed, retried }: AgentEnds,
+  { failingPercent, failingAttempts }: Pick<Settings['metrics'], 'failingPercent' | 'failingAttempts'>,
+): boolean {
+  const fails = failed + retried;
+  return fails >= failingAttempts && fails * 100 >= failingPercent * (fails + completed);
 }
 
 function sumEnds(minutes: readonly Readonly<Record<string, string>>[]): AgentEnds[] {

@@ -3,7 +3,7 @@
  * hour, and for good by queue, band and source. Reads sums, rates, quantiles and service times.
  */
 export { type AgentFigures, readAgentFigures } from './agent-hours.ts';
-export { type AgentEnds, readFailingAgents } from './agent-minutes.ts';
+export { type AgentEnds, isFailing, readAgentEnds } from './agent-minutes.ts';
 export { FleetMetrics } from './fleet-metrics.ts';
 export type { Gauges, QueueGauge } from './gauges.ts';
 export { BUCKETS_MS, sizeOf } from './histogram.ts';

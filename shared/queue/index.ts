@@ -36,7 +36,14 @@ export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registr
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';
-export { beatProcess, listProcesses, PROCESS_BEAT_MS, type ProcessRecord, removeProcess } from './registry/process-registry.ts';
+export {
+  beatProcess,
+  listProcesses,
+  PROCESS_BEAT_MS,
+  type ProcessIdentity,
+  type ProcessRecord,
+  removeProcess,
+} from './registry/process-registry.ts';
 export { type Snapshot, addSnapshot, readSnapshots } from './registry/snapshots.ts';
 export { type LoopBlocks, NO_BLOCKS } from './registry/worker-report.ts';
 export {
@@ -49,7 +56,7 @@ export {
   readWorker,
   requestDrain,
 } from './registry/worker-registry.ts';
-export { explainHeldForWorker } from './registry/unserved-queues.ts';
+export { explainHeldForWorker, readUnserved } from './registry/unserved-queues.ts';
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
 export { CancelRelay } from './tickets/cancel-relay.ts';
@@ -62,8 +69,10 @@ export { findLedgerJob, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
 export { ReadyTickets } from './tickets/ready-tickets.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullJobId, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
+export { explainHold } from './why/explain-hold.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
-export { WAIT_GATES, waitingSince, type WaitReason } from './why/wait-reason.ts';
+export { HELPS } from './why/helps.ts';
+export { WAIT_GATES, type WaitGate, waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { ChoreWorker } from './workers/chore-worker.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';

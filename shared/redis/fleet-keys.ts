@@ -78,6 +78,8 @@ function runningKeys(prefix: string) {
     hubSignal: `${prefix}hub-signal`,
     /** Sorted set: JSON of a process (services, release, time zone data) -> last beat, ms. Kept: an hour after that. Bound: one per process. */
     processes: `${prefix}processes`,
+    /** Hash: process id -> JSON of what keeps it from taking work. Kept: while it does. Bound: as `processes`. */
+    processProblems: `${prefix}process-problems`,
     /** Hash: configuration by release and digest -> JSON of when it came and was last in force. Kept: for good. Bound: 50. */
     configurations: `${prefix}configurations`,
     /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
@@ -128,6 +130,12 @@ function runningKeys(prefix: string) {
     load: `${prefix}load`,
     /** String: the same, where reading takes long. Kept: twice as long. Bound: one. */
     lastLoad: `${prefix}last-load`,
+    /** Hash: finding of the installation -> JSON of it. Kept: until it is resolved or acknowledged. Bound: `MAX_KEPT` of the findings. */
+    findings: `${prefix}findings`,
+    /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Kept: while it lasts. Bound: as `findings`. */
+    acknowledged: `${prefix}acknowledged`,
+    /** String: some process looks for findings. Kept: seconds. Bound: one. */
+    findingsLooked: `${prefix}findings-looked`,
     /** String: JSON of the fleet's load and its level, as a chore read them. Kept: until the next reading. Bound: one. */
     pressure: `${prefix}fleet-pressure`,
     /** String: JSON of the fleet's limits, when they were changed by API. Kept: until they are reset. Bound: one. */

@@ -125,6 +125,7 @@ function keysUnder(prefix: string) {
     /** Hash: failing endpoint -> JSON. Kept: `deliveries.callbacks.endpointRetentionMs`. Bound: `deliveries.callbacks.maxEndpoints`. */
     callbackEndpoints: `${prefix}callback-endpoints`,
     ...albumsUnder(prefix),
+    ...findingsUnder(prefix),
   };
 }
 
@@ -138,5 +139,14 @@ function albumsUnder(prefix: string) {
     albumBatch: (session: string) => `${prefix}album-batch:${session}`,
     /** Sorted set: part or album that became a message -> when it is forgotten, ms. Kept: `tasks.idempotencyMs`. Bound: one per part. */
     albumsTaken: (session: string) => `${prefix}albums-taken:${session}`,
+  };
+}
+
+function findingsUnder(prefix: string) {
+  return {
+    /** Hash: finding of the tenant -> JSON of it. Kept: until it is resolved or acknowledged. Bound: `MAX_KEPT` of the findings. */
+    findings: `${prefix}findings`,
+    /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Kept: while it lasts. Bound: as `findings`. */
+    acknowledged: `${prefix}acknowledged`,
   };
 }

@@ -1,9 +1,8 @@
 /**
  * Clocks and waiting: the clock that is passed in, deadlines, waits that end with a signal, repeated rounds, recent and last known values,
- * the written form of times,
- * and the release of the time zone data.
+ * the written form of times and durations, and the release of the time zone data.
  */
-export { type Clock, instantSchema, systemClock, timeText, toIso } from './clock.ts';
+export { type Clock, durationText, instantSchema, systemClock, timeText, toIso } from './clock.ts';
 export { LastKnown } from './last-known.ts';
 export { Recent } from './recent.ts';
 export { Ticker } from './ticker.ts';

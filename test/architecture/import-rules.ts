@@ -28,7 +28,7 @@ const SHARED_ORDER = [
   'execution',
   'events',
   'deliveries',
-  'doctor',
+  'findings',
   'http',
   'lifecycle',
 ];

@@ -64,12 +64,14 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
   agent: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   circuit: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   budget: ({ about, spent }) => ({ ...(about ? factSchema.parse(JSON.parse(about)) : {}), spentMicroUsd: Number(spent ?? 0) }),
+  finding: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   action: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   backpressure: (fields) => describePressure(fields, 'tenant'),
-  fleet: ({ worker = null, queue = null, reason, ...load }) => ({
+  fleet: ({ worker = null, queue = null, reason, about, ...load }) => ({
     worker,
     queue,
     reason: reason || null,
+    ...(about ? factSchema.parse(JSON.parse(about)) : {}),
     ...(load['level'] === undefined ? {} : describePressure(load, 'fleet')),
   }),
 };

@@ -12,7 +12,7 @@ export function streamNotifications(parts: NotificationPorts): Route {
     operationId: 'streamNotifications',
     summary: 'Events of the tenant while they happen',
     description:
-      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `budget.warning` and `.exceeded` with `budget, scope, of, per, spentMicroUsd, softMicroUsd, hardMicroUsd, atHard, until`; `action.*` with `actionId, action, status, matched, done, skipped, failed`; `agent.held` with `agent, failures, code, taskId`; `daemon.connected` and `.disconnected` with `daemon, name, user`; `circuit.opened` and `.closed` with `agent, endpoint, failures, reason`; `backpressure.warning`, `.critical`, `.shed` and `.cleared` with `level, queueDepth, estimatedWaitMs, slowDown, recommendations, shed`; `fleet.*` with `worker` or `queue`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`, `task.sla_breached`, `task.runaway`, `task.repeated` (with `count, held, reason`), `task.waiting-for-daemon` and `task.blocked`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap {from, oldest}` says that some may be lost: `GET /v1/runs?since=` has the runs.",
+      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `budget.warning` and `.exceeded` with `budget, scope, of, per, spentMicroUsd, softMicroUsd, hardMicroUsd, atHard, until`; `action.*` with `actionId, action, status, matched, done, skipped, failed`; `agent.held` with `agent, failures, code, taskId`; `daemon.connected` and `.disconnected` with `daemon, name, user`; `circuit.opened` and `.closed` with `agent, endpoint, failures, reason`; `backpressure.warning`, `.critical`, `.shed` and `.cleared` with `level, queueDepth, estimatedWaitMs, slowDown, recommendations, shed`; `finding.opened` and `.resolved` with what `GET /v1/attention` has of it; `fleet.*` with `worker` or `queue`, `fleet.finding.*`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`, `task.sla_breached`, `task.runaway`, `task.repeated` (with `count, held, reason`), `task.waiting-for-daemon` and `task.blocked`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap {from, oldest}` says that some may be lost: `GET /v1/runs?since=` has the runs.",
     scope: 'read',
     media: 'text/event-stream',
     request: {
@@ -58,6 +58,7 @@ const DEFAULT_KINDS = [
   'circuit.*',
   'daemon.*',
   'backpressure.*',
+  'finding.*',
   'fleet.*',
   'task.permanently_failed',
   'task.sla_breached',
@@ -68,7 +69,7 @@ const DEFAULT_KINDS = [
 ];
 const MAX_KINDS = 50;
 const KIND =
-  /^(?:\*|(?:run|task|schedule|action|agent|budget|circuit|daemon|backpressure|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
+  /^(?:\*|(?:run|task|schedule|action|agent|budget|circuit|daemon|backpressure|finding|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
 
 /**
  * Reads `?kinds=run.*,task.failed`: names, or beginnings with `.*` behind them; `*` is all. Events of the fleet are left out for

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { durationText } from '#shared/time/index.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { formatTable, showList, type ListOptions } from '../output/table.ts';
-import { duration, oneLine, plainText } from '../output/terminal.ts';
+import { oneLine, plainText } from '../output/terminal.ts';
 import { type ApiClient, readAnswer } from '../client/api-client.ts';
 import { CliProblem } from '../cli-problem.ts';
 import type { JsonOptions } from './options.ts';
@@ -105,9 +106,9 @@ const ROWS: readonly (readonly [name: string, value: (agent: Definition) => stri
   ['secret', ({ hasSecret }) => (hasSecret === true ? 'set' : null)],
   ['needs', ({ capabilities }) => capabilities?.join(', ')],
   ['at once', ({ maxRunning }) => numberOr(maxRunning, 'no bound')],
-  ['timeout', ({ timeoutMs, effective }) => ownOr(timeoutMs, effective?.timeoutMs, duration)],
+  ['timeout', ({ timeoutMs, effective }) => ownOr(timeoutMs, effective?.timeoutMs, durationText)],
   ['attempts', ({ maxAttempts, effective }) => ownOr(maxAttempts, effective?.maxAttempts, String)],
-  ['retry delay', ({ retryDelayMs, effective }) => ownOr(retryDelayMs, effective?.retryDelayMs, duration)],
+  ['retry delay', ({ retryDelayMs, effective }) => ownOr(retryDelayMs, effective?.retryDelayMs, durationText)],
   ['retry backoff', ({ retryBackoff, effective }) => ownOr(retryBackoff, effective?.retryBackoff, String)],
   [
     'retries',

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
+import { durationText } from '#shared/time/index.ts';
 import { CliProblem, EXIT } from '../cli-problem.ts';
 import { readAnswer, type ApiClient } from '../client/api-client.ts';
 import { followTask } from '../client/follow-stream.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { isSetback, OutputWriter } from '../output/output-writer.ts';
-import { duration, plainText, type Terminal } from '../output/terminal.ts';
+import { plainText, type Terminal } from '../output/terminal.ts';
 import { withKnownAgents } from './agents.ts';
 import { type Attached, attachOption, uploadFiles } from './attach.ts';
 import { contextOption, parseNames, priorityOption } from './options.ts';
@@ -156,7 +157,7 @@ function absorbedBy({ outcome }: TaskView): string | null {
 
 function showEnd(task: TaskView, terminal: Terminal): void {
   // Only the last attempt is timed, without the attempts and waits before it.
-  const took = task.startedAt && task.completedAt ? ` in ${duration(Date.parse(task.completedAt) - Date.parse(task.startedAt))}` : '';
+  const took = task.startedAt && task.completedAt ? ` in ${durationText(Date.parse(task.completedAt) - Date.parse(task.startedAt))}` : '';
   const attempt = task.attempt > 1 ? `, attempt ${task.attempt}` : '';
   const isDone = task.status === 'completed';
   const other = absorbedBy(task);

@@ -113,17 +113,6 @@ export function shortAge(ms: number): string {
   return '0s';
 }
 
-/** A duration for a sentence, in its two largest units: `340 ms`, `1.2 s`, `3 min 20 s`, `23 h 42 min`, `2 d 3 h`. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
 /** A time of the API for people: `2026-05-01 09:00:00 UTC`. What is no time stays as it came. */
 export function pointInTime(iso: string): string {
   const ms = Date.parse(iso);

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { checkAgents, commandUserProblem, commandUsers, describeCgroups } from '#shared/agents/index.ts';
 import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
-import { type CheckResult, checkRedis } from '#shared/doctor/index.ts';
+import { checkInstallation, type CheckResult } from '#shared/findings/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { createLog } from '#shared/log/index.ts';
 import { openQueues } from '#shared/queue/index.ts';
@@ -36,7 +36,11 @@ export async function runDoctor({
 }: DoctorOptions): Promise<0 | 1> {
   const elsewhere = await findChecks();
   const ofMachine = await inspectMachine(load, elsewhere === null);
-  const checks = [checkNode(process.versions.node), ...ofMachine, ...(elsewhere ?? []), ...(await findAttention())];
+  const ofInstallation = [...ofMachine, ...(elsewhere ?? [])];
+  const known = new Set(ofInstallation.flatMap(({ id }) => id ?? []));
+  // One list has both: what a check found is not said twice.
+  const attention = (await findAttention()).filter(({ id }) => id === undefined || !known.has(id));
+  const checks = [checkNode(process.versions.node), ...ofInstallation, ...attention];
   const failed = checks.filter(({ state, of }) => state === 'fail' && of === undefined).length;
   out.write(json ? `${JSON.stringify({ items: checks, failed }, null, 2)}\n` : renderChecks(checks, failed));
   return failed === 0 ? 0 : 1;
@@ -57,9 +61,11 @@ function renderChecks(checks: readonly CheckResult[], failed: number): string {
   const rows = checks.map(
     ({ name, state, detail, of }) => `  ${state.padEnd(4)}  ${name.padEnd(width)}  ${of === undefined ? '' : `${of}: `}${detail}\n`,
   );
-  const owners = [...new Set(checks.flatMap(({ state, of }) => (state === 'fail' && of !== undefined ? [of] : [])))];
+  const owners = [...new Set(checks.flatMap(({ of }) => of ?? []))];
   const others = owners.length === 0 ? '' : ` Not by the installation: ${owners.join(', ')}.`;
-  const end = failed === 0 ? 'No check failed.' : `${failed} of ${checks.length} checks failed.`;
+  const warned = checks.filter(({ state, of }) => state === 'warn' && of === undefined).length;
+  const looks = warned === 0 ? '' : warned === 1 ? ', and 1 needs a look' : `, and ${warned} need a look`;
+  const end = failed === 0 ? `No check failed${looks}.` : `${failed} of ${checks.length} checks failed${looks}.`;
   return `${rows.join('')}\n${end}${others}\n`;
 }
 
@@ -97,7 +103,7 @@ async function inspectRedis(config: Config): Promise<CheckResult[]> {
   try {
     const keys = createKeys(config.env.SHARDS);
     const ports = { redis, keys, settings: config.settings, queues: openQueues(redis, keys, log) };
-    return await checkRedis(ports, systemClock, { maxRead: MAX_READ, readHook: (text) => hookSchema.parse(JSON.parse(text)) });
+    return await checkInstallation(ports, systemClock, { maxRead: MAX_READ, readHook: (text) => hookSchema.parse(JSON.parse(text)) });
   } finally {
     redis.disconnect();
   }

@@ -73,6 +73,14 @@ export async function listPressed({ redis, keys }: Ledger, shard: number): Promi
   return await redis.hkeys(keys.shard(shard).pressure);
 }
 
+/** Tenants with a level as it was published to them, critical ones first. */
+export async function readPressedTenants({ redis, keys }: Ledger): Promise<{ tenant: string; level: 'warning' | 'critical' }[]> {
+  const shards = Array.from({ length: keys.shards }, (_, shard) => keys.shard(shard).pressure);
+  const levels = (await Promise.all(shards.map((key) => redis.hgetall(key)))).flatMap((each) => Object.entries(each));
+  const pressed = levels.flatMap(([tenant, level]) => (level === 'warning' || level === 'critical' ? [{ tenant, level } as const] : []));
+  return pressed.toSorted((one, other) => (one.level < other.level ? -1 : one.level > other.level ? 1 : 0));
+}
+
 /** Tenants read with one round trip. */
 const PAGE = 200;
 

@@ -20,7 +20,14 @@ const processSchema = z.object({
   zoneData: z.string(),
 });
 /** What a process is from its start to its end. Workers and hubs have a heartbeat besides, with what they do. */
-export type ProcessRecord = z.infer<typeof processSchema>;
+export type ProcessIdentity = z.infer<typeof processSchema>;
+
+/** With what keeps it from taking work, as its `/readyz` has it. */
+export interface ProcessRecord extends ProcessIdentity {
+  problems: string[];
+}
+
+const problemsSchema = z.array(z.string());
 
 export const PROCESS_BEAT_MS = 3000;
 /** A process that missed three beats is taken for dead. */
@@ -29,32 +36,44 @@ const KEEP_MS = 3_600_000;
 /** Processes that are read. */
 const MAX_READ = 2000;
 
-/** Writes the beat of a process, by Redis's clock. */
-export async function beatProcess({ redis, keys }: ProcessPorts, record: ProcessRecord): Promise<void> {
+/** Writes the beat of a process, by Redis's clock, with what keeps it from taking work. */
+export async function beatProcess(
+  { redis, keys }: ProcessPorts,
+  identity: ProcessIdentity,
+  problems: readonly string[] = [],
+): Promise<void> {
   const now = await redisNow(redis);
-  const key = keys.fleet.processes;
-  await redis
+  const { processes, processProblems } = keys.fleet;
+  const beat = redis
     .multi()
-    .zadd(key, now, JSON.stringify(record))
-    .zremrangebyscore(key, '-inf', now - KEEP_MS)
-    .exec();
+    .zadd(processes, now, JSON.stringify(identity))
+    .zremrangebyscore(processes, '-inf', now - KEEP_MS);
+  if (problems.length === 0) beat.hdel(processProblems, identity.id);
+  else beat.hset(processProblems, identity.id, JSON.stringify(problems)).pexpire(processProblems, KEEP_MS);
+  await beat.exec();
 }
 
 /** Removes a process that ends. */
-export async function removeProcess({ redis, keys }: ProcessPorts, record: ProcessRecord): Promise<void> {
-  await redis.zrem(keys.fleet.processes, JSON.stringify(record));
+export async function removeProcess({ redis, keys }: ProcessPorts, identity: ProcessIdentity): Promise<void> {
+  const { processes, processProblems } = keys.fleet;
+  await redis.multi().zrem(processes, JSON.stringify(identity)).hdel(processProblems, identity.id).exec();
 }
 
 /** The processes that live, by their beats, the newest beat first. One of another form than this release writes is left out. */
 export async function listProcesses({ redis, keys }: ProcessPorts): Promise<ProcessRecord[]> {
+  const { processes, processProblems } = keys.fleet;
   const since = (await redisNow(redis)) - SILENT_MS;
-  const found = await redis.zrevrangebyscore(keys.fleet.processes, '+inf', since, 'WITHSCORES', 'LIMIT', 0, MAX_READ);
-  return pairs(found).flatMap(([text]) => parseProcess(text) ?? []);
+  const [found, problems] = await Promise.all([
+    redis.zrevrangebyscore(processes, '+inf', since, 'WITHSCORES', 'LIMIT', 0, MAX_READ),
+    redis.hgetall(processProblems),
+  ]);
+  const identities = pairs(found).flatMap(([text]) => parse(processSchema, text) ?? []);
+  return identities.map((identity) => Object.assign(identity, { problems: parse(problemsSchema, problems[identity.id] ?? '[]') ?? [] }));
 }
 
-function parseProcess(text: string): ProcessRecord | null {
+function parse<Value>(schema: z.ZodType<Value>, text: string): Value | null {
   try {
-    return processSchema.safeParse(JSON.parse(text)).data ?? null;
+    return schema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;
   }

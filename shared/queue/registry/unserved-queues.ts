@@ -46,6 +46,18 @@ export async function listUnservedQueues(ports: RegistryPorts): Promise<TaskQueu
   return unserved.length < TASK_QUEUES.length ? unserved.filter((queue) => noted[notifiedField(queue)] !== undefined) : [];
 }
 
+/** The queues of tasks that no worker serves and that tasks wait in, for so long that people are to know, with the reason in words. */
+export async function readUnserved(ports: RegistryPorts): Promise<{ queue: string; since: number; reason: string }[]> {
+  const noted = await ports.redis.hgetall(ports.keys.fleet.unservedQueues);
+  if (Object.keys(noted).length === 0) return [];
+  const workers = await listWorkers(ports);
+  return TASK_QUEUES.filter((queue) => noted[notifiedField(queue)] !== undefined).map((queue) => ({
+    queue,
+    since: Number(noted[queue] ?? noted[notifiedField(queue)]),
+    reason: explainUnserved(workers, queue) ?? `no worker served the queue "${queue}" a moment ago`,
+  }));
+}
+
 /**
  * Finds queues with waiting tickets that no worker has taken for as long as a worker may miss heartbeats. Each is returned once in the
  * fleet, and once more when it is over.

@@ -1,10 +1,13 @@
 import type { Log } from '../../log/index.ts';
 import { Ticker } from '../../time/index.ts';
-import { findUnservedQueues, type QueueNotice, type UnservedPorts } from './unserved-queues.ts';
+import { findUnservedQueues, type UnservedPorts } from './unserved-queues.ts';
 import { markDeadWorkers } from './worker-registry.ts';
 
-/** What operators are notified of. */
-export type FleetNotice = { event: 'worker.lost'; worker: string } | QueueNotice;
+/** What operators are notified of at once; a queue without a worker is a finding. */
+export interface FleetNotice {
+  event: 'worker.lost';
+  worker: string;
+}
 
 export interface WorkerWatchOptions extends UnservedPorts {
   /** Called with each notice, once in the fleet. */
@@ -15,7 +18,7 @@ export interface WorkerWatchOptions extends UnservedPorts {
 const CHECKS_PER_BEAT = 2;
 
 /**
- * WorkerWatch is responsible for noticing workers without a heartbeat, also idle ones, and queues whose tasks no worker takes. Workers and
+ * WorkerWatch is responsible for noting workers without a heartbeat, also idle ones, and queues whose tasks no worker takes. Workers and
  * APIs run it, so that the end of a fleet's only worker is noticed too.
  */
 export class WorkerWatch {
@@ -45,11 +48,9 @@ export class WorkerWatch {
       log.warn({ event: 'worker.lost', worker }, 'a worker is lost: its heartbeats stopped');
       onNotice({ event: 'worker.lost', worker });
     }
-    for (const notice of await findUnservedQueues(this.#options)) {
-      const { event, queue, reason } = notice;
+    for (const { event, queue, reason } of await findUnservedQueues(this.#options)) {
       if (event === 'recovered') log.info({ event: 'queue.served', queue }, reason);
       else log.warn({ event: 'queue.unserved', queue }, reason);
-      onNotice(notice);
     }
   }
 }

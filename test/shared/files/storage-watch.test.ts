@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
-import { checkFiles } from '#shared/doctor/check-files.ts';
+import { judgeFiles } from '#shared/findings/kinds/surroundings.ts';
 import { openFiles } from '#shared/files/open-files.ts';
 import { readStorages, StorageWatch } from '#shared/files/storage-watch.ts';
 import { createLog } from '#shared/log/create-log.ts';
@@ -42,16 +42,21 @@ async function startIn(name: string): Promise<void> {
 it('processes that store files in one place have nothing to say', async () => {
   await Promise.all([startIn('one'), startIn('one'), startIn('one')]);
   await startIn('one');
-  expect(await checkFiles(fleet)).toEqual({ name: 'Files', state: 'ok', detail: 'stored in one place' });
+  expect(judgeFiles(await readStorages(fleet))).toEqual({ findings: [], note: 'stored in one place' });
   expect(lines).toEqual([]);
 });
 
 it('a process that stores files in another place says so, and so does the doctor', async () => {
-  expect(await checkFiles(fleet)).toMatchObject({ state: 'ok', detail: 'no process that stores files is running' });
+  expect(judgeFiles(await readStorages(fleet))).toEqual({ findings: [], note: 'no process that stores files is running' });
   await startIn('one');
   await startIn('two');
   expect(lines).toMatchObject([{ level: 'warn', event: 'files.not-shared', msg: expect.stringContaining('in 2 places') }]);
-  expect(await checkFiles(fleet)).toEqual({ name: 'Files', state: 'warn', detail: lines[0]?.msg });
+  const [found] = judgeFiles(await readStorages(fleet)).findings;
+  expect(found).toMatchObject({
+    code: 'files.apart',
+    text: `${lines[0]?.msg?.split(':')[0]}.`,
+    helps: expect.stringContaining('files.s3'),
+  });
   expect(lines[0]?.msg).toContain(`${hostname()}, ${hostname()}`);
 });
 

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { checkModels } from '#shared/doctor/check-models.ts';
+import { judgeParameters } from '#shared/findings/kinds/surroundings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { accountOf, throttleId } from '#shared/providers/account.ts';
 import { LearnedParameters } from '#shared/providers/learned-parameters.ts';
+import { listThrottles } from '#shared/providers/read-throttles.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
 const parts = await useEmptyParts();
@@ -23,14 +24,15 @@ it('what a model refuses is known to every process once one has learned it, and 
   await called('m');
   await called('other');
   const fleet = { ...parts, settings: parts.config.settings };
-  expect(await checkModels(fleet)).toEqual([]);
+  const judge = async () => judgeParameters(await listThrottles(fleet, 10));
+  expect(await judge()).toEqual({ findings: [], note: null });
   await open().learn(target, { max_tokens: { as: 'max_completion_tokens', max: 8192 }, temperature: { as: null } });
   expect(await open().read(target)).toEqual({ max_tokens: { as: 'max_completion_tokens', max: 8192 }, temperature: { as: null } });
   expect(await open().read({ account, model: 'other' })).toEqual({});
   const detail = 'm at llm.company.test: max_tokens is sent as max_completion_tokens, at most 8192; temperature is left out';
-  expect(await checkModels(fleet)).toEqual([{ name: 'Model parameters', state: 'ok', detail }]);
+  expect(await judge()).toEqual({ findings: [], note: detail });
   await open().learn(target, { stream_options: { as: null } });
-  expect(await checkModels(fleet)).toMatchObject([{ state: 'warn' }]);
+  expect((await judge()).findings).toMatchObject([{ code: 'model.parameters', severity: 'warning', subject: 'm at llm.company.test' }]);
 });
 
 it('is not kept for a model that has no throttle, and nothing is known of what cannot be read', async () => {

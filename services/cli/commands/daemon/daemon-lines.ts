@@ -1,5 +1,5 @@
 import type { AttemptOutcome, DaemonEvent } from 'muster/daemon';
-import { duration } from '../../output/terminal.ts';
+import { durationText } from '#shared/time/index.ts';
 
 const OUTCOMES: Readonly<Record<AttemptOutcome, string>> = {
   completed: 'completed',
@@ -14,11 +14,11 @@ export function describeDaemonEvent(event: DaemonEvent): string {
     case 'connected':
       return `Connected to ${event.hub} as ${event.daemonId}.${describeAttempts(event)}`;
     case 'disconnected':
-      return `${event.message}. Trying again in ${duration(event.retryMs)}.`;
+      return `${event.message}. Trying again in ${durationText(event.retryMs)}.`;
     case 'started':
       return `Task ${event.taskId} started: agent ${event.agent}, attempt ${event.attempt}.`;
     case 'ended':
-      return `Task ${event.taskId} ${OUTCOMES[event.outcome]} after ${duration(event.ms)}${event.message === undefined ? '' : `: ${event.message}`}.`;
+      return `Task ${event.taskId} ${OUTCOMES[event.outcome]} after ${durationText(event.ms)}${event.message === undefined ? '' : `: ${event.message}`}.`;
     case 'acknowledged':
       return event.outcome === 'kept'
         ? `The hub has the result of task ${event.taskId}.`

@@ -4,6 +4,8 @@ import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 
 const findingSchema = z.object({
+  /** Of the list of findings; absent where nothing was found. */
+  id: z.string().optional(),
   name: z.string(),
   state: z.enum(['ok', 'warn', 'fail', 'skip']),
   detail: z.string(),

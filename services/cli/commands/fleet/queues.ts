@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { durationText } from '#shared/time/index.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
-import { duration } from '../../output/terminal.ts';
 import { showList, type ListOptions } from '../../output/table.ts';
 import type { JsonOptions } from '../options.ts';
 
@@ -53,7 +53,7 @@ function runQueues(options: ListOptions, context: CommandContext): Promise<void>
         String(queue.active),
         String(queue.failed),
         String(queue.workers),
-        typeof queue.oldestWaitingAgeMs === 'number' ? duration(queue.oldestWaitingAgeMs) : '',
+        typeof queue.oldestWaitingAgeMs === 'number' ? durationText(queue.oldestWaitingAgeMs) : '',
       ],
       empty: 'There is no queue.',
     },

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { durationText } from '#shared/time/index.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { showTable } from '../../output/table.ts';
-import { duration, pointInTime } from '../../output/terminal.ts';
+import { pointInTime } from '../../output/terminal.ts';
 import { limitsIn, type LimitOptions, withLimits } from './limit-options.ts';
 
 const previewSchema = z.object({
@@ -110,6 +111,6 @@ async function runPreview(tenant: string | undefined, options: LimitOptions, con
   const { sentence, byLimit } = readAnswer(previewSchema, answer);
   context.terminal.line(sentence);
   if (byLimit.length === 0) return;
-  const rows = byLimit.map((effect) => [effect.limit, String(effect.waited), String(effect.refused), duration(effect.longestMs)]);
+  const rows = byLimit.map((effect) => [effect.limit, String(effect.waited), String(effect.refused), durationText(effect.longestMs)]);
   showTable({ heading: ['LIMIT', 'WAITED', 'REFUSED', 'LONGEST'], rows, nextCursor: null }, context.terminal);
 }

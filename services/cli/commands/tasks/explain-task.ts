@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { durationText } from '#shared/time/index.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { formatTable } from '../../output/table.ts';
-import { duration, oneLine, plainText, type Terminal } from '../../output/terminal.ts';
+import { oneLine, plainText, type Terminal } from '../../output/terminal.ts';
 import { resolveTaskId } from './task-view.ts';
 
 const reasonSchema = z.object({
@@ -46,7 +47,8 @@ export async function runWhy(given: string, { json }: { json?: boolean }, contex
   if (status === 'permanently_failed') terminal.note(`Retry it with npx muster retry ${id}`);
   for (const reason of reasons) terminal.line(describeWait(reason, clock.now()));
   for (const sentence of helpFor(reasons, gates)) terminal.line(plainText(sentence));
-  if (estimatedStartMs !== null && estimatedStartMs !== undefined) terminal.line(`It should start in about ${duration(estimatedStartMs)}.`);
+  if (estimatedStartMs !== null && estimatedStartMs !== undefined)
+    terminal.line(`It should start in about ${durationText(estimatedStartMs)}.`);
   showGates(gates, terminal);
 }
 
@@ -54,8 +56,8 @@ export async function runWhy(given: string, { json }: { json?: boolean }, contex
 export function describeWait({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
   const text = plainText(detail).replace(/\.$/, '');
   const waitedMs = since ? now - Date.parse(since) : 0;
-  const waited = waitedMs >= 1000 ? `, for ${duration(waitedMs)}` : '';
-  const left = until && Date.parse(until) > now ? `; ${duration(Date.parse(until) - now)} to go` : '';
+  const waited = waitedMs >= 1000 ? `, for ${durationText(waitedMs)}` : '';
+  const left = until && Date.parse(until) > now ? `; ${durationText(Date.parse(until) - now)} to go` : '';
   return `It waits: ${text}${waited}${left}.`;
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { durationText } from '#shared/time/index.ts';
 import { type ApiClient, readAnswer } from '../../client/api-client.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { formatCost } from '../../output/format-cost.ts';
 import { formatTable } from '../../output/table.ts';
-import { duration, oneLine, plainText, pointInTime, type Terminal } from '../../output/terminal.ts';
+import { oneLine, plainText, pointInTime, type Terminal } from '../../output/terminal.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { attemptsSchema, resolveTaskId, styleOfStatus, type TaskView, taskViewSchema } from './task-view.ts';
 
@@ -92,7 +93,7 @@ function showAttempts(attempts: z.infer<typeof attemptsSchema>['items'], termina
     '',
     String(number),
     status,
-    endedAt ? duration(Date.parse(endedAt) - Date.parse(startedAt)) : `since ${timeOf(startedAt)}`,
+    endedAt ? durationText(Date.parse(endedAt) - Date.parse(startedAt)) : `since ${timeOf(startedAt)}`,
     daemonName ? `${daemonName} (${worker})` : worker,
     error ? oneLine(`${error.message} [${error.code}]`, NOTE_WIDTH) : '',
   ]);

@@ -92,7 +92,7 @@ it('agents whose attempts fail now need attention, when there are enough of them
   count('deployed', 'failed', 1);
   count('gone', 'permanently_failed', 2);
   count('gone', 'failed', 3);
-  const text = 'of gone failed in the last 10 minutes, 2 of them for good.';
+  const text = 'of gone failed within 10 minutes, 2 of them for good.';
   expect(await attention()).toMatchObject([
     { level: 'critical', subject: 'gone', count: 5, link: '/failures?agent=gone', text: `5 of 5 attempts ${text}` },
     {
@@ -100,7 +100,7 @@ it('agents whose attempts fail now need attention, when there are enough of them
       subject: 'deployed',
       count: 5,
       link: '/tasks?agent=deployed&status=failed,timeout',
-      text: '5 of 8 attempts of deployed failed in the last 10 minutes, all are tried again.',
+      text: '5 of 8 attempts of deployed failed within 10 minutes, all are tried again.',
     },
   ]);
   const minute = Math.floor(Date.now() / 60_000);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PassThrough } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
-import { duration, oneLine, pointInTime, shortAge, Terminal } from '../../../../services/cli/output/terminal.ts';
+import { durationText } from '#shared/time/clock.ts';
+import { oneLine, pointInTime, shortAge, Terminal } from '../../../../services/cli/output/terminal.ts';
 
 describe('a text that turns others round', () => {
   it('counts for nothing in a cell or a line, and stays in what an agent wrote', async () => {
@@ -37,6 +38,6 @@ describe('times for people', () => {
     [1250, '1.3 s'],
     [61_000, '1 min 1 s'],
   ])('shows a duration of %d ms', (ms, text) => {
-    expect(duration(ms)).toBe(text);
+    expect(durationText(ms)).toBe(text);
   });
 });

@@ -6,9 +6,9 @@ import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { CommandSettings } from '#shared/config/settings/worker-settings.ts';
 import { noteRefusal } from '#shared/deliveries/refused-platforms.ts';
-import { checkOutbound } from '#shared/doctor/check-data.ts';
-import { checkRedis, judgeDisk } from '#shared/doctor/check-redis.ts';
-import type { CheckPorts } from '#shared/doctor/check.ts';
+import { checkInstallation } from '#shared/findings/checks.ts';
+import type { InstallationPorts } from '#shared/findings/facts/installation-facts.ts';
+import { judgeDisk } from '#shared/findings/kinds/redis.ts';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { endedMember } from '#shared/ledger/ended-tasks.ts';
@@ -18,6 +18,7 @@ import { createKeys, installationText } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { checkCommands, checkNode, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis/redis-program.ts';
+import { checkRows } from '../../../shared/findings/check-rows.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
 
@@ -46,7 +47,7 @@ async function examine(config: Config, url: string | undefined): Promise<{ code:
   return { code, text };
 }
 
-function portsOf(redis: RedisClient): CheckPorts {
+function portsOf(redis: RedisClient): InstallationPorts {
   const keys = createKeys(1);
   const queues = openQueues(redis, keys, createLog({ level: 'silent', service: 'test' }));
   return { redis, keys, queues, settings: settingsSchema.parse({}) };
@@ -74,7 +75,7 @@ test('what needs attention in the fleet is checked too, and fails when it is cri
 });
 
 test("what is a user's is named with its owner, and is no fault of the installation", async () => {
-  const attention = { name: 'Attention', state: 'fail', detail: '9 of 9 attempts of mine failed.', of: 'agent mine' } as const;
+  const attention = { name: 'Attention', state: 'warn', detail: '9 of 9 attempts of mine failed.', of: 'agent mine' } as const;
   const run = async (json: boolean): Promise<[number, string]> => {
     let text = '';
     const options = { out: { write: (part: string) => (text += part) }, load: async () => configWith(server.url), json };
@@ -82,7 +83,7 @@ test("what is a user's is named with its owner, and is no fault of the installat
   };
   const [code, text] = await run(false);
   expect(code).toBe(0);
-  expect(text).toMatch(/^ {2}fail {2}Attention +agent mine: 9 of 9 attempts of mine failed\.$/m);
+  expect(text).toMatch(/^ {2}warn {2}Attention +agent mine: 9 of 9 attempts of mine failed\.$/m);
   expect(text).toContain('\nNo check failed. Not by the installation: agent mine.\n');
   expect(JSON.parse((await run(true))[1])).toMatchObject({ failed: 0, items: expect.arrayContaining([attention]) as unknown });
 });
@@ -130,8 +131,8 @@ test('a Redis that may throw work away fails, with the command that mends it', a
   try {
     const { code, text } = await examine(configWith(server.url), server.url);
     expect(code).toBe(1);
-    expect(text).toMatch(/fail +Redis maxmemory-policy +allkeys-lru: .*CONFIG SET maxmemory-policy noeviction/);
-    expect(text).toMatch(/fail +Redis appendonly +no: .*CONFIG SET appendonly yes/);
+    expect(text).toMatch(/fail +Redis maxmemory-policy +Redis has maxmemory-policy allkeys-lru: .*CONFIG SET maxmemory-policy noeviction/);
+    expect(text).toMatch(/fail +Redis appendonly +Redis has appendonly no: .*CONFIG SET appendonly yes/);
   } finally {
     await set('maxmemory-policy', 'noeviction');
     await set('appendonly', 'yes');
@@ -145,27 +146,28 @@ test('everysec is said to lose accepted work on a slow disk too, not only when t
 
 test.each([
   ['aof_delayed_fsync:0\r\naof_last_write_status:ok', 'ok', /keeps up/],
-  ['aof_last_write_status:ok\r\naof_delayed_fsync:7', 'warn', /too slow 7 times.*loses accepted work.*appendfsync always/],
-  ['aof_delayed_fsync:0\r\naof_last_write_status:err', 'fail', /failed/],
-])('a disk of which Redis says "%s" is %s', (info, state, detail) => {
-  expect(judgeDisk(info)).toEqual([{ name: 'Redis disk', state, detail: expect.stringMatching(detail) }]);
+  ['aof_last_write_status:ok\r\naof_delayed_fsync:7', 'warning', /too slow 7 times.*loses accepted work.*appendfsync always/],
+  ['aof_delayed_fsync:0\r\naof_last_write_status:err', 'critical', /failed/],
+])('a disk of which Redis says "%s" is %s', (info, severity, words) => {
+  const { note, findings } = judgeDisk(info);
+  expect([findings[0]?.severity ?? 'ok', `${note ?? ''}${findings[0]?.text ?? ''} ${findings[0]?.helps ?? ''}`]).toEqual([
+    severity,
+    expect.stringMatching(words),
+  ]);
 });
 
 test('deliveries without a consumer are reported with the service to start', async () => {
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   const keys = createKeys(1);
   try {
-    expect(await checkOutbound(portsOf(redis))).toMatchObject([{ state: 'ok' }]);
+    const rows = (): Promise<string[]> => checkRows(portsOf(redis), 'Results going out');
+    expect(await rows()).toEqual([expect.stringMatching(/^ok /)]);
     const hourAgo = Date.now() - 3_600_000;
     await redis.zadd(keys.shard(0).ended, 0, endedMember('callback', hourAgo, 'acme', 'a'), 0, endedMember('run', Date.now(), 'acme', 'b'));
     await redis.lpush(`${keys.shard(0).queues}:replies:wait`, 'a-reply-0');
-    expect(await checkOutbound(portsOf(redis))).toEqual([
-      { name: 'Results going out', state: 'warn', detail: '1 ends of kind callback are not followed for 60 min: start a worker' },
-      {
-        name: 'Results going out',
-        state: 'warn',
-        detail: expect.stringMatching(/^1 replies wait without a consumer: start the service chat/),
-      },
+    expect(await rows()).toEqual([
+      'fail Results going out: 1 ends of kind callback are not followed for 60 min. Start a worker.',
+      expect.stringMatching(/^fail Results going out: 1 replies wait without a process that sends them\. Start the service chat/),
     ]);
   } finally {
     await redis.flushall();
@@ -219,7 +221,7 @@ test('records that another release wrote are named', async () => {
     await redis.hset(own.states, '01TASK', 'c NaN NaN 5 w1 NaN -');
     await redis.hset(own.hooks, '01HOOK', '{"provider":"newer"}');
     const { text } = await examine(configWith(server.url), server.url);
-    expect(text).toMatch(/warn +Records +task of tenant default 01TASK; hook of tenant default 01HOOK: /);
+    expect(text).toMatch(/warn +Records +Records cannot be read: task of tenant default 01TASK; hook of tenant default 01HOOK\. /);
   } finally {
     await redis.flushall();
     redis.disconnect();
@@ -235,11 +237,11 @@ test('a clock that differs from the one of Redis is told, with its direction', a
   const redis = connectRedis({ url: server.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   const fleet = portsOf(redis);
   try {
-    expect((await checkRedis(fleet, clockOff(-60_000), { maxRead: 10 })).at(-1)).toMatchObject({
+    expect((await checkInstallation(fleet, clockOff(-60_000), { maxRead: 10 })).at(-1)).toMatchObject({
       state: 'fail',
       detail: expect.stringContaining('behind'),
     });
-    expect((await checkRedis(fleet, clockOff(2000), { maxRead: 10 })).at(-1)).toMatchObject({
+    expect((await checkInstallation(fleet, clockOff(2000), { maxRead: 10 })).at(-1)).toMatchObject({
       state: 'warn',
       detail: expect.stringContaining('ahead'),
     });
@@ -253,7 +255,7 @@ test('a chat platform that refuses the bot fails, with what to repair', async ()
   try {
     await noteRefusal(portsOf(redis), 'discord', { reason: 'Discord refuses DISCORD_BOT_TOKEN (4004)', since: 0 });
     const { code, text } = await examine(configWith(server.url), server.url);
-    expect([code, text]).toEqual([1, expect.stringMatching(/FAIL +Chat on discord +Discord refuses DISCORD_BOT_TOKEN \(4004\)/i)]);
+    expect([code, text]).toEqual([1, expect.stringMatching(/FAIL +Chat +Discord refuses DISCORD_BOT_TOKEN \(4004\)/i)]);
   } finally {
     await redis.flushall();
     redis.disconnect();
@@ -267,11 +269,11 @@ test('a user without INFO, CONFIG and CLIENT is told what could not be checked, 
   const { code, text } = await examine(configWith(url), url);
   expect(code).toBe(0);
   expect(text).toMatch(/skip +Redis version +could not be checked: NOPERM/);
-  expect(text).toMatch(/warn +Redis appendonly +could not be checked/);
+  expect(text).toMatch(/skip +Redis appendonly +could not be checked/);
   for (const name of ['Redis writes', 'Data in Redis', 'Records', 'Workers', 'Limits', 'Clock'])
     expect(text).toMatch(new RegExp(`^  ok +${name} `, 'm'));
   await operator.call('ACL', 'SETUSER', 'limited', '-@write');
-  expect((await examine(configWith(url), url)).text).toMatch(/fail +Redis writes +are refused: NOPERM/);
+  expect((await examine(configWith(url), url)).text).toMatch(/fail +Redis writes +Redis refuses writes: NOPERM/);
   operator.disconnect();
 });
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
 import { listWorkers, readWorker, removeWorker, requestDrain } from '#shared/queue/registry/worker-registry.ts';
 import { systemClock } from '#shared/time/clock.ts';
-import { checkWorkers } from '#shared/doctor/check-redis.ts';
+import { judgeWorkers } from '#shared/findings/kinds/members.ts';
 import { Heartbeat, type ReportingWorker, type WorkerActivity } from '#shared/queue/registry/heartbeat.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -73,11 +73,8 @@ describe('a worker', () => {
   it('whose clock is wrong shows in the report of the doctor', async () => {
     start('ahead', { skewMs: FIVE_MINUTES_MS });
     await isKnown('ahead');
-    const checks = await checkWorkers(fleet);
-    expect(checks).toMatchObject([
-      { name: 'Workers', state: 'ok' },
-      { name: 'Clock of ahead', state: 'warn' },
-    ]);
-    expect(checks[1]?.detail).toMatch(/300\.\d s ahead of Redis/);
+    const { note, findings } = judgeWorkers(await listWorkers(fleet));
+    expect([note, findings]).toMatchObject(['1 running', [{ code: 'worker.clock', severity: 'warning', subject: 'ahead' }]]);
+    expect(findings[0]?.text).toMatch(/300\.\d s ahead of Redis/);
   });
 });

@@ -29,4 +29,17 @@ describe('muster attention', () => {
     const { code, stdout } = await muster(listing(critical), ['attention', '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([1, { items: [critical], nextCursor: null }]);
   });
+
+  it('says what helps, and by which id it is acknowledged', async () => {
+    const more = { ...critical, id: 'queue.unserved:chat', helps: 'Start a worker that serves it.' };
+    const { stdout } = await muster(listing(more), ['attention']);
+    expect(stdout.split('\n')[1]).toBe('          Start a worker that serves it. (queue.unserved:chat)');
+    const acknowledge: Handlers = {
+      'POST /v1/attention/queue.unserved%3Achat/acknowledge': (response) => answer(response, 200, more),
+    };
+    expect(await muster(acknowledge, ['attention', 'acknowledge', more.id])).toMatchObject({
+      code: 0,
+      stdout: 'Acknowledged: Tasks wait in the queue "chat".\n',
+    });
+  });
 });

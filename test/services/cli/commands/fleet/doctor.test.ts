@@ -31,7 +31,7 @@ it('is given the checks of a fleet elsewhere, and what needs attention there', a
       ...CHECKS,
       { name: 'Attention', state: 'fail', detail: 'Tasks wait in the queue "chat". (for 0 ms)' },
       { name: 'Attention', state: 'warn', detail: 'The schedule "daily" is paused.', of: 'schedule' },
-      { name: 'Attention', state: 'fail', detail: '9 of 9 attempts of mine failed.', of: 'agent mine' },
+      { name: 'Attention', state: 'warn', detail: '9 of 9 attempts of mine failed.', of: 'agent mine' },
     ],
   });
   expect(await found(fleet())).toMatchObject({ found: [...CHECKS, FINE] });

@@ -5,7 +5,7 @@ import { holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
-import { checkDaemons } from '#shared/doctor/check-daemons.ts';
+import { checkRows } from './check-rows.ts';
 import { daemonState } from '../../support/daemons/daemon-state.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
@@ -25,15 +25,13 @@ async function startHub(stopped: string[] = []): Promise<void> {
   await beat(fleet, 'h', { role: 'hub', ...identity, ...activity });
 }
 
+const checks = (): Promise<string[]> => checkRows(fleet, 'Hubs', 'Daemons', 'Tasks for daemons');
+
 it('has nothing to say of a fleet without daemons', async () => {
-  expect(await checkDaemons(fleet)).toEqual([
-    { name: 'Hubs', state: 'ok', detail: 'none is running' },
-    { name: 'Daemons', state: 'ok', detail: 'none is registered' },
-    { name: 'Tasks for daemons', state: 'ok', detail: 'none waits' },
-  ]);
+  expect(await checks()).toEqual(['ok Hubs: none is running', 'ok Daemons: none is registered', 'ok Tasks for daemons: none waits']);
 });
 
-it('warns of a missing hub once a daemon is registered, and of tasks that wait while none is connected', async () => {
+it('warns of a missing hub once a daemon is registered, and of tasks that wait for a daemon', async () => {
   await createDaemon(parts, REGISTRATION, 10);
   const { id } = await acceptTask(parts, { tenant: 'default', agent: 'desk', input: 'held' });
   await parts.relay.idle();
@@ -42,10 +40,10 @@ it('warns of a missing hub once a daemon is registered, and of tasks that wait w
   await Promise.all(parts.queues.all().map(async ({ queue }) => await queue.drain()));
   await acceptTask(parts, { tenant: 'default', agent: 'desk', input: 'ready' });
   await parts.relay.idle();
-  expect(await checkDaemons(fleet)).toEqual([
-    { name: 'Hubs', state: 'warn', detail: expect.stringMatching(/^none is running.*start the service hub$/) },
-    { name: 'Daemons', state: 'ok', detail: '1 registered, 0 connected' },
-    { name: 'Tasks for daemons', state: 'warn', detail: expect.stringMatching(/^2 tasks wait for a daemon, and none is connected/) },
+  expect(await checks()).toEqual([
+    'warn Hubs: No hub is running, so that no daemon can connect, and 2 tasks wait for one. Start the service hub.',
+    'ok Daemons: 1 registered, 0 connected',
+    expect.stringMatching(/^warn Tasks for daemons: 1 task waits for a daemon that is offline, full or missing\. Connect one that fits/),
   ]);
 });
 
@@ -54,10 +52,7 @@ it('counts hubs and connected daemons, and names what does not move in a hub', a
   await connect((await createDaemon(parts, REGISTRATION, 10)).daemon.id);
   await acceptTask(parts, { tenant: 'default', agent: 'desk', input: 'ready' });
   await parts.relay.idle();
-  expect(await checkDaemons(fleet)).toEqual([
-    { name: 'Hubs', state: 'ok', detail: '1 running' },
-    { name: 'Hubs', state: 'warn', detail: 'h: it receives no messages' },
-    { name: 'Daemons', state: 'ok', detail: '1 registered, 1 connected' },
-    { name: 'Tasks for daemons', state: 'ok', detail: '1 task waits for a daemon; npx muster why <id> says for which' },
-  ]);
+  expect(await checks()).toEqual(['ok Hubs: 1 running', 'ok Daemons: 1 registered, 1 connected', 'ok Tasks for daemons: none waits']);
+  const [stopped] = await checkRows(fleet, 'Processes');
+  expect(stopped).toMatch(/^fail Processes: h can take no work: it receives no messages\. /);
 });

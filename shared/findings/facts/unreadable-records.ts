@@ -1,10 +1,10 @@
-import { apiAgentDefinitionSchema } from '../config/index.ts';
-import { deliverySchema, readUnfollowedEnds, readWaitingDeliveries } from '../deliveries/index.ts';
-import { isShort, parseFullState, parseShort } from '../ledger/index.ts';
-import { readRecords, type RedisClient, scanHash, scanKeys, redisNow, type TenantKeys } from '../redis/index.ts';
-import { parseSchedule } from '../schedules/index.ts';
-import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '../tenants/index.ts';
-import type { CheckResult, CheckPorts } from './check.ts';
+import { apiAgentDefinitionSchema } from '../../config/index.ts';
+import { deliverySchema } from '../../deliveries/index.ts';
+import { isShort, parseFullState, parseShort } from '../../ledger/index.ts';
+import type { RegistryPorts } from '../../queue/index.ts';
+import { readRecords, type RedisClient, scanHash, scanKeys, type TenantKeys } from '../../redis/index.ts';
+import { parseSchedule } from '../../schedules/index.ts';
+import { apiKeySchema, DEFAULT_TENANT, publicTenantId, tenantSchema } from '../../tenants/index.ts';
 
 /** How far records are checked. */
 export interface RecordScope {
@@ -16,11 +16,16 @@ export interface RecordScope {
   readonly readHook?: (text: string) => unknown;
 }
 
-const SHOWN = 5;
+/** Records of each kind that this version cannot read. */
+export interface UnreadableRecords {
+  /** Each in words. */
+  found: string[];
+  /** Tenants whose records were read, of all. */
+  tenants: number;
+  allTenants: number;
+}
 
-/** Finds records of each kind that this version cannot read. */
-export async function checkRecords({ redis, keys }: CheckPorts, scope: RecordScope): Promise<CheckResult> {
-  const name = 'Records';
+export async function readUnreadable({ redis, keys }: RegistryPorts, scope: RecordScope): Promise<UnreadableRecords> {
   const { fleet } = keys;
   const found: string[] = [];
   const note = (what: string, { unreadable }: { unreadable: { id: string }[] }): void => {
@@ -40,14 +45,7 @@ export async function checkRecords({ redis, keys }: CheckPorts, scope: RecordSco
     const noteOfTenant: Note = (what, records) => note(`${what} of tenant ${publicTenantId(tenant)}`, records);
     await checkTenantRecords(redis, keys.tenant(tenant), scope, noteOfTenant);
   }
-  const ofAll = checked.length < all.length ? `, of ${checked.length} of ${all.length} tenants` : '';
-  if (found.length === 0) return { name, state: 'ok', detail: `all checked records can be read${ofAll}` };
-  const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
-  return {
-    name,
-    state: 'warn',
-    detail: `${found.slice(0, SHOWN).join('; ')}${more}: another release wrote them; run that one, or remove them`,
-  };
+  return { found, tenants: checked.length, allTenants: all.length };
 }
 
 type Note = (what: string, records: { unreadable: { id: string }[] }) => void;
@@ -83,29 +81,4 @@ async function* hashPages(redis: RedisClient, key: string, maxRead: number): Asy
     yield page;
     if ((seen += page.length) >= maxRead) return;
   }
-}
-
-/** A worker follows the end of a task within a few seconds. */
-const LATE_MS = 60_000;
-
-const CONSUMERS = { deliveries: 'a worker', replies: 'the service chat with the platform’s secrets' } as const;
-
-/** Checks whether results are delivered: ended tasks are followed, and each kind of delivery has a process for it. */
-export async function checkOutbound({ redis, keys, queues }: CheckPorts): Promise<CheckResult[]> {
-  const now = await redisNow(redis);
-  const late = (await readUnfollowedEnds({ redis, keys })).filter(({ oldestAt }) => oldestAt !== null && now - oldestAt > LATE_MS);
-  const stuck = (await readWaitingDeliveries(queues)).filter(({ waiting, takers }) => waiting > 0 && takers === 0);
-  const name = 'Results going out';
-  if (late.length === 0 && stuck.length === 0) return [{ name, state: 'ok', detail: 'nothing waits for a missing process' }];
-  return [
-    ...late.map(({ kind, count, oldestAt }): CheckResult => {
-      const minutes = Math.round((now - (oldestAt ?? now)) / 60_000);
-      return { name, state: 'warn', detail: `${count} ends of kind ${kind} are not followed for ${minutes} min: start a worker` };
-    }),
-    ...stuck.map(({ queue, waiting }): CheckResult => ({
-      name,
-      state: 'warn',
-      detail: `${waiting} ${queue} wait without a consumer: start ${CONSUMERS[queue]}`,
-    })),
-  ];
 }

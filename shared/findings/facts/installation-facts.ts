@@ -1,0 +1,123 @@
+import { readKnownDaemons, statusOf } from '../../daemons/index.ts';
+import { readRefusals, readUnfollowedEnds, readWaitingDeliveries } from '../../deliveries/index.ts';
+import { readStorages } from '../../files/index.ts';
+import { countAllHeldByGate } from '../../ledger/index.ts';
+import { createLog } from '../../log/index.ts';
+import { listThrottles } from '../../providers/index.ts';
+import { listProcesses, listWorkers, type Queues, readUnserved, type RegistryPorts } from '../../queue/index.ts';
+import { clockSkew, installationProblem, type Refusal, redisNow, refusalOf } from '../../redis/index.ts';
+import { DEFAULT_TENANT, FleetLimitsDirectory } from '../../tenants/index.ts';
+import type { Clock } from '../../time/index.ts';
+import { once } from '../inspection.ts';
+import { type RecordScope, readUnreadable } from './unreadable-records.ts';
+
+/** What the facts of an installation are read from. */
+export interface InstallationPorts extends RegistryPorts {
+  readonly queues: Queues;
+}
+
+/** What the check of writes leaves is gone by then. */
+const PROBE_MS = 60_000;
+/** Models that are looked at. */
+const MAX_MODELS = 1000;
+
+export type InstallationFacts = Readonly<ReturnType<typeof readers>>;
+
+/** What is in the fleet's Redis about the installation itself. Each is read once, when something asks for it. */
+export function installationFacts(ports: InstallationPorts, clock: Clock, scope: RecordScope): InstallationFacts {
+  return readers(ports, clock, scope);
+}
+
+function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
+  const { redis, keys, queues } = ports;
+  const info = async (section: string): Promise<string> => await redis.info(section);
+  return {
+    now: once(() => redisNow(redis)),
+    /** Why Redis takes no writes; null when it does. A read does not show a full memory or disk, or a lost replica. */
+    refusal: once(() => readRefusal(ports)),
+    redisVersion: once(async () => /^redis_version:(\S+)/m.exec(await info('server'))?.[1] ?? '0'),
+    redisSetting: (name: string) => readSetting(ports, name),
+    persistence: once(() => info('persistence')),
+    foreignData: once(() => installationProblem(redis, keys)),
+    shards: keys.shards,
+    unreadable: once(() => readUnreadable(ports, scope)),
+    workers: once(() => listWorkers(ports)),
+    processes: once(() => listProcesses(ports)),
+    unserved: once(() => readUnserved(ports)),
+    pausedQueues: once(() => readPaused(queues)),
+    daemons: once(() => countDaemons(ports)),
+    waitingForDaemons: once(() => countWaiting(ports)),
+    unfollowedEnds: once(() => readUnfollowedEnds(ports)),
+    waitingDeliveries: once(() => readWaitingDeliveries(queues)),
+    refusedPlatforms: once(() => readRefusals(ports)),
+    storages: once(() => readStorages(ports)),
+    limits: once(() => readLimits(ports)),
+    throttles: once(() => listThrottles(ports, MAX_MODELS)),
+    /** Milliseconds that the clock of this process is ahead of Redis's. */
+    skewMs: once(() => clockSkew(redis, clock)),
+  };
+}
+
+async function readRefusal({ redis, keys }: InstallationPorts): Promise<Refusal | null> {
+  try {
+    await redis.set(keys.shard(0).probe, '', 'PX', PROBE_MS);
+    return null;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === null) throw error;
+    return refusal;
+  }
+}
+
+/** Managed services and ACLs may refuse to tell it. */
+async function readSetting({ redis }: InstallationPorts, name: string): Promise<string> {
+  const reply: unknown = await redis.call('CONFIG', 'GET', name);
+  const value: unknown = Array.isArray(reply) ? reply[1] : undefined;
+  if (typeof value !== 'string') throw new Error('Redis does not tell it, as with managed services: look in their console');
+  return value;
+}
+
+async function readPaused(queues: Queues): Promise<string[]> {
+  const first = queues.all().filter(({ shard }) => shard === 0);
+  const paused = await Promise.all(first.map(async ({ name, queue }) => ((await queue.isPaused()) ? [name] : [])));
+  return paused.flat();
+}
+
+export interface DaemonCounts {
+  registered: number;
+  connected: number;
+}
+
+async function countDaemons({ redis, keys }: InstallationPorts): Promise<DaemonCounts> {
+  const [registered, known, now] = await Promise.all([
+    redis.hlen(keys.fleet.daemonTokens),
+    readKnownDaemons({ redis, keys }),
+    redisNow(redis),
+  ]);
+  // Workers with capabilities have a state too, and no registration.
+  const connected = known.filter(({ isConnected, state }) => isConnected && !state.isWorker && statusOf(state, now) !== 'offline');
+  return { registered, connected: connected.length };
+}
+
+/** Tasks for daemons: held until one fits, and those that no hub has looked at yet. */
+export interface WaitingForDaemons {
+  held: number;
+  unseen: number;
+}
+
+async function countWaiting({ redis, keys, queues }: InstallationPorts): Promise<WaitingForDaemons> {
+  const tenants = new Set([DEFAULT_TENANT, ...(await redis.hkeys(keys.fleet.tenants))]);
+  const remote = queues.all().filter(({ name }) => name === 'remote');
+  const [held, ...unseen] = await Promise.all([
+    countAllHeldByGate({ redis, keys }, [...tenants], 'daemon'),
+    ...remote.map(async ({ queue }) => await queue.getJobCountByTypes('waiting', 'prioritized')),
+  ]);
+  return { held, unseen: unseen.reduce((total, count) => total + count, 0) };
+}
+
+/** The limits of the fleet, which may be others than this machine's configuration says. */
+async function readLimits(ports: InstallationPorts): Promise<Pick<FleetLimitsDirectory, 'stored' | 'configured' | 'current'>> {
+  const limits = new FleetLimitsDirectory({ ...ports, log: createLog({ level: 'silent', service: 'findings' }) });
+  await limits.refresh();
+  return limits;
+}

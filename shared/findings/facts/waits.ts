@@ -1,0 +1,108 @@
+import pMap from 'p-map';
+import type { TaskHold } from '../../errors/index.ts';
+import { type Ledger, countHeld, listHolds, readFirstPlaces, readStates, readTask } from '../../ledger/index.ts';
+import { explainHold, explainWait, HELPS, type Load, type Queues, type WaitGate, waitKindOf } from '../../queue/index.ts';
+import type { TaskState } from '../../tasks/index.ts';
+
+/** What holds tasks of a tenant, with how many. */
+export interface HeldTasks {
+  gate: string;
+  what: string;
+  count: number;
+  /** When the first of them came there, and was accepted; ms since the epoch. */
+  since: number;
+  acceptedAt: number;
+  /** When that ends, where that is known. */
+  until: number | null;
+  /** In words, as `why` says it. */
+  detail: string;
+  /** What helps, as `why` says it. */
+  helps: string;
+}
+
+/** Holds of one tenant that are looked at, and read at once. */
+const MAX_HOLDS = 100;
+const CONCURRENCY = 10;
+
+export async function readHeld(ledger: Ledger, tenant: string): Promise<HeldTasks[]> {
+  const holds = await listHolds(ledger, tenant, MAX_HOLDS);
+  if (holds.length === 0) return [];
+  const firsts = await readFirstPlaces(ledger, tenant, holds);
+  const heads = firsts.map(({ place }) => (place === null ? '' : place.slice(place.lastIndexOf('/') + 1)));
+  const states = await readStates(ledger, tenant, heads);
+  const held = await pMap(holds, (hold, at) => describeHold(ledger, { tenant, hold, id: heads[at] ?? '', state: states[at] ?? null }), {
+    concurrency: CONCURRENCY,
+  });
+  return held.filter((each) => each !== null);
+}
+
+interface HoldHead {
+  tenant: string;
+  hold: TaskHold;
+  /** The task that goes first; its state is null when it went. */
+  id: string;
+  state: TaskState | null;
+}
+
+/** As `why` explains the first of them. */
+async function describeHold(ledger: Ledger, { tenant, hold, id, state }: HoldHead): Promise<HeldTasks | null> {
+  if (state === null) return null;
+  const [count, report] = await Promise.all([
+    countHeld(ledger, tenant, hold),
+    explainHold(ledger, { body: { id, tenant }, state, attempts: [] }),
+  ]);
+  if (report === null || count === 0) return null;
+  const { detail, until, since } = report;
+  const helps = report.helps ?? HELPS[hold.gate];
+  return { ...hold, count, since: since ?? state.createdAt, acceptedAt: state.createdAt, until, detail, helps };
+}
+
+/** What keeps tasks waiting for long at a gate where nothing holds them. */
+export interface LongWait {
+  gate: WaitGate;
+  count: number;
+  /** How long the first of them has waited. */
+  oldestMs: number;
+  detail: string;
+  helps: string;
+}
+
+const MINUTE_MS = 60_000;
+/** From which on a wait is long. Tasks of one session wait for each other by choice, and retries for their time. */
+const LONG_MS: Readonly<Record<string, number>> = {
+  lane: 10 * MINUTE_MS,
+  steer: 10 * MINUTE_MS,
+  retry: 15 * MINUTE_MS,
+  suspect: 5 * MINUTE_MS,
+};
+const LONG_BY_DEFAULT_MS = MINUTE_MS;
+
+/** The gates where the first of several tasks waits for long, each explained by that task. What holds tasks is in `readHeld`. */
+export async function readLongWaits(ports: { ledger: Ledger; queues: Queues }, { waiting }: Load): Promise<LongWait[]> {
+  const unheld = waiting.filter(({ gate }) => ['slot', 'parked'].includes(waitKindOf(gate)));
+  const groups = [...Map.groupBy(unheld, ({ gate }) => gate ?? 'queue')];
+  const found = await Promise.all(
+    groups.map(async ([gate, all]) => {
+      const first = all.reduce((one, other) => ((other.oldestMs ?? 0) > (one.oldestMs ?? 0) ? other : one));
+      if ((first.oldestMs ?? 0) < (LONG_MS[gate] ?? LONG_BY_DEFAULT_MS)) return null;
+      const count = all.reduce((sum, each) => sum + each.count, 0);
+      return await explain(ports, first.oldest, { count, oldestMs: first.oldestMs ?? 0 });
+    }),
+  );
+  return found.filter((each) => each !== null);
+}
+
+/** Null for a task that waits no more. */
+async function explain(
+  ports: { ledger: Ledger; queues: Queues },
+  { tenant, id }: Load['waiting'][number]['oldest'],
+  figures: Pick<LongWait, 'count' | 'oldestMs'>,
+): Promise<LongWait | null> {
+  const task = await readTask(ports.ledger, tenant, id);
+  if (!task) return null;
+  const { reasons, gates } = await explainWait(ports, { ...task, attempts: [] });
+  const [reason] = reasons;
+  if (!reason) return null;
+  const helps = gates.find(({ gate }) => gate === reason.gate)?.helps ?? HELPS[reason.gate];
+  return { ...figures, gate: reason.gate, detail: reason.detail, helps };
+}

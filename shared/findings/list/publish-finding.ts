@@ -1,0 +1,24 @@
+import { publishFindingEvent, publishFleetEvent } from '../../events/index.ts';
+import type { RegistryPorts } from '../../queue/index.ts';
+import { toIso } from '../../time/index.ts';
+import type { Finding } from '../finding.ts';
+import type { ListOwner } from './finding-store.ts';
+
+/** Publishes to those whose list it is in that a finding is new, or resolved. Best effort. */
+export async function publishFinding(
+  ports: RegistryPorts,
+  owner: ListOwner,
+  finding: Finding,
+  became: 'opened' | 'resolved',
+): Promise<void> {
+  const about = { ...finding, since: toIso(finding.since) };
+  await publishFindingEvent(ports, owner, { event: `finding.${became}`, about });
+  const { code, subject, text } = finding;
+  if (code !== 'queue.unserved' || subject === null) return;
+  // The names that operators know it by.
+  if (became === 'opened') await publishFleetEvent(ports, { event: 'needs_attention', queue: subject, reason: text });
+  else {
+    const reason = `no task waits in the queue "${subject}" without a worker any more`;
+    await publishFleetEvent(ports, { event: 'recovered', queue: subject, reason });
+  }
+}

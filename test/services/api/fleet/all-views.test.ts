@@ -1,0 +1,335 @@
+import { afterEach, expect, it } from 'vitest';
+import { type LongWait, readLongWaits } from '#shared/findings/facts/waits.ts';
+import { noteRefusal } from '#shared/deliveries/refused-platforms.ts';
+import { HOLD_GATES, type TaskHold } from '#shared/errors/index.ts';
+import { newestTenantEvent, readTenantEvents } from '#shared/events/tenant-events.ts';
+import { endedMember } from '#shared/ledger/ended-tasks.ts';
+import { holdTask } from '#shared/ledger/grants/hold-task.ts';
+import { problemsOf } from '#shared/lifecycle/service.ts';
+import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { beatProcess, type ProcessIdentity } from '#shared/queue/registry/process-registry.ts';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { ZONE_DATA } from '#shared/time/index.ts';
+import type { CommandContext } from '../../../../services/cli/command-context.ts';
+import { findAttention } from '../../../../services/cli/commands/fleet/attention.ts';
+import { type DoctorOptions, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
+import { checkRows } from '../../../shared/findings/check-rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+const api = await useApi();
+const { parts } = api;
+const { redis, keys, ledger, config } = parts;
+const fleet = { redis, keys, settings: config.settings };
+const own = keys.tenant('default');
+const configure = (name: string, value: string): Promise<unknown> => redis.call('CONFIG', 'SET', name, value);
+/** A Redis as the promises need it. */
+const CONFIGURED = { appendonly: 'yes', appendfsync: 'everysec', 'maxmemory-policy': 'noeviction', 'min-replicas-to-write': '0' };
+for (const [name, value] of Object.entries(CONFIGURED)) await configure(name, value);
+
+afterEach(async () => {
+  await parts.relay.idle();
+  const lasting = await redis.hgetall(keys.fleet.apiKeys);
+  await redis.flushall();
+  await redis.hset(keys.fleet.apiKeys, lasting);
+});
+
+const DAY_MS = 86_400_000;
+const PROCESS: ProcessIdentity = {
+  id: 'scheduler@x:1',
+  services: [],
+  startedAt: 0,
+  release: 'v1',
+  configuration: 'v1#a',
+  zoneData: ZONE_DATA,
+};
+const REPORT = { host: 'h', pid: 1, skewMs: 0, running: 0, slots: 1, queues: [] };
+
+async function hold(gate: TaskHold['gate'], { count = 1, until = null }: { count?: number; until?: number | null } = {}): Promise<void> {
+  for (let made = 0; made < count; made += 1) {
+    const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+    await holdTask(ledger, { tenant: 'default', id, hold: { gate, what: 'it' }, until });
+  }
+}
+
+/** As nine attempts that failed. */
+async function failAgent(): Promise<void> {
+  await redis.hset(own.agentMinute(Math.floor(Date.now() / 60_000)), 'echo|failed', 9);
+}
+
+interface BadState {
+  /** The id of its finding. */
+  id: string;
+  make: () => Promise<unknown>;
+  end?: () => Promise<unknown>;
+  level: 'critical' | 'warning';
+  /** Whose it is. */
+  scope: 'fleet' | 'tenant';
+}
+
+const STATES: BadState[] = [
+  {
+    id: 'redis.appendonly',
+    make: () => configure('appendonly', 'no'),
+    end: () => configure('appendonly', 'yes'),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'redis.appendfsync',
+    make: () => configure('appendfsync', 'no'),
+    end: () => configure('appendfsync', 'everysec'),
+    level: 'warning',
+    scope: 'fleet',
+  },
+  {
+    id: 'redis.maxmemory-policy',
+    make: () => configure('maxmemory-policy', 'allkeys-lru'),
+    end: () => configure('maxmemory-policy', 'noeviction'),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  { id: 'data.unreadable', make: () => redis.hset(own.schedules, '01S', 'other'), level: 'warning', scope: 'fleet' },
+  {
+    id: 'worker.dead:w-1',
+    make: async () => {
+      await redis.hset(keys.fleet.workerNotes, 'w-1', JSON.stringify(REPORT));
+      await redis.zadd(keys.fleet.deadWorkers, Date.now() - 60_000, 'w-1');
+    },
+    level: 'warning',
+    scope: 'fleet',
+  },
+  { id: 'worker.clock:w-1', make: () => beat(fleet, 'w-1', { ...REPORT, skewMs: 90_000 }), level: 'warning', scope: 'fleet' },
+  {
+    id: 'process.stopped:scheduler@x:1',
+    make: async () => {
+      const problems = await problemsOf(
+        [{ name: 's', start: async () => {}, stop: async () => {}, problems: () => ['no ticks'] }],
+        async () => [],
+      );
+      await beatProcess(parts, PROCESS, problems);
+    },
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'process.stopped:w-1',
+    make: () => beat(fleet, 'w-1', { ...REPORT, stopped: ['the queue "chat" of shard 0 is not consumed'] }),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'configuration.mixed',
+    make: async () => {
+      await beatProcess(parts, PROCESS);
+      await beatProcess(parts, { ...PROCESS, id: 'other', configuration: 'v2#a' });
+    },
+    level: 'warning',
+    scope: 'fleet',
+  },
+  { id: 'zone-data.old', make: () => beatProcess(parts, { ...PROCESS, zoneData: '2020a' }), level: 'warning', scope: 'fleet' },
+  {
+    id: 'queue.unserved:chat',
+    make: () => redis.hset(keys.fleet.unservedQueues, 'chat', 1, 'chat notified', 1),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'queue.paused:chat',
+    make: () => parts.queues.get(0, 'chat').pause(),
+    end: () => parts.queues.get(0, 'chat').resume(),
+    level: 'warning',
+    scope: 'fleet',
+  },
+  { id: 'hub.missing', make: () => redis.hset(keys.fleet.daemonTokens, 'digest', 'default/1'), level: 'warning', scope: 'fleet' },
+  { id: 'daemon.missing:daemon', make: () => hold('daemon'), level: 'warning', scope: 'fleet' },
+  {
+    id: 'ends.unfollowed:callback',
+    make: () => redis.zadd(keys.shard(0).ended, 0, endedMember('callback', Date.now() - DAY_MS, 'default', 'a')),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'delivery.untaken:replies',
+    make: () => redis.lpush(`${keys.shard(0).queues}:replies:wait`, 'a-reply'),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'chat.refused:discord',
+    make: () => noteRefusal(parts, 'discord', { reason: 'Discord refuses the token', since: 0 }),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  {
+    id: 'pressure.critical',
+    make: () =>
+      redis.set(keys.fleet.pressure, JSON.stringify({ level: 'critical', depth: 62, waitMs: 7_200_000, waiting: 62, at: Date.now() })),
+    level: 'critical',
+    scope: 'fleet',
+  },
+  { id: 'tenant.pressed:acme', make: () => redis.hset(keys.shard(0).pressure, 'acme', 'critical'), level: 'warning', scope: 'fleet' },
+  { id: 'pressure.critical', make: () => redis.hset(keys.shard(0).pressure, 'default', 'critical'), level: 'critical', scope: 'tenant' },
+  { id: 'agent.failing:echo', make: failAgent, level: 'critical', scope: 'tenant' },
+  {
+    id: 'agent.paused:agent:echo',
+    make: () => api.call('POST', '/v1/agents/echo/pause', { body: {} }),
+    level: 'warning',
+    scope: 'tenant',
+  },
+  {
+    id: 'budget.hard:all',
+    make: () => api.call('PUT', '/v1/budgets/all', { body: { scope: 'tenant', per: 'total', softMicroUsd: 0, hardMicroUsd: 0 } }),
+    end: () => api.call('DELETE', '/v1/budgets/all'),
+    level: 'critical',
+    scope: 'tenant',
+  },
+  {
+    id: 'endpoint.disabled:https://a.test',
+    make: () => {
+      const times = { failingSince: 1, lastFailureAt: 1, disabledAt: 1 };
+      const record = { url: 'https://a.test', failures: 9, error: 'no', ...times };
+      return redis.hset(own.callbackEndpoints, record.url, JSON.stringify(record));
+    },
+    level: 'critical',
+    scope: 'tenant',
+  },
+  { id: 'input.held', make: () => hold('repeats'), level: 'critical', scope: 'tenant' },
+  ...(['budget', 'circuit', 'paused', 'worker', 'commands'] as const).map((gate): BadState => ({
+    id: `task.held:${gate}:it`,
+    make: () => hold(gate),
+    level: 'warning',
+    scope: 'tenant',
+  })),
+  {
+    id: 'task.held:provider:it',
+    make: () => hold('provider', { count: 20, until: Date.now() + 5 * DAY_MS }),
+    level: 'critical',
+    scope: 'tenant',
+  },
+];
+
+interface Row {
+  id?: string;
+  state: string;
+  of?: string;
+}
+
+const get = async (path: string): Promise<Record<string, unknown>[]> => (await api.call('GET', path)).body.items;
+const readVariable = (name: string): string | undefined => (name === 'REDIS_URL' ? config.env.REDIS_URL : undefined);
+const load = (): ReturnType<NonNullable<DoctorOptions['load']>> => Promise.resolve({ ...config, readVariable });
+const failuresOf = (rows: readonly Row[]): number => rows.filter(({ state }) => state === 'fail').length;
+const withId = (rows: readonly object[], id: string): object[] => rows.filter((row) => 'id' in row && row.id === id);
+
+interface Views {
+  attention: Record<string, unknown>[];
+  checks: Record<string, unknown>[];
+  doctor: Row[];
+  /** Notifications since some entry. */
+  events: string[];
+}
+
+async function readViews(after: string): Promise<Views> {
+  let text = '';
+  const context = {
+    clock: { now: () => Date.now() },
+    connect: () => ({ get: async (path: string) => (await api.call('GET', path)).body }),
+  };
+  await runDoctor({
+    out: { write: (part) => (text += part) },
+    load,
+    json: true,
+    findAttention: () => findAttention(context as unknown as CommandContext),
+  });
+  const checks = await get('/v1/checks');
+  const attention = await get('/v1/attention');
+  const { entries } = await readTenantEvents(parts, 'default', { entry: after, isPart: false }, 1000);
+  const events = entries.filter(({ event }) => event.includes('finding.'));
+  return {
+    attention,
+    checks,
+    doctor: JSON.parse(text).items,
+    events: events.map(({ event, fields }) => `${event} ${JSON.parse(fields['about'] ?? '{}').id}`),
+  };
+}
+
+const OWNER: unknown = expect.any(String);
+
+/** What each view has to say of a state. */
+function expectedOf({ level, scope }: BadState): { row: object; checks: object[]; event: string; fails: boolean } {
+  if (scope === 'tenant') return { row: { state: 'warn', of: OWNER }, checks: [], event: 'finding', fails: false };
+  const row = { state: level === 'critical' ? 'fail' : 'warn' };
+  return { row, checks: [row], event: 'fleet.finding', fails: level === 'critical' };
+}
+
+const quiet = await readViews('0-0');
+
+it.each(STATES)('$id of the $scope is $level in every view', async (state) => {
+  const { id, make, end, level, scope } = state;
+  const expected = expectedOf(state);
+  expect(await get('/v1/attention')).toEqual([]);
+  const after = await newestTenantEvent(parts, 'default');
+  await make();
+  const views = await readViews(after);
+  await end?.();
+  const words = { text: expect.stringMatching(/\.$/), helps: expect.stringMatching(/\S\.$/), since: expect.any(String) };
+  expect(withId(views.attention, id)).toMatchObject([{ level, scope, ...words }]);
+  expect(withId(views.doctor, id)).toMatchObject([expected.row]);
+  expect(failuresOf(views.doctor) > failuresOf(quiet.doctor)).toBe(expected.fails);
+  expect(withId(views.checks, id)).toMatchObject(expected.checks);
+  expect(views.events).toContain(`${expected.event}.opened ${id}`);
+});
+
+const ENDING = STATES.flatMap(({ end, ...state }) => (end ? [{ ...state, end }] : []));
+
+it.each(ENDING)('$id of the $scope is gone from every view when it has ended', async ({ id, scope, make, end }) => {
+  await make();
+  await readViews('0-0');
+  const after = await newestTenantEvent(parts, 'default');
+  await end();
+  const { attention, checks, doctor, events } = await readViews(after);
+  expect([attention, checks, doctor].map((rows) => withId(rows, id))).toEqual([[], [], []]);
+  expect(events).toContain(`${scope === 'fleet' ? 'fleet.finding' : 'finding'}.resolved ${id}`);
+});
+
+it('every gate that holds tasks is in some finding', () => {
+  const named = STATES.map(({ id }) => id).join(' ');
+  const elsewhere: Readonly<Record<string, string>> = {
+    repeats: 'input.held',
+    agent: 'agent.paused',
+    failures: 'agent.',
+    daemon: 'daemon.missing',
+  };
+  for (const gate of HOLD_GATES) expect(named).toContain(elsewhere[gate] ?? `task.held:${gate}`);
+});
+
+it('a long wait is named with its gate, its cause and what helps, not by a number of open tasks', async () => {
+  await hold('provider', { count: 20, until: Date.now() + 5 * DAY_MS });
+  const [found] = (await api.call('GET', '/v1/attention')).body.items;
+  expect(found).toMatchObject({ code: 'task.held', gate: 'provider', count: 20, level: 'critical' });
+  expect(found.text).toMatch(/^20 tasks are held: .*, until \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC\.$/);
+  expect(found.helps).toMatch(/provider takes requests again/);
+});
+
+it('a task that waits for a slot for long is explained as `why` does', async () => {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+  const first = { queue: 'tasks', band: 'normal', source: 'api', gate: null, oldest: { tenant: 'default', id } } as const;
+  const read = (oldestMs: number): Promise<LongWait[]> =>
+    readLongWaits(parts, { waiting: [{ ...first, count: 62, oldestMs }], running: 0, workers: [] });
+  expect(await read(30_000)).toEqual([]);
+  const { reasons } = (await api.call('GET', `/v1/tasks/${id}/why`)).body;
+  expect(await read(120_000)).toMatchObject([
+    { gate: reasons[0].gate, count: 62, detail: reasons[0].detail, helps: expect.any(String) as string },
+  ]);
+});
+
+it('a Redis that refuses writes is said by every view that answers', async () => {
+  await configure('min-replicas-to-write', '1');
+  try {
+    const [row] = await checkRows({ ...fleet, queues: parts.queues }, 'Redis writes');
+    expect(row).toMatch(/^fail Redis writes: Redis refuses writes: NOREPLICAS/);
+    for (const path of ['/v1/attention', '/v1/checks'])
+      expect(await api.call('GET', path)).toMatchObject({ status: 503, body: { detail: expect.stringContaining('NOREPLICAS') as string } });
+  } finally {
+    await configure('min-replicas-to-write', '0');
+  }
+});
