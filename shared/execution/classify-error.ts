@@ -3,7 +3,7 @@ import { classifyFailure, type FailureRoute, HeldFailure, routeOfFailure, TaskFa
 import type { AttemptEnd, Ledger } from '../ledger/index.ts';
 import type { TaskBody } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
-import { decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
+import { AT_ONCE, daemonLoss, decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
 import type { Execution } from './execution.ts';
 import type { StopReason } from './attempt/running-attempt.ts';
 import { codeOf, messageOf, storedError, type FailureContext } from './stored-error.ts';
@@ -92,20 +92,9 @@ function classifyFailed(failure: TaskFailure, context: ClassifyContext): Attempt
     return { kind: 'interrupted', reason: failure.message, delayMs, error: storedError(failure, true, context), turnedBack: 'refused' };
   const isRetryable = route !== 'stop';
   const error = storedError(failure, isRetryable, context);
-  const loss = route === 'retry' ? lossOf(code, context) : null;
-  if (loss?.isFree) return { kind: 'failed', error, delayMs: LOST_MS, loss };
-  const retry = isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
+  const loss = route === 'retry' ? daemonLoss(code, context) : null;
+  const retry = loss?.isFree ? AT_ONCE : isRetryable ? decideRetry(context, failure.retryAfterMs) : NO_RETRY;
   return { kind: classifyFailure(code) === 'timeout' ? 'timeout' : 'failed', error, ...retry, ...(loss && { loss }) };
-}
-
-/** Before another daemon may have what one has lost: at once, but listed among what waits. */
-const LOST_MS = 1;
-
-/** The loss of an attempt with its daemon, which is not the task's fault so many times; null where a worker itself ran it. */
-function lossOf(code: string, { state, settings, now }: ClassifyContext): { daemon: string; until: number; isFree: boolean } | null {
-  const { daemon, daemonLosses = 0 } = state;
-  if (daemon === undefined || classifyFailure(code) !== 'daemon') return null;
-  return { daemon, until: now + settings.hub.excludeMs, isFree: daemonLosses < settings.limits.maxDaemonLosses };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/index.ts';
-import type { FailureRoute, TaskFailure } from '../errors/index.ts';
-import type { AttemptEnd } from '../ledger/index.ts';
+import { classifyFailure, type FailureRoute, type TaskFailure } from '../errors/index.ts';
+import type { AttemptEnd, Failure } from '../ledger/index.ts';
 import { backoffDelay, lossBackoff, type TaskBody, type TaskState } from '../tasks/index.ts';
 import { timeText } from '../time/index.ts';
 
@@ -19,6 +19,8 @@ export interface Retry {
 }
 
 export const NO_RETRY: Retry = { delayMs: null };
+/** Before another daemon may have what one has lost: at once, but listed among what waits. */
+export const AT_ONCE: Retry = { delayMs: 1 };
 
 const RETRY_SPREAD = 0.2;
 
@@ -34,6 +36,13 @@ export function decideRetry({ body, state, settings, now }: RetryContext, reques
   if (body.deadline === null || now + delayMs < body.deadline) return { delayMs };
   const [next, deadline] = [now + delayMs, body.deadline].map(timeText);
   return { delayMs: null, reason: `not tried again: the next attempt would start at ${next}, and the deadline is ${deadline}` };
+}
+
+/** The loss of an attempt with its daemon, which is not the task's fault so many times; null where a worker itself ran it. */
+export function daemonLoss(code: string, { state, settings, now }: RetryContext): Failure['loss'] | null {
+  const { daemon, daemonLosses = 0 } = state;
+  if (daemon === undefined || classifyFailure(code) !== 'daemon') return null;
+  return { daemon, until: now + settings.hub.excludeMs, isFree: daemonLosses < settings.limits.maxDaemonLosses };
 }
 
 /** A throttled task without a time from the provider waits this long. */

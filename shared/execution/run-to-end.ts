@@ -11,25 +11,28 @@ export interface RunToEndParts extends RunAttemptParts, ApplyDirectivesParts, Se
 
 /** Takes a claimed attempt to its end: run, directives, cost, settle, report. Returns what its ticket becomes. */
 export async function runToEnd(parts: RunToEndParts, execution: Execution): Promise<TicketResult> {
-  const { attempt, log, usage, models, spend, tokens } = execution;
-  const { ledger, keeper } = parts;
+  const { attempt, usage, models, spend, tokens } = execution;
   try {
     const ended = await withDirectives(parts, execution, await runAttempt(parts, execution));
     if (attempt.stopped?.kind === 'detached') return detach(parts, execution, attempt.stopped);
     const end = withoutTurnBack({ ...ended, ...usage.total, ...models.substituted }, execution);
     if (spend.isCounted || tokens.isCounted) await countCost(execution, end);
-    const settling = settleAndReport(parts, execution, await cutRunaway(ledger, execution, end));
+    const settling = settleAndReport(parts, execution, await cutRunaway(parts.ledger, execution, end));
     if (end.kind !== 'completed') return await settling;
     // A completed attempt needs its ticket no more, whatever the ledger answers, so BullMQ completes the ticket at the same time. Should
     // this process die in between, the lease runs out and the task gets another ticket.
-    settling.catch((error: unknown) => log.error({ err: error }, 'a result could not be settled'));
+    settling.catch((error: unknown) => giveUp(parts, execution, error));
     return { kind: 'done', note: 'completed', ended: leaseMember(attempt.ref) };
   } catch (error) {
-    // A defect of this program. The keeper would go on renewing the lease; once it has run out, the task continues elsewhere.
-    keeper.abandon(attempt);
-    log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
+    giveUp(parts, execution, error);
     throw error;
   }
+}
+
+/** A defect of this program. The keeper would go on renewing the lease; once it has run out, the task continues elsewhere. */
+function giveUp({ keeper }: RunToEndParts, { attempt, log }: Execution, error: unknown): void {
+  keeper.abandon(attempt);
+  log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
 }
 
 /** Applies the directives of an answer. An attempt that is stopped meanwhile has not answered: the next one applies them. */

@@ -38,21 +38,16 @@ const AFTER_LEASE_MS = 300_000;
 export async function settleAndReport(parts: SettleParts, execution: Execution, end: AttemptEnd): Promise<TicketResult> {
   const { keeper, clock, onWaiting } = parts;
   const { state, attempt, log, claimedFrom } = execution;
-  try {
-    const settled = await settleWithRetry(parts, attempt, end);
-    parts.onSettled?.(attempt.ref, settled);
-    const ranMs = clock.monotonic() - claimedFrom;
-    if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
-    if (!isTurnedBackAgain(execution, end)) report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
-    if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
-    const result = ticketResult(end, settled);
-    if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
-    keeper.release(attempt);
-    return result;
-  } catch (error) {
-    keeper.abandon(attempt);
-    throw error;
-  }
+  const settled = await settleWithRetry(parts, attempt, end);
+  parts.onSettled?.(attempt.ref, settled);
+  const ranMs = clock.monotonic() - claimedFrom;
+  if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
+  if (!isTurnedBackAgain(execution, end)) report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
+  if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
+  const result = ticketResult(end, settled);
+  if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
+  keeper.release(attempt);
+  return result;
 }
 
 /** Whether an attempt was turned back by what had turned the one before back: its log says that already. */

@@ -108,7 +108,7 @@ export { OPEN_STATUSES } from './search/choose-lookups.ts';
 export { type TaskSearch, listTasks, spanOf } from './search/list-tasks.ts';
 export { hasTexts, type TaskFilter, workerFits } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
-export { type AttemptEnd, attemptStatus, type Completion, errorOf, turnedBackBy } from './settle/attempt-end.ts';
+export { type AttemptEnd, attemptStatus, type Completion, errorOf, type Failure, turnedBackBy } from './settle/attempt-end.ts';
 export { settleAttempt } from './settle/settle-attempt.ts';
 export type { Transition } from './settle/transition.ts';
 export {
