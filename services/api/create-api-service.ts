@@ -7,6 +7,7 @@ import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { type FleetNotice, isHeldForWorker, WorkerWatch } from '#shared/queue/index.ts';
 import { readFleetCounts } from '#shared/metrics/index.ts';
+import { systemClock } from '#shared/time/index.ts';
 import { DaemonWatch } from './fleet/daemon-watch.ts';
 import { openFindings } from './fleet/open-findings.ts';
 import { addStoredFamilies } from './metrics/fleet-families.ts';
@@ -23,7 +24,7 @@ export function createApiService(parts: Parts): Service {
   const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
   const watch = new WorkerWatch({ redis, keys, settings, queues, isHeld, onNotice, log });
   const daemonWatch = new DaemonWatch({ redis, keys, settings, log });
-  const findingWatch = new FindingWatch({ ...parts, list: openFindings(parts) });
+  const findingWatch = new FindingWatch({ ...parts, list: openFindings(parts), clock: systemClock });
   return {
     ...createRouterService('api', router),
     registry: apiMetrics(parts),

@@ -50,14 +50,22 @@ function describeHeld(held: HeldTasks, now: number): Finding {
   return findingOf({
     code: 'task.held',
     severity: waitOf(held, now) >= HOUR_MS ? 'critical' : 'warning',
-    text: `${count === 1 ? '1 task is' : `${count} tasks are`} held: ${detail}${end}.`,
-    helps,
+    text: `${count === 1 ? '1 task waits' : `${count} tasks wait`}: ${detail}${end}.`,
+    helps: count === 1 ? helps : ofMany(helps),
     count,
     since,
     gate,
     subject: what,
     link: LINK,
   });
+}
+
+/** What helps one task, of several. */
+function ofMany(helps: string): string {
+  return helps
+    .replace(/^It starts\b/, 'They start')
+    .replaceAll(/\b(Retry) it to (start|try) it\b/g, '$1 them to $2 them')
+    .replaceAll(/\bRetry it\b/g, 'Retry them');
 }
 
 /** What a person has to release. */

@@ -1,12 +1,13 @@
 import pMap from 'p-map';
 import { tenantsWithTasks } from '../../ledger/index.ts';
 import type { TenantDirectory } from '../../tenants/index.ts';
-import { Ticker } from '../../time/index.ts';
+import { type Clock, Ticker } from '../../time/index.ts';
 import type { FindingList, ListPorts } from './finding-list.ts';
 
 interface WatchPorts extends Pick<ListPorts, 'redis' | 'keys' | 'ledger' | 'log'> {
   readonly list: FindingList;
   readonly tenants: Pick<TenantDirectory, 'list'>;
+  readonly clock: Clock;
 }
 
 const EVERY_MS = 5000;
@@ -43,9 +44,9 @@ export class FindingWatch {
 
   /** Looks at the installation, and at its share of the tenants with tasks; does nothing where another process has just done so. */
   async look(): Promise<void> {
-    const { redis, keys, list, ledger, tenants, log } = this.#ports;
+    const { redis, keys, list, ledger, tenants, clock, log } = this.#ports;
     if ((await redis.set(keys.fleet.findingsLooked, '', 'PX', EVERY_MS - 1, 'NX')) === null) return;
-    const turn = Math.floor(Date.now() / EVERY_MS);
+    const turn = Math.floor(clock.now() / EVERY_MS);
     await list.look(null, { withSlow: turn % LOOKS_PER_SLOW === 0 });
     const busy = [...(await tenantsWithTasks(ledger, tenants.list(), 'index')).keys()];
     const due = busy.filter((_, at) => at % LOOKS_PER_TENANT === turn % LOOKS_PER_TENANT);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Attention, readAttention } from './installation.ts';
 import { callApi } from './call-api.ts';
 import { listOf } from './records.ts';
 
@@ -73,7 +74,6 @@ const fleetSchema = z.object({
 export type Fleet = z.infer<typeof fleetSchema>;
 export type Hub = Fleet['hubs'][number];
 
-const queuesSchema = listOf(z.object({ name: z.string(), waiting: z.number(), workers: z.number() }));
 const runningSchema = listOf(z.object({ id: z.string(), agent: z.string(), worker: z.string().nullish() }));
 
 /** A task that runs somewhere, as a link shows it. */
@@ -88,25 +88,28 @@ export interface FleetData extends Fleet {
   registered: Daemon[];
   /** Running tasks of the person's tenant. */
   tasks: RunningTask[];
-  /** Queues with waiting tasks and no worker; empty for other tenants. */
-  unserved: { name: string; waiting: number }[];
+  /** What needs attention here: of workers, hubs, queues and daemons. */
+  problems: Attention[];
 }
 
 const RUNNING_SHOWN = 200;
 
-/** The fleet, with what it runs. Only the installation's own tenant reads queues. */
-export async function readFleet(isInstallation: boolean, signal: AbortSignal): Promise<FleetData> {
-  const [fleet, daemons, running, queues] = await Promise.all([
+/** The pages of the console that what is shown here is about. */
+const PAGES: ReadonlySet<string> = new Set(['/fleet', '/queues']);
+
+/** The fleet, with what it runs. */
+export async function readFleet(signal: AbortSignal): Promise<FleetData> {
+  const [fleet, daemons, running, attention] = await Promise.all([
     callApi(fleetSchema, '/v1/fleet', { signal }),
     callApi(listOf(daemonSchema), '/v1/daemons', { signal }),
     callApi(runningSchema, `/v1/tasks?status=running&limit=${RUNNING_SHOWN}`, { signal }),
-    isInstallation ? callApi(queuesSchema, '/v1/queues', { signal }) : { items: [] },
+    readAttention(signal),
   ]);
   return {
     ...fleet,
     registered: daemons.items,
     tasks: running.items.map(({ id, agent, worker }) => ({ id, agent, worker: worker ?? null })),
-    unserved: queues.items.filter(({ waiting, workers }) => waiting > 0 && workers === 0),
+    problems: attention.filter(({ link }) => PAGES.has(link ?? '')),
   };
 }
 

@@ -4,13 +4,49 @@ import { callApi } from './call-api.ts';
 import { useIsInstallation, useMay } from './person.ts';
 import { listOf } from './records.ts';
 
-const checkSchema = z.object({ name: z.string(), state: z.enum(['ok', 'warn', 'fail', 'skip']), detail: z.string() });
+const attentionSchema = z.object({
+  id: z.string(),
+  code: z.string(),
+  level: z.string(),
+  /** Of the installation, or of the tenant. */
+  scope: z.enum(['fleet', 'tenant']),
+  text: z.string(),
+  helps: z.string(),
+  since: z.string().nullish(),
+  link: z.string().nullish(),
+});
+export type Attention = z.infer<typeof attentionSchema>;
+
+const attentionListSchema = listOf(attentionSchema);
+
+/** What a person should look at, worst first. */
+export async function readAttention(signal: AbortSignal): Promise<Attention[]> {
+  return (await callApi(attentionListSchema, '/v1/attention', { signal })).items;
+}
+
+/** Notes that somebody knows of it. */
+export async function acknowledge(id: string): Promise<void> {
+  await callApi(z.unknown(), `/v1/attention/${encodeURIComponent(id)}/acknowledge`, { method: 'POST' });
+}
+
+const checkSchema = z.object({
+  id: z.string().nullish(),
+  name: z.string(),
+  state: z.enum(['ok', 'warn', 'fail', 'skip']),
+  detail: z.string(),
+});
 export type Check = z.infer<typeof checkSchema>;
 const checksSchema = listOf(checkSchema).extend({ checkedAt: z.string() });
-export type Checks = z.infer<typeof checksSchema>;
+export interface Checks extends z.infer<typeof checksSchema> {
+  /** What needs attention besides: the tenant's own, and the load. */
+  others: Attention[];
+}
 
+/** One after the other: the checks look at what reads much, too. */
 export async function readChecks(signal: AbortSignal): Promise<Checks> {
-  return await callApi(checksSchema, '/v1/checks', { signal });
+  const checks = await callApi(checksSchema, '/v1/checks', { signal });
+  const known = new Set(checks.items.flatMap(({ id }) => id ?? []));
+  return { ...checks, others: (await readAttention(signal)).filter(({ id }) => !known.has(id)) };
 }
 
 const settingSchema = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Attention, readAttention } from './installation.ts';
 import { callApi } from './call-api.ts';
 import { ApiProblem, listOf } from './records.ts';
 import { taskRecordSchema, type TaskRecord } from './tasks.ts';
@@ -51,17 +52,6 @@ const minuteSchema = z.object({
 });
 export type Minute = z.infer<typeof minuteSchema>;
 
-export const attentionSchema = z.object({
-  code: z.string(),
-  level: z.string(),
-  text: z.string(),
-  count: z.number().nullish(),
-  since: text,
-  link: text,
-  subject: text,
-});
-export type Attention = z.infer<typeof attentionSchema>;
-
 export interface NowParts {
   readonly now: Now;
   readonly metrics: Metrics;
@@ -74,7 +64,6 @@ export interface NowParts {
 }
 
 const minutesSchema = listOf(minuteSchema);
-const attentionListSchema = listOf(attentionSchema);
 const tasksSchema = listOf(taskRecordSchema);
 
 const SHOWN = 12;
@@ -87,11 +76,11 @@ export async function readNow(signal: AbortSignal): Promise<NowParts> {
     callApi(nowSchema, `/v1/now?limit=${SHOWN}`, { signal }),
     callApi(metricsSchema, '/v1/metrics', { signal }),
     readKnown(minutesSchema, '/v1/metrics/history?minutes=60', signal),
-    readKnown(attentionListSchema, '/v1/attention', signal),
+    readAttention(signal),
     tasksOf('pending,queued'),
     tasksOf('permanently_failed,failed,timeout'),
   ]);
-  return { now, metrics, history: history.items, attention: attention.items, waiting, failed };
+  return { now, metrics, history: history.items, attention, waiting, failed };
 }
 
 /** The lists that the server does not have, because its release is older. */

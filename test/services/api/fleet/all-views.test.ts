@@ -306,8 +306,8 @@ it('a long wait is named with its gate, its cause and what helps, not by a numbe
   await hold('provider', { count: 20, until: Date.now() + 5 * DAY_MS });
   const [found] = (await api.call('GET', '/v1/attention')).body.items;
   expect(found).toMatchObject({ code: 'task.held', gate: 'provider', count: 20, level: 'critical' });
-  expect(found.text).toMatch(/^20 tasks are held: .*, until \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC\.$/);
-  expect(found.helps).toMatch(/provider takes requests again/);
+  expect(found.text).toMatch(/^20 tasks wait: .*, until \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC\.$/);
+  expect(found.helps).toBe('They start when the provider takes requests again. Retry them to start them now.');
 });
 
 it('a task that waits for a slot for long is explained as `why` does', async () => {

@@ -2,13 +2,13 @@ import type { ReactElement } from 'react';
 import { readFleet, type FleetData } from '../../api/fleet.ts';
 import { useIsInstallation, useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
+import { AttentionPanel } from '../../parts/notes/attention-panel.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { percentText } from '../../parts/numbers.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { Stat, StatRow } from '../../parts/layout/stat.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
 import { DaemonPanel } from './daemon-panel.tsx';
-import { FleetProblems } from './fleet-problems.tsx';
 import { MachinePanel } from './machine-panel.tsx';
 import { RegisterDaemon } from './register-daemon.tsx';
 import { HubPanel, WorkerPanel } from './worker-panels.tsx';
@@ -22,7 +22,7 @@ export function Page(): ReactElement {
   const mayFollowFleet = useMay('operate') && isInstallation;
   const query = useLiveQuery({
     queryKey: ['fleet', isInstallation],
-    queryFn: ({ signal }) => readFleet(isInstallation, signal),
+    queryFn: ({ signal }) => readFleet(signal),
     kinds: mayFollowFleet ? ['fleet.*', 'daemon.*'] : ['daemon.*'],
     everyMs: POLL_MS,
   });
@@ -31,7 +31,7 @@ export function Page(): ReactElement {
       <QueryView query={query} title="The fleet could not be read">
         {(fleet) => (
           <>
-            <FleetProblems fleet={fleet} />
+            {fleet.problems.length > 0 ? <AttentionPanel items={fleet.problems} readBy="fleet" /> : null}
             <FleetStats fleet={fleet} isInstallation={isInstallation} />
             {isInstallation ? <WorkerPanel workers={fleet.workers} tasks={fleet.tasks} /> : null}
             <DaemonPanel fleet={fleet} />

@@ -7,8 +7,10 @@ import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { Age } from '../../parts/time.tsx';
-import { SKEW_WARN_MS } from './fleet-problems.tsx';
 import { TaskLinks } from './task-links.tsx';
+
+/** Clocks that differ more make records contradict each other. */
+const SKEW_WARN_MS = 1000;
 
 const TONES: Readonly<Record<Worker['status'], Tone>> = { alive: 'good', idle: 'good', busy: 'busy', draining: 'warn', dead: 'bad' };
 

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
 import { readChecks, readConfiguration, type Check, type Checks, type Configuration, type Setting } from '../../api/installation.ts';
+import { AttentionPanel } from '../../parts/notes/attention-panel.tsx';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -25,7 +26,12 @@ export function Page(): ReactElement {
   return (
     <PageFrame title="Settings and health" actions={again}>
       <QueryView query={checks} title="The checks could not be made">
-        {(found) => <CheckPanel checks={found} />}
+        {(found) => (
+          <>
+            <CheckPanel checks={found} />
+            {found.others.length > 0 ? <AttentionPanel items={found.others} readBy="checks" /> : null}
+          </>
+        )}
       </QueryView>
       <QueryView query={configuration} title="The configuration could not be read">
         {(found) => <ConfigurationPanel configuration={found} />}
@@ -39,12 +45,12 @@ const STATE_TEXTS: Readonly<Record<Check['state'], string>> = { ok: 'ok', warn: 
 const ORDER: readonly Check['state'][] = ['fail', 'warn', 'skip', 'ok'];
 
 /** The checks, the worst first. */
-function CheckPanel({ checks: { items, checkedAt } }: { checks: Checks }): ReactElement {
+function CheckPanel({ checks: { items, others, checkedAt } }: { checks: Checks }): ReactElement {
   const sorted = items.toSorted((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state));
   const bad = items.filter(({ state }) => state === 'fail' || state === 'warn').length;
   return (
     <Panel
-      title={bad === 0 ? 'All is well' : `${bad} of ${items.length} checks need a look`}
+      title={bad > 0 ? `${bad} of ${items.length} checks need a look` : wellTitle(others.length)}
       actions={
         <span className="faint">
           checked <Age at={checkedAt} of="checked" />
@@ -62,6 +68,11 @@ function CheckPanel({ checks: { items, checkedAt } }: { checks: Checks }): React
       </ul>
     </Panel>
   );
+}
+
+/** Nothing is said to be well that is listed elsewhere. */
+function wellTitle(others: number): string {
+  return others === 0 ? 'All is well' : 'The installation is well';
 }
 
 const FILTERS = { q: 'text', all: 'flag' } as const;

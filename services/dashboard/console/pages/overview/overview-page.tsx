@@ -7,7 +7,7 @@ import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { navigate } from '../../routing/navigation.tsx';
-import { AttentionPanel } from './attention-panel.tsx';
+import { AttentionPanel } from '../../parts/notes/attention-panel.tsx';
 import { FirstSteps } from '../../parts/first-steps/first-steps.tsx';
 import { NowStats } from './now-stats.tsx';
 import classes from './overview.module.css';
@@ -56,7 +56,7 @@ function NowView({ parts }: { parts: NowParts }): ReactElement {
     <>
       <NowStats parts={parts} />
       <div className={classes['wideColumns']}>
-        {attention.length > 0 ? <AttentionPanel items={attention} /> : null}
+        {attention.length > 0 ? <AttentionPanel items={attention} readBy="now" /> : null}
         <RunningPanel now={now} />
       </div>
       <div className={classes['columns']}>
