@@ -23,7 +23,8 @@ export function budgetFailure(refused: ExceededBudget): TaskFailure {
   const message = describeExceeded(refused);
   if (atHard !== 'pause') return new TaskFailure('BUDGET_EXCEEDED', message, { details });
   const wait = until === null ? {} : { retryAfterMs: Math.max(1, until - systemClock.now()) };
-  return new HeldFailure('BUDGET_EXCEEDED', message, { details, hold: { gate: 'budget', what: holdOf(refused) }, ...wait });
+  const rule = refused.isForCalls ? 'calls' : budget.atHard;
+  return new HeldFailure('BUDGET_EXCEEDED', message, { details, hold: { gate: 'budget', what: holdOf(refused), rule }, ...wait });
 }
 
 function describeRunaway({ counted, usedMicroUsd, lineMicroUsd }: ExceededBudget): string {

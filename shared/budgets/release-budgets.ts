@@ -1,4 +1,4 @@
-import { countHeld, type Ledger, listHolds, releaseHeld } from '../ledger/index.ts';
+import { countHeld, type Ledger, listHolds, releaseHeld, releaseHeldWhere } from '../ledger/index.ts';
 import { systemClock } from '../time/index.ts';
 import { type Budget, holdOf, readHold, windowOf } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
@@ -8,6 +8,8 @@ import { runBudgetScript } from './scripts.ts';
 const MAX_HOLDS = 1000;
 /** Tasks that start at once where nobody knows how much they need. */
 const MAX_UNKNOWN = 50;
+/** Tasks of which one call finds out whether they wait in vain. */
+const MAX_TURNED = 10_000;
 /** Further ones are the next call's, which settles, holds or is the chore's. */
 const MAX_ROUNDS = 3;
 
@@ -37,8 +39,25 @@ export async function releaseIfFitting(ledger: Ledger, budgets: BudgetDirectory,
 
 async function releaseByBudget(ledger: Ledger, known: readonly Budget[], hold: BudgetHold, max: number): Promise<number> {
   const found = readHold(hold.what, known);
-  if (found === null || found.budget.hardMicroUsd === null) return await releaseSome(ledger, hold, max);
-  return await releaseFitting(ledger, { ...found, tenant: hold.tenant }, await grantRoom(ledger, { ...found, tenant: hold.tenant }, max));
+  if (found === null || found.budget.hardMicroUsd === null) return await releaseSome(ledger, hold, MAX_TURNED);
+  const counted = { ...found, tenant: hold.tenant };
+  return await releaseGranted(ledger, counted, await grantRoom(ledger, counted, max));
+}
+
+/** Releases what a script said of a budget with held tasks: so many that fit, or, of -1, those that wait in vain. Returns how many. */
+export async function releaseGranted(ledger: Ledger, counted: CountedBudget, granted: number): Promise<number> {
+  return granted < 0 ? await releaseTurned(ledger, counted) : await releaseFitting(ledger, counted, granted);
+}
+
+/**
+ * Releases tasks that waited for calls under way, or for a window while the budget paused, once it denies or downgrades instead: they end, or take
+ * the other model. Those that its rule holds stay.
+ */
+async function releaseTurned(ledger: Ledger, { tenant, budget, counted }: CountedBudget): Promise<number> {
+  if (budget.atHard === 'pause') return 0;
+  const hold = { gate: 'budget', what: holdOf({ budget, counted }) } as const;
+  const found = await releaseHeldWhere(ledger, tenant, hold, { isMeant: (held) => held.rule !== budget.atHard, max: MAX_TURNED });
+  return found.length;
 }
 
 /** A budget, and what it counts by itself. */
@@ -49,7 +68,7 @@ interface CountedBudget {
 }
 
 /** Releases so many tasks, whose amounts were promised, and more while there is room. Returns how many. */
-export async function releaseFitting(ledger: Ledger, counted: CountedBudget, granted: number): Promise<number> {
+async function releaseFitting(ledger: Ledger, counted: CountedBudget, granted: number): Promise<number> {
   const hold = { tenant: counted.tenant, what: holdOf(counted) };
   let [released, count] = [0, granted];
   for (let round = 0; count > 0 && round < MAX_ROUNDS; round += 1) {
@@ -68,7 +87,7 @@ async function releaseSome(ledger: Ledger, { tenant, what }: BudgetHold, max: nu
   return (await releaseHeld(ledger, tenant, { gate: 'budget', what }, max)).length;
 }
 
-/** How many of the tasks that a budget holds may start now; their amounts are promised. */
+/** How many of the tasks that a budget holds may start now, whose amounts are promised; -1 when none will in its window. */
 async function grantRoom({ redis, keys }: Ledger, { tenant, budget, counted }: CountedBudget, max: number): Promise<number> {
   const own = keys.tenant(tenant);
   const { name } = windowOf(budget, counted, systemClock.now());

@@ -4,7 +4,7 @@ import type { Keys, RedisClient } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
 import { type Budget, type BudgetWindow, holdOf, type SpendSubject, windowsFor } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
-import { releaseFitting } from './release-budgets.ts';
+import { releaseGranted } from './release-budgets.ts';
 import { runBudgetScript } from './scripts.ts';
 
 export interface SpendPorts {
@@ -64,6 +64,8 @@ export interface ExceededBudget {
   /** When it may have room again, ms since the epoch; null for a line that only a person raises. */
   readonly until: number | null;
   readonly atHard: Budget['atHard'];
+  /** Whether it pauses because calls under way may leave room, whatever follows at the line. */
+  readonly isForCalls: boolean;
   readonly downgradeTo: string | null;
 }
 
@@ -175,8 +177,8 @@ function exceeded({ budget, counted, endsAt }: BudgetWindow, { spent, reserved, 
     neededMicroUsd: needed,
   } as const;
   // Calls under way may leave room.
-  if (left > 0 && needed <= left) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', downgradeTo: null };
-  return { ...found, until: endsAt, atHard: actionOf(budget, waits), downgradeTo };
+  if (left > 0 && needed <= left) return { ...found, until: now + AFTER_CALLS_MS, atHard: 'pause', isForCalls: true, downgradeTo: null };
+  return { ...found, until: endsAt, atHard: actionOf(budget, waits), isForCalls: false, downgradeTo };
 }
 
 /**
@@ -216,10 +218,10 @@ export async function settleSpend(
 
 const STRICTEST_FIRST = ['deny', 'pause', 'downgrade'] as const satisfies Budget['atHard'][];
 
-/** Releases tasks that a budget holds beside what goes on. What fails here is left to the chore that releases by all budgets. */
+/** Releases tasks that a budget holds, beside what goes on. What fails here is left to the chore that releases by all budgets. */
 function releaseSoon(ledger: Ledger, tenant: string, window: BudgetWindow | undefined, count: number): void {
   if (count === 0 || window === undefined) return;
-  releaseFitting(ledger, { ...window, tenant }, count).catch(() => undefined);
+  releaseGranted(ledger, { ...window, tenant }, count).catch(() => undefined);
 }
 
 /** How long the count of a window is kept, ms. */

@@ -119,6 +119,8 @@ export interface TaskHold {
   gate: (typeof HOLD_GATES)[number];
   /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent, an input, the needs of a task, a queue. */
   what: string;
+  /** What of its rule holds the task: of a budget `calls` under way, else what follows at its line. Absent where there is one only. */
+  rule?: string;
 }
 
 /**

@@ -60,7 +60,7 @@ export {
   readFirstPlaces,
   releaseFirstHeld,
 } from './grants/hold-task.ts';
-export { countHeld, countHeldBefore, listHolds, releaseHeld } from './grants/release-held.ts';
+export { countHeld, countHeldBefore, listHolds, releaseHeld, releaseHeldWhere, releaseUncaused } from './grants/release-held.ts';
 export { explainRepeats, releaseRepeats } from './grants/repeats.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
 export { type HoldReport, type Ledger, createLedger } from './ledger.ts';

@@ -62,7 +62,8 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     holds: {
       budget: (tenant, what) => explainBudget(ports, tenant, what),
       provider: (tenant, what, ahead) => explainProvider(ports, { tenant, what, ahead }),
-      failures: (tenant, agent) => explainFailures(ports, tenant, agent),
+      // Without a bound they hold nothing, whatever was counted before.
+      failures: async (tenant, agent) => (ports.settings.runaways.maxFailures > 0 ? await explainFailures(ports, tenant, agent) : null),
       agent: (tenant, agent) => explainPause(ports, tenant, agent),
       repeats: (tenant, what) => explainRepeats(ports, tenant, what),
       circuit: (tenant, name) => explainCircuit(ports, tenant, name),

@@ -1,5 +1,5 @@
 import { countPast, releaseByBudgets } from '#shared/budgets/index.ts';
-import { applyLimits, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { applyLimits, releaseUncaused, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { applyClosedQueues, ChoreWorker, type JobSource, makeRoom, slotsOf } from '#shared/queue/index.ts';
@@ -20,8 +20,8 @@ const PRESSURE_EVERY_MS = 5000;
 /** Several in a minute: its greatest values are kept. */
 const SAMPLES_EVERY_MS = 15_000;
 const PROMOTE_EVERY_MS = 5000;
-const BUDGETS_EVERY_MS = 30_000;
-/** Tasks of one tenant and budget that one round of the chore releases. */
+const HOLDS_EVERY_MS = 2000;
+/** Tasks of one tenant and hold that one round of the chore releases. */
 const MAX_RELEASED = 50;
 
 /** The fleet's own chores, on workers that serve the queue `maintenance`. */
@@ -41,7 +41,7 @@ export function openChores(parts: Parts, source: JobSource): ChoreWorker[] {
     { name: 'sample-metrics', everyMs: SAMPLES_EVERY_MS, run: () => sampleMetrics(parts) },
     { name: 'promote-backlogs', everyMs: PROMOTE_EVERY_MS, run: () => applyAllLimits(parts) },
     { name: 'apply-closed-queues', everyMs: PROMOTE_EVERY_MS, run: () => applyAllClosedQueues(parts) },
-    { name: 'release-budgets', everyMs: BUDGETS_EVERY_MS, run: () => releaseByAllBudgets(parts) },
+    { name: 'release-holds', everyMs: HOLDS_EVERY_MS, run: () => releaseAllHolds(parts) },
     { name: 'run-actions', everyMs: settings.actions.pollMs, run: () => runDueActions(parts) },
     { name: 'release-circuits', everyMs: settings.circuits.checkMs, run: () => releaseCircuits(parts.ledger) },
     { name: 'clean-tenants', everyMs: settings.tenants.cleanMs, run: () => cleanTenants(parts) },
@@ -88,20 +88,18 @@ async function applyAllClosedQueues({ ledger, queues, tenants, log }: Pick<Parts
 }
 
 /**
- * Releases tasks whose budgets have room again otherwise than by a change through the API: the configuration changed, a call cost less than
- * it reserved, or a process died before it released them all. Budgets that are new in the configuration count what their windows had cost.
+ * Releases tasks whose hold is over otherwise than by a change through the API: their budget has room or denies now, the configuration changed, a
+ * call cost less than it reserved, what held them is gone, or a process died before it released them all. Budgets that are new in the configuration
+ * count what their windows had cost.
  */
-async function releaseByAllBudgets({
-  ledger,
-  budgets,
-  tenants,
-  log,
-}: Pick<Parts, 'ledger' | 'budgets' | 'tenants' | 'log'>): Promise<void> {
+async function releaseAllHolds({ ledger, budgets, tenants, log }: Pick<Parts, 'ledger' | 'budgets' | 'tenants' | 'log'>): Promise<void> {
   for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
     try {
       for (const budget of budgets.takeConfigured(id)) await countPast(ledger, id, budget);
       const tasks = await releaseByBudgets(ledger, budgets, id, MAX_RELEASED);
       if (tasks > 0) log.info({ event: 'budget.released', tenant: id, tasks }, 'its budgets have room for held tasks');
+      const uncaused = await releaseUncaused(ledger, id, MAX_RELEASED);
+      if (uncaused > 0) log.info({ event: 'hold.released', tenant: id, tasks: uncaused }, 'what held its tasks is gone');
     } catch (error) {
       log.error({ err: error, tenant: id }, 'the held tasks of a tenant could not be released');
     }

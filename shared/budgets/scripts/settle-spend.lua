@@ -14,7 +14,7 @@
 --   keep: int, ms for which it is kept
 --   about: JSON, what events say of it; empty for a budget without events
 -- RETURNS {'settled' | 'gone', what is spent by window where its hard line is reached, else empty, and by window how many tasks that it holds may
---   start in the room that the call leaves}; gone: it was settled, its attempt has ended, or another one has taken it over
+--   start in the room that the call leaves, -1 when they wait in vain}; gone: it was settled, its attempt has ended, or another one has taken it over
 -- include: reservations
 -- include: room
 local text = redis.call('HGET', KEYS[1], 'call:' .. ARGV[1])
@@ -53,9 +53,11 @@ for at = 1, #keys / 2 do
   redis.call('PEXPIRE', key, values[from + 3])
   reached[at] = hard and spent >= hard and string.format('%.0f', spent) or ''
   may_start[at] = 0
-  if hard and call.amount > 0 and not continues then
+  -- Mostly it refused nothing.
+  if hard and (call.amount > 0 or spent >= hard) and redis.call('EXISTS', refused) == 1 then
     local reserved = tonumber(redis.call('HGET', KEYS[1], 'sum:' .. values[from]) or 0)
-    may_start[at] = grant_room(refused, hard - spent - reserved) or 0
+    if not continues then may_start[at] = grant_room(refused, hard - spent - reserved) or 0 end
+    if may_start[at] == 0 and is_over(refused, hard - spent - reserved, reserved) then may_start[at] = -1 end
   end
 end
 return { 'settled', reached, may_start }

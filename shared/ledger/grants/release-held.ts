@@ -1,6 +1,7 @@
 import type { TaskHold } from '../../errors/index.ts';
 import type { TaskBody, TaskState } from '../../tasks/index.ts';
 import { lookupName } from '../read/lookups.ts';
+import { readStates } from '../read/read-states.ts';
 import type { Ledger } from '../ledger.ts';
 import { idInMember, promoteHeld } from './promote-tasks.ts';
 import { backlogPlace } from './standing.ts';
@@ -62,6 +63,52 @@ export async function releaseHeld(ledger: Ledger, tenant: string, hold: TaskHold
     released.push(...members.filter((_, at) => answers[at]?.kind === 'promoted').map((member) => idInMember(member)));
     // What the script failed for is still there: others behind it wait for the next call.
     if (members.length < page || answers.some(({ kind }) => kind === 'failed')) break;
+  }
+  return released;
+}
+
+/** Tasks of which one call finds out whether they are meant. */
+interface HeldChoice {
+  isMeant: (hold: TaskHold) => boolean;
+  max: number;
+}
+
+/** Releases those tasks of the first `max` that this holds which are meant, in the same order. */
+export async function releaseHeldWhere(ledger: Ledger, tenant: string, hold: TaskHold, { isMeant, max }: HeldChoice): Promise<string[]> {
+  const prefix = prefixOf(hold);
+  const { live } = ledger.keys.tenant(tenant);
+  const released: string[] = [];
+  let from = `[${prefix}`;
+  for (let read = 0; read < max; read += PAGE) {
+    const members = await ledger.redis.zrangebylex(live, from, `(${prefix}${NO_END}`, 'LIMIT', 0, PAGE);
+    const states = await readStates(
+      ledger,
+      tenant,
+      members.map((member) => idInMember(member)),
+    );
+    const meant = members.filter((_, at) => states[at]?.hold && isMeant(states[at].hold));
+    const answers = await promoteHeld(ledger, tenant, meant);
+    released.push(...meant.filter((_, at) => answers[at]?.kind === 'promoted').map((member) => idInMember(member)));
+    if (members.length < PAGE) break;
+    from = `(${members.at(-1)}`;
+  }
+  return released;
+}
+
+/** Gates that hold tasks only while `why` has something to say of them: a pause, failures in a row, an open circuit. */
+const WITH_CAUSE: ReadonlySet<TaskHold['gate']> = new Set(['agent', 'failures', 'circuit']);
+/** Holds of a tenant that one call looks at. */
+const MAX_HOLDS = 1000;
+
+/**
+ * Releases at most `max` tasks of each hold whose cause is gone: its end released nothing, because a process died, or the cause was removed with
+ * its agent. Costs one command while nothing is held.
+ */
+export async function releaseUncaused(ledger: Ledger, tenant: string, max: number): Promise<number> {
+  let released = 0;
+  for (const hold of await listHolds(ledger, tenant, MAX_HOLDS)) {
+    const explain = WITH_CAUSE.has(hold.gate) ? ledger.holds[hold.gate] : undefined;
+    if (explain && (await explain(tenant, hold.what, 0)) === null) released += (await releaseHeld(ledger, tenant, hold, max)).length;
   }
   return released;
 }

@@ -117,9 +117,9 @@ function makeRoom({ granted: _granted, ...state }: TaskState, { by, isForLanes }
 
 /** The task releases its slot and waits at its gate, in the order of age. */
 function hold({ granted: _granted, ...state }: TaskState, end: Extract<Interruption, { hold: TaskHold }>, now: number): TaskState {
-  const { gate, what } = end.hold;
+  const { gate, what, rule } = end.hold;
   const due = end.delayMs === null ? {} : { notBefore: now + Math.max(1, Math.ceil(end.delayMs)) };
-  return { ...state, gate, hold: { gate, what }, holds: (state.holds ?? 0) + 1, ...due };
+  return { ...state, gate, hold: { gate, what, ...(rule !== undefined && { rule }) }, holds: (state.holds ?? 0) + 1, ...due };
 }
 
 /** A task that goes on at once, or waits at the gate for the delay without its grant. */

@@ -7,6 +7,8 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { readUsageGroups } from '#shared/usage/read-usage.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
@@ -79,6 +81,9 @@ const spent = async (tenant: string): Promise<object | null> => {
   return budget === undefined ? null : await readSpending(parts, tenant, budget);
 };
 
+const readAll = async (tenant: string, ids: readonly string[]): Promise<string[]> =>
+  await Promise.all(ids.map(async (id) => (await readTask(parts.ledger, tenant, id))?.state.status ?? ''));
+
 /** From yesterday, should a day turn meanwhile. */
 const today = (): { groupBy: 'model'; since: number; until: number } => {
   const until = Date.now();
@@ -131,6 +136,19 @@ describe('a budget inside of a run', () => {
     expect(holds.reduce((total, count) => total + count, 0)).toBeLessThanOrEqual(tasks);
     expect(await spent('fitting')).toMatchObject({ spentMicroUsd: tasks * COST, reservedMicroUsd: 0, held: 0 });
   });
+
+  it('ends or denies each of many tasks where it denies: none is held once no call goes on that could leave it room', async () => {
+    for (let round = 0; round < (testEnvironment.isChaos ? 20 : 1); round += 1) {
+      const tenant = `denying-${round}`;
+      await parts.budgets.put(tenant, 'all', budgetSchema.parse({ scope: 'tenant', per: 'day', hardMicroUsd: 8 * COST }));
+      const wish = { tenant, agent: 'asks-once', input: SLOW } as const;
+      const accepted = await Promise.all(Array.from({ length: 60 }, () => acceptTask(parts, wish)));
+      const ids = accepted.map(({ id }) => id);
+      const areOver = async (): Promise<boolean> => (await readAll(tenant, ids)).every((status) => isTerminal(status as TaskStatus));
+      await waitFor(areOver, { deadlineMs: 15_000, what: 'all tasks to have had their call or to be denied' });
+      expect(await spent(tenant)).toMatchObject({ reservedMicroUsd: 0, held: 0 });
+    }
+  }, 300_000);
 
   it.each(['pause', 'deny'])('has room for many calls whose bound alone would not fit, where it says %s', async (atHard) => {
     const tenant = `small-${atHard}`;

@@ -1,14 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { releaseByBudgets } from '#shared/budgets/release-budgets.ts';
 import { reserveSpend, settleSpend, type SpendAnswer, type SpendCall } from '#shared/budgets/spend.ts';
 import { type BudgetRule, budgetSchema } from '#shared/config/settings/budget-settings.ts';
+import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { countHeld } from '#shared/ledger/grants/release-held.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { useParts } from '../../support/use-parts.ts';
 
 const parts = await useParts();
-const HOLD = { gate: 'budget', what: 'all' } as const;
+const HOLD: TaskHold = { gate: 'budget', what: 'all' };
 
 let tenants = 0;
 let calls = 0;
@@ -41,11 +42,11 @@ async function reserved(tenant: string, amount: number, how = {}): Promise<Spend
   return answer.call;
 }
 
-/** Tasks that the budget holds. */
-async function hold(tenant: string, count: number): Promise<void> {
+/** Tasks that the budget holds, by what of its rule. */
+async function hold(tenant: string, count: number, rule = 'calls'): Promise<void> {
   for (let each = 0; each < count; each += 1) {
     const { id } = await acceptTask(parts, { tenant, agent: 'echo', input: 'hello' });
-    await holdTask(parts.ledger, { tenant, id, hold: HOLD, until: null });
+    await holdTask(parts.ledger, { tenant, id, hold: { ...HOLD, rule }, until: null });
   }
 }
 
@@ -141,4 +142,63 @@ it('what a budget refused is forgotten after a while', async () => {
   await settleSpend(parts, await reserved(tenant, 100), 100);
   expect((await reserve(tenant, 60)).kind).toBe('exceeded');
   expect(await parts.redis.pttl(parts.keys.tenant(tenant).refused(HOLD.what))).toBeGreaterThan(0);
+});
+
+describe('tasks that wait for calls under way', () => {
+  it.each([
+    ['deny', 'they are denied', 0],
+    ['downgrade', 'they take the other model', 0],
+    ['pause', 'they wait for the next window', 2],
+  ] as const)('go on when these leave no room, and the budget is to %s: %s', async (atHard, _what, left) => {
+    const model = atHard === 'downgrade' ? { downgradeTo: 'cheap' } : {};
+    const tenant = await useTenant({ hardMicroUsd: 100, atHard, ...model });
+    const [first, second] = [await reserved(tenant, 50), await reserved(tenant, 30)];
+    expect(await reserve(tenant, 60)).toMatchObject({ kind: 'exceeded', isForCalls: true });
+    await hold(tenant, 2);
+    await settleSpend(parts, first, 50);
+    expect([await release(tenant), await held(tenant)]).toEqual([0, 2]);
+    await settleSpend(parts, second, 30);
+    await expect.poll(() => held(tenant), { timeout: 10_000 }).toBe(left);
+    expect(await release(tenant)).toBe(0);
+  });
+
+  it('go on when the line is passed while a call still goes on, which leaves them nothing', async () => {
+    const tenant = await useTenant({ hardMicroUsd: 100 });
+    const call = await reserved(tenant, 100);
+    expect((await reserve(tenant, 60)).kind).toBe('exceeded');
+    await hold(tenant, 1);
+    await settleSpend(parts, call, 120, true);
+    await expect.poll(() => held(tenant), { timeout: 10_000 }).toBe(0);
+  });
+
+  it('go on when the attempt that had reserved the rest was killed', async () => {
+    const tenant = await useTenant({ hardMicroUsd: 100 });
+    await settleSpend(parts, await reserved(tenant, 50), 50);
+    await reserved(tenant, 40, { isKilled: true });
+    await hold(tenant, 1);
+    await parts.redis.hset(parts.keys.tenant(tenant).refused('all'), 'least', 60);
+    expect([await release(tenant), await held(tenant)]).toEqual([1, 0]);
+  });
+});
+
+describe('tasks that a used up budget holds', () => {
+  it.each([
+    ['the budget denies from now on', 'pause', 'deny', 0],
+    ['it takes another model from now on', 'pause', 'downgrade', 0],
+    ['they wait for its next window whatever it denies to others, as one-shots do', 'deny', 'deny', 1],
+    ['it holds from now on what it held before', 'deny', 'pause', 1],
+  ] as const)('go on, or stay, when %s', async (_what, rule, atHard, left) => {
+    const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+    await settleSpend(parts, await reserved(tenant, 100), 100);
+    await hold(tenant, 1, rule);
+    await setBudget(tenant, { hardMicroUsd: 100, atHard, ...(atHard === 'downgrade' ? { downgradeTo: 'cheap' } : {}) });
+    expect([await release(tenant), await held(tenant)]).toEqual([1 - left, left]);
+  });
+
+  it('go on when it is removed, however many they are', async () => {
+    const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+    await hold(tenant, 3, 'pause');
+    await parts.budgets.remove(tenant, 'all');
+    expect(await releaseByBudgets(parts.ledger, parts.budgets, tenant, 1)).toBe(3);
+  });
 });

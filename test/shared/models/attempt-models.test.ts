@@ -93,6 +93,7 @@ const usedUp: Extract<SpendAnswer, { kind: 'exceeded' }> = {
   lineMicroUsd: 1,
   until: null,
   atHard: 'deny',
+  isForCalls: false,
   downgradeTo: null,
 };
 

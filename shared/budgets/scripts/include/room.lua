@@ -27,6 +27,14 @@ local function keep_promise(key)
   end
 end
 
+-- Whether what waits for this room waits in vain: all is spent, or the room is too small, and no call goes on or may start that could leave more.
+local function is_over(key, room, reserved)
+  if room + reserved <= 0 then return true end
+  local values = redis.call('HMGET', key, 'promised', 'promised_until')
+  local is_promised = (tonumber(values[1]) or 0) > 0 and time_ms() < (tonumber(values[2]) or 0)
+  return reserved <= 0 and not is_promised
+end
+
 -- How many tasks this room may start, whose amounts are promised from then on; nil when it is too small or the amounts are not known.
 local function grant_room(key, room)
   local values = redis.call('HMGET', key, 'least', 'promised', 'promised_until')
