@@ -88,11 +88,11 @@ function placeOf(
 }
 
 function endOf(state: FirstState, status: TaskStatus, completedAt: number): TaskEnd {
-  const { tell = [], deadline } = state;
+  const { tell, deadline } = state;
   return {
     lookup: endLookup(status, state),
-    subscribers: tell.map((kind) => `${kind}/${completedAt}`),
-    hasDeadline: deadline !== undefined,
+    subscribers: tell?.map((kind) => `${kind}/${completedAt}`),
+    hasDeadline: deadline === undefined ? undefined : true,
     agent: agentEnd(state, status),
   };
 }

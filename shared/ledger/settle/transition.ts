@@ -52,8 +52,8 @@ export interface TaskEnd {
   /** Where its end is found. */
   lookup: string;
   /** Who is notified of it, `<kind>/<completed at, ms>`. A subscriber knows by that whether it has received this end already. */
-  subscribers: readonly string[];
-  hasDeadline: boolean;
+  subscribers?: readonly string[] | undefined;
+  hasDeadline?: true | undefined;
   /** What counts for the failures of its agent in a row. */
   agent?: AgentEnd | undefined;
 }

@@ -9,7 +9,7 @@ do
     append(batch.index, '0', 'status=' .. transition.status .. '/' .. id)
     append(batch.index, '0', ended.lookup .. '/' .. id)
     if ended.hasDeadline then batch.deadlines[#batch.deadlines + 1] = shard_member(context, id) end
-    for _, subscriber in ipairs(ended.subscribers) do append(batch.ended, '0', subscriber .. '/' .. shard_member(context, id)) end
+    for _, subscriber in ipairs(ended.subscribers or {}) do append(batch.ended, '0', subscriber .. '/' .. shard_member(context, id)) end
     if transition.status ~= 'completed' then return end
     append(batch.outputs, id, transition.output)
     if transition.result ~= '' then append(batch.results, id, transition.result) end
