@@ -20,51 +20,56 @@ interface Known {
  */
 export type TurnedBack = 'unsent' | 'refused';
 
-/**
- * How an attempt ended. `delayMs` of a failure: until the retry, or null for none; `reason`: why there is none, when attempts are left. `losses`: how
- * often the task was lost with its process, of an attempt that was.
- */
-export type AttemptEnd = Known &
-  /** `result`: JSON, or null for none. `finishReason`: how its model's answer ended; absent where no model says it. */
-  (
-    | { kind: 'completed'; output: string; result: string | null; finishReason?: FinishReason }
-    | { kind: 'cancelled'; reason: string; error?: StoredError }
-    | {
-        kind: 'interrupted';
-        reason: string;
-        delayMs: number;
-        error?: StoredError;
-        hold?: undefined;
-        losses?: number;
-        turnedBack?: TurnedBack;
-      }
-    /** Held without a slot until `releaseHeld`, or for `delayMs` when that is not null. */
-    | {
-        kind: 'interrupted';
-        reason: string;
-        delayMs: number | null;
-        hold: TaskHold;
-        error?: StoredError;
-        losses?: undefined;
-        turnedBack?: TurnedBack;
-      }
-    | {
-        kind: 'failed' | 'timeout';
-        error: StoredError;
-        delayMs: number | null;
-        nextTimeoutMs?: number;
-        reason?: string;
-        /** Aborted at its deadline. */
-        isExpired?: true;
-        /** Its daemon lost it, and gets the task no more until then, ms since the epoch. `isFree`: that costs no attempt. */
-        loss?: { daemon: string; until: number; isFree: boolean };
-        losses?: number;
-      }
-  );
+/** Its agent answered. */
+export interface Completion extends Known {
+  kind: 'completed';
+  output: string;
+  /** JSON; null for none. */
+  result: string | null;
+  /** How its model's answer ended; absent where no model says it. */
+  finishReason?: FinishReason;
+}
 
-export type Completion = Extract<AttemptEnd, { kind: 'completed' }>;
-export type Interruption = Extract<AttemptEnd, { kind: 'interrupted' }>;
-export type Failure = Extract<AttemptEnd, { kind: 'failed' | 'timeout' }>;
+/** It was stopped for good. */
+interface Cancellation extends Known {
+  kind: 'cancelled';
+  reason: string;
+  error?: StoredError;
+}
+
+/** It ended through no fault of its own, costs no attempt, and goes on. */
+export interface Interruption extends Known {
+  kind: 'interrupted';
+  reason: string;
+  /** Until it goes on; null for a hold that only a release ends. */
+  delayMs: number | null;
+  /** What holds it, without a slot, until `releaseHeld` or for the delay. */
+  hold?: TaskHold;
+  error?: StoredError;
+  /** How often the task was lost with its process, of an attempt that was. */
+  losses?: number;
+  turnedBack?: TurnedBack;
+}
+
+export interface Failure extends Known {
+  kind: 'failed' | 'timeout';
+  error: StoredError;
+  /** Until the retry; null for none. */
+  delayMs: number | null;
+  /** Why there is no retry, when attempts are left. */
+  reason?: string;
+  /** The timeout of the next attempt, when it is another one. */
+  nextTimeoutMs?: number;
+  /** Aborted at its deadline. */
+  isExpired?: true;
+  /** Its daemon lost it, and gets the task no more until then, ms since the epoch. `isFree`: that costs no attempt. */
+  loss?: { daemon: string; until: number; isFree: boolean };
+  /** As of an interruption. */
+  losses?: number;
+}
+
+/** How an attempt has ended: what happened, and what is to follow by the rules for failures. */
+export type AttemptEnd = Completion | Cancellation | Interruption | Failure;
 
 /** The status of an attempt that ended so. */
 export function attemptStatus({ kind }: AttemptEnd): Exclude<StoredAttempt['status'], 'running'> {

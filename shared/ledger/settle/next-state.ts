@@ -104,10 +104,12 @@ interface Interrupted {
 function interrupt(running: TaskState, end: Interruption, { now, mark }: Interrupted): TaskState {
   const turnedBack = turnedBackBy(end);
   const state = { ...running, spent: running.spent - 1, ...(turnedBack === undefined ? {} : { turnedBack }) };
-  if (end.hold) return hold(enter(state, 'queued', now, end.reason), end, now);
+  const { reason, delayMs } = end;
+  if (end.hold) return hold(enter(state, 'queued', now, reason), end.hold, { now, delayMs });
   // Whatever interrupted it at once, its place was promised.
-  if (mark?.token === state.token && end.delayMs <= 0) return makeRoom(enter(state, 'queued', now, `preempted by task ${mark.by}`), mark);
-  return wait(enter(state, 'queued', now, end.reason), end.losses === undefined ? 'provider' : 'suspect', { now, delayMs: end.delayMs });
+  if (mark?.token === state.token && (delayMs ?? 0) <= 0)
+    return makeRoom(enter(state, 'queued', now, `preempted by task ${mark.by}`), mark);
+  return wait(enter(state, 'queued', now, reason), end.losses === undefined ? 'provider' : 'suspect', { now, delayMs: delayMs ?? 0 });
 }
 
 /** The task returns to where it waited, without its place. */
@@ -116,9 +118,12 @@ function makeRoom({ granted: _granted, ...state }: TaskState, { by, isForLanes }
 }
 
 /** The task releases its slot and waits at its gate, in the order of age. */
-function hold({ granted: _granted, ...state }: TaskState, end: Extract<Interruption, { hold: TaskHold }>, now: number): TaskState {
-  const { gate, what, rule } = end.hold;
-  const due = end.delayMs === null ? {} : { notBefore: now + Math.max(1, Math.ceil(end.delayMs)) };
+function hold(
+  { granted: _granted, ...state }: TaskState,
+  { gate, what, rule }: TaskHold,
+  { now, delayMs }: { now: number; delayMs: number | null },
+): TaskState {
+  const due = delayMs === null ? {} : { notBefore: now + Math.max(1, Math.ceil(delayMs)) };
   return { ...state, gate, hold: { gate, what, ...(rule !== undefined && { rule }) }, holds: (state.holds ?? 0) + 1, ...due };
 }
 
