@@ -3,9 +3,8 @@
  * records, lists, lanes and output stand beside them.
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
-export { acceptMessage, acceptNewTasks } from './accept/accept-task.ts';
+export { acceptNewTask, acceptNewTasks, offerMessage } from './accept/accept-task.ts';
 export type { MessageArrival, NewTask, RepeatRule } from './accept/new-task.ts';
-export { type OfferAnswer, offerMessage } from './accept/offer-message.ts';
 export { type PassedSla, breachSla, listPassedSlas } from './grants/breach-sla.ts';
 export {
   type CancelAnswer,

@@ -67,8 +67,6 @@ export interface Ledger extends Readonly<LedgerOptions> {
   /** Agents, as `<tenant>/<agent>`, whose tasks may start, as read a moment ago or as is being read. */
   readonly working: Recent<string, Promise<StartHold | null>>;
   fleetLimits(): FleetLimits;
-  /** Tenants whose rates or caps had no room for all tasks of a call a moment ago. */
-  readonly full: Recent<string, true>;
   /** Rates of all tenants together. */
   readonly fleetRates: FleetRates;
   /** What tenants have stored, and may. */
@@ -84,12 +82,8 @@ export interface Ledger extends Readonly<LedgerOptions> {
 /** Agents that one process knows to work, and for how long, ms. */
 const MAX_WORKING = 10_000;
 const WORKING_MS = 1000;
-/** Tenants that one process knows to be full, and for how long, ms: meanwhile their tasks are accepted one by one at once. */
-const MAX_FULL = 10_000;
-const FULL_MS = 1000;
 
 export type ScriptName =
-  | 'accept-plain-tasks'
   | 'accept-tasks'
   | 'adopt-attempt'
   | 'append-entry'
@@ -111,7 +105,6 @@ export type ScriptName =
   | 'list-holds'
   | 'match-texts'
   | 'measure-keys'
-  | 'offer-message'
   | 'preempt-tasks'
   | 'promote-due'
   | 'read-bodies'
@@ -140,7 +133,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
     holds: options.holds ?? {},
     working: new Recent({ maxEntries: MAX_WORKING, keepMs: WORKING_MS }),
-    full: new Recent({ maxEntries: MAX_FULL, keepMs: FULL_MS }),
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),
     batches: new CallBatches(),

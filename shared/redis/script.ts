@@ -20,14 +20,15 @@ const INCLUDES = 'include';
 const INCLUDE = /^-- include: (\S+)$/gm;
 
 /**
- * Reads every `*.lua` of a folder, those in its sub-folders too, and resolves their `-- include: <name>` lines: from `fragments`, which are
+ * Reads every `*.lua` of a folder, those in its sub-folders too, and resolves their `-- include: <name>` lines, also in what they include: from `fragments`, which are
  * made by the caller, else from `<name>.lua` in `include` or a folder of it.
  */
 export function loadScripts(directory: string, fragments: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Script> {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'));
   const read = (file: string): string => readFileSync(join(directory, file), 'utf8');
   const included = new Map(files.filter(isIncluded).map((file) => [basename(file, '.lua'), file]));
-  const include = (name: string): string => fragments[name] ?? read(included.get(name) ?? join(INCLUDES, `${name}.lua`));
+  const include = (name: string): string =>
+    resolveIncludes(fragments[name] ?? read(included.get(name) ?? join(INCLUDES, `${name}.lua`)), include);
   const scripts = files.filter((file) => !isIncluded(file)).map((file) => readScript(basename(file, '.lua'), read(file), include));
   return new Map(scripts.map((script) => [script.name, script]));
 }
@@ -36,10 +37,13 @@ function isIncluded(file: string): boolean {
   return file.startsWith(join(INCLUDES, '/'));
 }
 
+function resolveIncludes(text: string, include: (name: string) => string): string {
+  return text.replaceAll(INCLUDE, (_, fragment: string) => include(fragment));
+}
+
 function readScript(name: string, text: string, include: (name: string) => string): Script {
-  const resolve = (part: string): string => part.replaceAll(INCLUDE, (_, fragment: string) => include(fragment));
   const bodyAt = [...text.matchAll(INCLUDE)].reduce((_, { index, 0: line }) => index + line.length, 0);
-  const [prelude, body] = [resolve(text.slice(0, bodyAt)), text.slice(bodyAt)];
+  const [prelude, body] = [resolveIncludes(text.slice(0, bodyAt), include), text.slice(bodyAt)];
   const source = `${prelude}${body}`;
   const keyCount = text.match(/^-- KEYS\[\d+\]/gm)?.length ?? 0;
   const takesMoreKeys = /^-- KEYS\[\d+\.\.\.\]/m.test(text);

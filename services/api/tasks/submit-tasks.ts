@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
-import { MusterError } from '#shared/errors/index.ts';
+import { hasCode, MusterError } from '#shared/errors/index.ts';
 import {
   type Call,
   inexactRequest,
@@ -30,9 +30,8 @@ export interface BulkPorts extends Intake {
   readonly config: { readonly settings: Settings };
 }
 
-/** Items that are accepted together, and how many such parts are under way at once. */
-const TOGETHER = 100;
-const AT_ONCE = 2;
+/** Items that are read at once. */
+const AT_ONCE = 100;
 /** Items are many, and each has its own bounds. */
 const BODY_FACTOR = 8;
 
@@ -77,8 +76,8 @@ const itemsSchema = (max: number): z.ZodArray<z.ZodUnknown> =>
   z.array(z.unknown()).min(1).max(max).meta({ description: 'Each as for `POST /v1/tasks`, and `idempotencyKey`.' });
 
 /**
- * `POST /v1/tasks/bulk`. Answers 200 with one answer per item, in their order: an item that is refused does not touch the
- * others. Only when none could be tried because Redis is away is the answer 503.
+ * `POST /v1/tasks/bulk`. Answers 200 with one answer per item, in their order: an item that is refused touches only those behind it in its
+ * session, and only when it may come again. Only when none could be tried because Redis is away is the answer 503.
  */
 export function postTasks(ports: BulkPorts): Route {
   const { maxBulk, maxBodyBytes } = ports.config.settings.http;
@@ -87,7 +86,8 @@ export function postTasks(ports: BulkPorts): Route {
     path: '/v1/tasks/bulk',
     operationId: 'submitTasks',
     summary: 'Submit many tasks, each with its own answer',
-    description: 'Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
+    description:
+      'Tasks of a session start in the order of the items: behind one that is refused for now, those of its session are refused too. Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
     scope: 'submit',
     audit: 'work',
     maxBodyBytes: maxBodyBytes * BODY_FACTOR,
@@ -108,27 +108,25 @@ export function postTasks(ports: BulkPorts): Route {
   });
 }
 
-/** Throws `unavailable.redis` when no item was accepted because Redis is away. */
+/** Answers in the order of the items. Throws `unavailable.redis` when no item was accepted because Redis is away. */
 async function submitAll(intake: Intake, call: Call, items: readonly unknown[], key: string | undefined): Promise<ItemAnswer[]> {
-  const outage: Outage = {};
-  const submit = async (from: number): Promise<ItemAnswer[]> => {
-    const part = items.slice(from, from + TOGETHER);
-    // Once Redis is away, trying each part would take its timeout each time.
-    const { error } = outage;
-    if (error) return part.map(() => refused(error));
-    const keyOfPlace = (at: number): string | undefined => (key === undefined ? undefined : `${key}/${from + at}`);
-    const requests = await Promise.all(part.map((item, at) => readItem(intake, call, item, keyOfPlace(at))));
-    return await submitTogether(intake, call, requests, outage);
-  };
-  const starts = Array.from({ length: Math.ceil(items.length / TOGETHER) }, (_, part) => part * TOGETHER);
-  const answers = (await pMap(starts, submit, { concurrency: AT_ONCE })).flat();
-  if (outage.error && answers.every(({ id }) => id === null)) throw outage.error;
-  return answers;
-}
-
-/** Set once Redis is away. */
-interface Outage {
-  error?: MusterError;
+  const keyOfPlace = (place: number): string | undefined => (key === undefined ? undefined : `${key}/${place}`);
+  const requests = await pMap(items, async (item, place) => await readItem(intake, call, item, keyOfPlace(place)), {
+    concurrency: AT_ONCE,
+  });
+  const results = (
+    await acceptTasks(
+      intake,
+      requests.filter((request): request is AcceptRequest => !(request instanceof MusterError)),
+    )
+  ).values();
+  const answers = requests.map((request) => {
+    const result = request instanceof MusterError ? request : (results.next().value ?? new Error('An item got no answer'));
+    return result instanceof Error ? toMusterError(result) : result;
+  });
+  const outage = answers.find((answer) => hasCode(answer, 'unavailable.redis'));
+  if (outage instanceof Error && answers.every((answer) => answer instanceof Error)) throw outage;
+  return answers.map((answer) => (answer instanceof Error ? refused(call, answer) : accepted(answer)));
 }
 
 /** What an item asks for, or what is wrong with it. */
@@ -148,30 +146,12 @@ async function readItem(intake: Intake, call: Call, item: unknown, keyOfPlace: s
   }
 }
 
-/** Answers in the order of the items; what is wrong with one does not touch the others. */
-async function submitTogether(
-  intake: Intake,
-  call: Call,
-  items: readonly (AcceptRequest | MusterError)[],
-  outage: Outage,
-): Promise<ItemAnswer[]> {
-  const requests = items.filter((item): item is AcceptRequest => !(item instanceof MusterError));
-  const results = (await acceptTasks(intake, requests)).values();
-  return items.map((item) => {
-    const result = item instanceof MusterError ? item : (results.next().value ?? new Error('An item got no answer'));
-    if (!(result instanceof Error)) return accepted(result);
-    const known = toMusterError(result);
-    if (known.code === 'internal.error') call.log.error({ event: 'bulk.failed', err: result }, 'An item failed');
-    if (known.code === 'unavailable.redis') outage.error = known;
-    return refused(known);
-  });
-}
-
 function accepted({ isDuplicate, id, status, position, estimatedStartMs, pressure }: Accepted): ItemAnswer {
   return { httpStatus: isDuplicate ? 200 : 202, id, status, position, estimatedStartMs, pressure, problem: null };
 }
 
-function refused(known: MusterError): ItemAnswer {
+function refused({ log }: Call, known: MusterError): ItemAnswer {
+  if (known.code === 'internal.error') log.error({ event: 'bulk.failed', err: known }, 'An item failed');
   const problem = { ...toProblem(known), ...(known.retryAfterMs === undefined ? {} : { retryAfterMs: known.retryAfterMs }) };
   return { httpStatus: problem.status, id: null, status: null, position: null, estimatedStartMs: null, pressure: null, problem };
 }

@@ -30,7 +30,14 @@ export type AcceptAnswer =
   /** It descends from this task, which was stopped. */
   | { kind: 'stopped'; above: string; status: TaskStatus }
   /** Its tenant accepts nothing. */
-  | { kind: 'closed'; state: 'disabled' | 'ended' };
+  | { kind: 'closed'; state: 'disabled' | 'ended' }
+  /** It is input for a task that does not run, or takes none. */
+  | { kind: 'refused'; why: 'not-running' | 'takes-no-input' };
+
+/** Whether the same call may be accepted later; also after an error, where it may have been. */
+export function mayComeAgain(answer: AcceptAnswer | Error): boolean {
+  return answer instanceof Error || answer.kind === 'rate' || answer.kind === 'waiting';
+}
 
 /** One task's part in the reply of a script that accepts. */
 export type AcceptReply = [kind: string, ...details: unknown[]];
@@ -70,6 +77,7 @@ function readRefusal(kind: string, first: unknown, second: unknown): AcceptAnswe
   if (kind === 'duplicate' || kind === 'conflict') return { kind, id: first as string };
   if (kind === 'rate') return { kind, retryAfterMs: first as number, scope: second as string };
   if (kind === 'stopped') return { kind, above: first as string, status: second as TaskStatus };
+  if (kind === 'refused') return { kind, why: first as 'not-running' | 'takes-no-input' };
   if (kind === 'closed') return { kind, state: first as 'disabled' | 'ended' };
   if (kind === 'waiting') return { kind, waiting: first as number };
   return kind === 'repeated' ? { kind, reason: first as string } : null;

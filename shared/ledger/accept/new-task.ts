@@ -53,23 +53,6 @@ export interface RepeatRule {
   maxHeld: number;
 }
 
-/** The rule of a task's equal inputs, as the scripts that accept take it. */
-export function repeatText({ repeats, body: { source, agent } }: NewTask): string {
-  if (!repeats) return '';
-  const { digest, warn, hold, windowMs, maxHeld } = repeats;
-  return [digest, warn, hold, windowMs, maxHeld, source, agent].join(' ');
-}
-
-/** Its shared lanes, as the scripts that accept take them. */
-export function sharedLanesText({ sharedLanes }: NewTask): string {
-  return sharedLanes.map(({ name, limit }) => `${limit} ${name}`).join('\n');
-}
-
-/** The task that delegated this one, as the scripts that accept take it. */
-export function parentText({ body }: NewTask): string {
-  return body.parentTaskId ?? '';
-}
-
 /** What a tenant may submit, for the scripts that accept tasks. */
 export function submissionLimits(ledger: Ledger, tenant: string): Record<string, unknown> {
   const limits = ledger.limitsOf(tenant);

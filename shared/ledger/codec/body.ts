@@ -52,22 +52,6 @@ export function bodyText({ body }: NewTask, first: FirstState): string {
   return scriptJson(Object.assign(fields, { traceparent: body.traceparent, tenant: body.tenant, execution: body.execution }));
 }
 
-/** What tasks that are alike have in common in their bodies: the id of each stands between the first two texts, and `ownText` between the others. */
-export interface BodyFrame {
-  readonly before: string;
-  readonly between: string;
-  readonly after: string;
-}
-
-/** The texts around what is a task's own. What is undefined is left out of them. */
-export function bodyFrame({ body }: NewTask, first: FirstState): BodyFrame {
-  return {
-    before: `${BODY_LAYOUT.first}${scriptJson(first)}${BODY_LAYOUT.id}`,
-    between: `",${scriptJson(headOf(body)).slice(1, -1)}${BODY_LAYOUT.input}`,
-    after: `,${scriptJson({ tenant: body.tenant, execution: body.execution }).slice(1)}`,
-  };
-}
-
 function headOf(body: TaskBody): Record<HeadField, unknown> {
   return {
     agent: body.agent,
@@ -108,16 +92,6 @@ type HeadField = Exclude<
   (typeof OWN_FIELDS)[number] | 'id' | 'input' | 'tenant' | 'execution' | 'traceparent' | 'untrusted'
 >;
 
-/** What is a task's own in its body, from its input on. Few of the fields are there: an object of all of them would cost more than its JSON. */
-export function ownText({ body }: NewTask): string {
-  let text = scriptJson(body.input);
-  for (const name of OWN_FIELDS) {
-    const value = body[name];
-    if (value !== null) text += `,"${name}":${scriptJson(value)}`;
-  }
-  return `${text},"traceparent":${scriptJson(body.traceparent)}`;
-}
-
 function given<Value>(value: Value | null): Value | undefined {
   return value ?? undefined;
 }
@@ -156,39 +130,6 @@ export function firstState(task: NewTask, costMs?: number): FirstState {
     maxAttempts: body.execution.maxAttempts,
     timeoutMs: body.execution.timeoutMs,
   };
-}
-
-/** Whether the bodies of two tasks of one tenant have the same frame. They have no lanes, times or outcomes, and their costs are equal. */
-export function haveOneFrame(one: NewTask, other: NewTask): boolean {
-  const isOfOneRank = one.class === other.class && one.queue === other.queue && one.priority === other.priority;
-  const behaveAlike = one.mode === other.mode && one.takesInput === other.takesInput && one.yields === other.yields;
-  return isOfOneRank && behaveAlike && areOfOneOrigin(one.body, other.body) && runAlike(one.body.execution, other.body.execution);
-}
-
-/** Fields of which bodies with one frame have the same values. */
-const FRAME_FIELDS = [
-  'agent',
-  'source',
-  'session',
-  'scheduleId',
-  'parentTaskId',
-  'rootTaskId',
-  'depth',
-  'keyId',
-  'user',
-  'visitor',
-  'untrusted',
-] as const satisfies (keyof TaskBody)[];
-
-function areOfOneOrigin(one: TaskBody, other: TaskBody): boolean {
-  if (FRAME_FIELDS.some((name) => one[name] !== other[name])) return false;
-  return SUBSCRIBERS.every((kind) => isSubscribed(one, kind) === isSubscribed(other, kind));
-}
-
-function runAlike(one: TaskBody['execution'], other: TaskBody['execution']): boolean {
-  const isRetriedAlike = one.retryDelayMs === other.retryDelayMs && one.retryBackoff === other.retryBackoff;
-  const isBoundAlike = one.timeoutMs === other.timeoutMs && one.deadlineAborts === other.deadlineAborts;
-  return isRetriedAlike && isBoundAlike && one.maxAttempts === other.maxAttempts;
 }
 
 /** How it behaves towards others of its lane, and the subscribers of its end. What is absent is left out: states are read often. */

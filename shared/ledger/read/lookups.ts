@@ -146,26 +146,12 @@ export function endLookup(status: TaskStatus, { agent, source, error }: EndFacts
 }
 
 /** What a task is found by, besides its state. The same list takes it out of the index again. */
-export function lookupsOf(body: TaskBody): string[] {
-  return [...sharedLookups(body), ...ownLookups(body)];
-}
-
-/** Those that many tasks have in common. */
-export function sharedLookups({ agent, source }: TaskBody): [agent: string, source: string] {
-  return [lookupName('agent', agent), lookupName('source', source)];
-}
-
-/** Those that few other tasks have. */
-export function ownLookups({ session, scheduleId, correlationId, parentTaskId, sourceId }: TaskBody): string[] {
-  const lookups: string[] = [];
+export function lookupsOf({ agent, source, session, scheduleId, correlationId, parentTaskId, sourceId }: TaskBody): string[] {
+  const lookups = [lookupName('agent', agent), lookupName('source', source)];
   if (session !== null) lookups.push(lookupName('session', session));
   if (scheduleId !== null) lookups.push(lookupName('schedule', scheduleId));
   if (correlationId !== null) lookups.push(lookupName('correlation', correlationId));
   if (parentTaskId !== null) lookups.push(lookupName('parent', parentTaskId));
   if (sourceId !== null) lookups.push(lookupName('sourceId', sourceId));
   return lookups;
-}
-
-export function countOwnLookups({ session, scheduleId, correlationId, parentTaskId, sourceId }: TaskBody): number {
-  return [session, scheduleId, correlationId, parentTaskId, sourceId].filter((value) => value !== null).length;
 }

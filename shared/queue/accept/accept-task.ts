@@ -1,9 +1,9 @@
 import type { AgentDefinition } from '../../config/index.ts';
-import { hasCode, MusterError } from '../../errors/index.ts';
+import { MusterError } from '../../errors/index.ts';
 import {
   type AcceptAnswer,
   type AcceptedAnswer,
-  acceptMessage,
+  acceptNewTask,
   isUntrusted,
   type Ledger,
   type NewTask,
@@ -16,14 +16,15 @@ import { makeRoomFor } from '../tickets/make-room.ts';
 import { firstTicket } from '../tickets/ticket.ts';
 import { REFUSAL_HELPS } from '../why/helps.ts';
 import { estimateByPace, type Standing } from '../why/pace.ts';
+import { admitTask } from './admit-task.ts';
 import { buildTask } from './build-task.ts';
 import { bindAttachments } from './bind-attachments.ts';
 import { assertTimeout } from './check-request.ts';
-import { acceptAtFleetRates, isAccepted } from './fleet-rates.ts';
-import { findParentage, joinTree, type Parentage, parentStopped } from './join-tree.ts';
+import { isAccepted } from './fleet-rates.ts';
+import { findParentage, type Parentage, parentStopped } from './join-tree.ts';
 import { logAccepted } from './log-accepted.ts';
 import type { Pressure } from '../pressure/signal.ts';
-import { assertNotShed, reportPressure } from './pressure.ts';
+import { reportPressure } from './pressure.ts';
 import { type AcceptRequest, digestOf, type Intake } from './request.ts';
 import { readStanding } from './standing.ts';
 
@@ -36,8 +37,11 @@ import { readStanding } from './standing.ts';
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
     const task = await prepareTask(intake, request);
-    await assertNotShed(intake, task);
-    return await reportAcceptance(intake, task, await acceptInTree(intake, task));
+    const takeBack = await admitTask(intake, task);
+    // After an error the ledger may have it.
+    const answer = await acceptNewTask(intake.ledger, task);
+    if (!isAccepted(answer, task.body)) await takeBack();
+    return await reportAcceptance(intake, task, answer);
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.
     const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
@@ -46,20 +50,8 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
   }
 }
 
-/** Accepts a task and counts it in its tree. One that is not accepted does not count there. */
-async function acceptInTree(intake: Intake, task: NewTask): Promise<AcceptAnswer> {
-  const { ledger } = intake;
-  const leaveTree = await joinTree(intake, task);
-  const answer = await acceptAtFleetRates(ledger, task, () => acceptMessage(ledger, task)).catch(async (error: unknown) => {
-    // The fleet's rates refused it. After any other error the ledger may have it.
-    if (hasCode(error, 'limit.rate')) await leaveTree();
-    throw error;
-  });
-  if (!isAccepted(answer, task.body)) await leaveTree();
-  return answer;
-}
-
-async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
+/** Makes the task of a request, with all that has to be read for it. */
+export async function prepareTask(intake: Intake, request: AcceptRequest): Promise<NewTask> {
   const { ledger } = intake;
   assertAllowed(ledger, request);
   const definition = await findDefinition(intake, request.tenant, request.agent);
@@ -124,7 +116,8 @@ const WAITING_RETRY_MS = 5000;
 
 /**
  * Turns the ledger's answer into the producer's, and adds the ticket of an accepted task to its queue.
- * Errors: `task.idempotency-conflict`, `task.wrong-state` (of the parent), `task.runaway`, `limit.rate`, `limit.waiting`, `tenant.disabled`, `tenant.ended`.
+ * Errors: `task.idempotency-conflict`, `task.wrong-state` (of the parent), `task.runaway`, `task.takes-no-input`, `limit.rate`, `limit.waiting`,
+ * `tenant.disabled`, `tenant.ended`.
  */
 export async function reportAcceptance(intake: Intake, task: NewTask, answer: AcceptAnswer): Promise<Accepted> {
   const { tenant, id } = task.body;
@@ -147,6 +140,8 @@ export async function reportAcceptance(intake: Intake, task: NewTask, answer: Ac
       throw parentStopped(task.body.parentTaskId, answer);
     case 'closed':
       throw tenantClosed(tenant, answer.state);
+    case 'refused':
+      throw new MusterError('task.takes-no-input', `The agent "${task.body.agent}" takes no input while it runs`);
     case 'repeated':
       throw new MusterError('task.runaway', answer.reason, { details: { agent: task.body.agent, source: task.body.source } });
     case 'waiting':

@@ -1,21 +1,22 @@
 import type { AgentDefinition } from '../../config/index.ts';
-import { MusterError } from '../../errors/index.ts';
-import { type AcceptedAnswer, acceptNewTasks, type NewTask } from '../../ledger/index.ts';
+import { ERROR_CODES, MusterError } from '../../errors/index.ts';
+import { type AcceptedAnswer, acceptNewTasks, type Ledger, type NewTask } from '../../ledger/index.ts';
 import { makeRoomFor, mayNeedRoom } from '../tickets/make-room.ts';
 import { dependsOnPace, estimateAtPace, type Pace, paceOf, type Standing, UNKNOWN_PACE } from '../why/pace.ts';
 import {
   type Accepted,
-  acceptTask,
   assertAllowed,
   describeAccepted,
   findDefinition,
   findEarlier,
+  prepareTask,
   recordAccepted,
   reportAcceptance,
 } from './accept-task.ts';
+import { admitTask } from './admit-task.ts';
 import { buildTask } from './build-task.ts';
+import { isAccepted } from './fleet-rates.ts';
 import { logAccepted } from './log-accepted.ts';
-import { assertNotShed, mayBeShed } from './pressure.ts';
 import type { AcceptRequest, Intake } from './request.ts';
 
 /** What became of one request among many: its acceptance, or the error of a call with this request only. */
@@ -32,23 +33,20 @@ interface Offer {
   readonly place: number;
   readonly request: AcceptRequest;
   readonly task: NewTask;
+  /** Takes back what counted it, when it is not accepted after all. */
+  takeBack(): Promise<void>;
 }
 
 /**
  * Accepts many tasks of one tenant and key, each as `acceptTask` would: in few calls to Redis, and with what they share read once. Results are in
- * the order of the requests.
+ * the order of the requests. So do the tasks of each session start: behind one that is refused for now, the others of its session are refused
+ * with it, so that all of them may be sent again.
  */
 export async function acceptTasks(intake: Intake, requests: readonly AcceptRequest[]): Promise<AcceptResult[]> {
   const definitions = await findDefinitions(intake, requests);
+  const offers = await Promise.all(requests.map((request, place) => prepareOffer(intake, { request, place }, definitions)));
   const results: Results = [];
-  const offers: Offer[] = [];
-  for (const [place, request] of requests.entries()) {
-    const task = prepareOffer(intake, request, definitions);
-    if (task === null) results[place] = acceptTask(intake, request).catch(toError);
-    else if (task instanceof Error) results[place] = refuse(intake, request, task);
-    else offers.push({ place, request, task });
-  }
-  await acceptOffers(intake, await withoutShed(intake, offers, results), results);
+  await acceptOffers(intake, await inOrder(intake, requests, offers, results), results);
   const settled: AcceptResult[] = [];
   for (const result of results) settled.push(result instanceof Promise ? await result : result);
   return settled;
@@ -66,35 +64,66 @@ async function findDefinitions(intake: Intake, requests: readonly AcceptRequest[
   return new Map(await Promise.all(agents.map(async (agent) => [agent, await find(agent).catch(toError)] as const)));
 }
 
-/** The task of a request, or its refusal; null for a task that needs a call of its own: it meets other tasks, or a rate of the fleet. */
-function prepareOffer({ ledger }: Intake, request: AcceptRequest, definitions: Definitions): NewTask | Error | null {
-  if (
-    request.parentTaskId !== undefined ||
-    request.rerunOf !== undefined ||
-    request.mode !== undefined ||
-    request.attachments !== undefined
-  )
-    return null;
+/** What a request offers to the ledger, or why it is refused before. */
+async function prepareOffer(
+  intake: Intake,
+  { request, place }: Pick<Offer, 'request' | 'place'>,
+  definitions: Definitions,
+): Promise<Offer | Error> {
   try {
-    assertAllowed(ledger, request);
-    const definition = definitions.get(request.agent);
-    if (definition === undefined || definition instanceof Error) return definition ?? null;
-    const task = buildTask(request, definition, ledger, null);
-    return ledger.fleetRates.bounds(task.rateClass) ? null : task;
+    const { parentTaskId, rerunOf, attachments } = request;
+    const hasMoreToRead = parentTaskId !== undefined || rerunOf !== undefined || attachments !== undefined;
+    const task = hasMoreToRead ? await prepareTask(intake, request) : taskOf(intake.ledger, request, definitions);
+    return { request, place, task, takeBack: await admitTask(intake, task) };
   } catch (error) {
     return toError(error);
   }
 }
 
-/** The offers that are not refused under pressure. */
-async function withoutShed(intake: Intake, offers: readonly Offer[], results: Results): Promise<Offer[]> {
+function taskOf(ledger: Ledger, request: AcceptRequest, definitions: Definitions): NewTask {
+  assertAllowed(ledger, request);
+  const definition = definitions.get(request.agent);
+  if (definition === undefined || definition instanceof Error) throw definition ?? new Error(`The agent ${request.agent} was not read`);
+  return buildTask(request, definition, ledger, null);
+}
+
+/** The offers for the ledger: no refused request, and none behind one of its session that may come again. */
+async function inOrder(
+  intake: Intake,
+  requests: readonly AcceptRequest[],
+  offers: readonly (Offer | Error)[],
+  results: Results,
+): Promise<Offer[]> {
   const kept: Offer[] = [];
-  for (const offer of offers) {
-    const shed = mayBeShed(intake.ledger, offer.task) ? await assertNotShed(intake, offer.task).then(() => null, toError) : null;
-    if (shed) results[offer.place] = refuse(intake, offer.request, shed);
-    else kept.push(offer);
+  /** By session. */
+  const refused = new Map<string, Error>();
+  for (const [place, request] of requests.entries()) {
+    const offer = offers[place] ?? new Error('A request was not read');
+    const before = refused.get(request.session ?? '');
+    if (before === undefined && !(offer instanceof Error)) kept.push(offer);
+    else results[place] = await refuseOffer(intake, { request, offer, before }, refused);
   }
   return kept;
+}
+
+interface Refused {
+  request: AcceptRequest;
+  offer: Offer | Error;
+  /** Of one before it in its session. */
+  before: Error | undefined;
+}
+
+/** Refuses a request and, when it may come again, what is behind it in its session. */
+async function refuseOffer(intake: Intake, { request, offer, before }: Refused, refused: Map<string, Error>): Promise<AcceptResult> {
+  if (!(offer instanceof Error)) await offer.takeBack();
+  const result = await refuse(intake, request, before ?? toError(offer));
+  if (result instanceof Error && request.session !== undefined && mayComeAgain(result)) refused.set(request.session, result);
+  return result;
+}
+
+/** Whether a request that got this error may be accepted when it is sent again. */
+function mayComeAgain(error: Error): boolean {
+  return !(error instanceof MusterError) || ERROR_CODES[error.code].retry === 'later';
 }
 
 interface Entered extends Offer {
@@ -109,6 +138,7 @@ async function acceptOffers(intake: Intake, offers: readonly Offer[], results: R
   for (const [at, offer] of offers.entries()) {
     const { place, request, task } = offer;
     const answer = answers[at] ?? new Error(`The task ${task.body.id} got no answer`);
+    if (!(answer instanceof Error) && !isAccepted(answer, task.body)) await offer.takeBack();
     if (answer instanceof Error) results[place] = answer;
     else if (answer.kind === 'accepted') entered.push({ ...offer, answer, standing: recordAccepted(intake, task, answer) });
     else results[place] = reportAcceptance(intake, task, answer).catch((error: unknown) => refuse(intake, request, toError(error)));

@@ -4,7 +4,7 @@ import { hasAttempt, type Task } from '../../tasks/index.ts';
 import { type Accepted, findDefinition, findEarlier, reportAcceptance } from './accept-task.ts';
 import { explainWait } from '../why/explain-wait.ts';
 import { buildTask } from './build-task.ts';
-import { acceptAtFleetRates } from './fleet-rates.ts';
+import { isAccepted, takeFleetRate } from './fleet-rates.ts';
 import type { AcceptRequest, Intake } from './request.ts';
 
 export interface InputRequest {
@@ -35,10 +35,11 @@ export async function offerInput(intake: Intake, input: InputRequest): Promise<A
   if (!hasAttempt(target.state.status)) throw await notRunning(intake, target);
   const definition = await findDefinition(intake, input.tenant, target.body.agent);
   const task = buildTask(request, definition, intake.ledger, null);
-  const answer = await acceptAtFleetRates(intake.ledger, task, () => offerMessage(intake.ledger, task, input.task));
-  if (answer.kind !== 'refused') return await reportAcceptance(intake, task, answer);
-  if (answer.why === 'not-running') throw await notRunning(intake, target);
-  throw new MusterError('task.takes-no-input', `The agent "${target.body.agent}" takes no input while it runs`);
+  const giveBack = await takeFleetRate(intake.ledger, task);
+  const answer = await offerMessage(intake.ledger, task, input.task);
+  if (!isAccepted(answer, task.body)) giveBack();
+  if (answer.kind === 'refused' && answer.why === 'not-running') throw await notRunning(intake, target);
+  return await reportAcceptance(intake, task, answer);
 }
 
 /** Names what the task waits for, when it does, in the words of `why`. */

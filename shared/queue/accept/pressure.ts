@@ -29,7 +29,7 @@ export async function assertNotShed(ports: PressurePorts, task: NewTask): Promis
 }
 
 /** Whether `assertNotShed` may refuse a task. */
-export function mayBeShed({ settings }: Ledger, { body, queue, priority, skip }: NewTask): boolean {
+function mayBeShed({ settings }: Ledger, { body, queue, priority, skip }: NewTask): boolean {
   return skip === null && settings.limits.backpressure.shed && isSheddable(body.source, priorityBand(queue, priority));
 }
 

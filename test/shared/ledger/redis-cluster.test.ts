@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tenantLimitsSchema } from '#shared/config/settings/limits-settings.ts';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
-import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
@@ -11,7 +11,7 @@ import { listEnded, removeTask } from '#shared/ledger/ended-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { closeCancel, takeOpenCancel } from '#shared/ledger/settle/open-cancels.ts';
 import { listTasks } from '#shared/ledger/search/list-tasks.ts';
-import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
+import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
@@ -110,7 +110,7 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
     const parent = aTask(wish);
     for (const task of [parent, aTask({ tenant, parentTaskId: parent.body.id, source: 'delegation' })])
       expect((await acceptNewTask(ledger, task)).kind).toBe('accepted');
-    expect((await acceptMessage(ledger, aTask({ ...wish, mode: 'interrupt' }))).kind).toBe('accepted');
+    expect((await acceptNewTask(ledger, aTask({ ...wish, mode: 'interrupt' }))).kind).toBe('accepted');
     const now = Date.now() + 60_000;
     const open = await takeOpenCancel(ledger, ledger.keys.shardOf(tenant), { before: now, now });
     expect(open).toEqual({ tenant, id: parent.body.id, reason: 'a newer message took its place' });
@@ -119,14 +119,14 @@ describe('on a Redis Cluster, where a script may touch one slot only', () => {
   it.each(TENANTS)('takes messages of tenant %s through their modes', async (tenant) => {
     const wish = { tenant, lane: { name: 'session:modes', limit: 1 }, takesInput: true, callbackUrl: 'http://127.0.0.1/' };
     const first = aTask(wish);
-    expect((await acceptMessage(ledger, first)).kind).toBe('accepted');
+    expect((await acceptNewTask(ledger, first)).kind).toBe('accepted');
     const place = { tenant, id: first.body.id, lane: wish.lane.name };
     const claim = await claimTask(ledger, place, 'w');
     const attempt = { ...place, token: claim.kind === 'claimed' ? claim.state.token : 0 };
     expect(await offerMessage(ledger, aTask({ ...wish, mode: 'steer' }), first.body.id)).toMatchObject({ gate: 'steer' });
     expect(await takeInput(ledger, attempt, 'steered', 5)).toMatchObject({ kind: 'taken', inputs: [{ how: 'steered' }] });
     for (const mode of ['queue', 'collect', 'latest', 'interrupt'] as const) {
-      expect((await acceptMessage(ledger, aTask({ ...wish, mode }))).kind).toBe('accepted');
+      expect((await acceptNewTask(ledger, aTask({ ...wish, mode }))).kind).toBe('accepted');
     }
     expect(await settleAttempt(ledger, attempt, retry(0))).toMatchObject({ status: 'cancelled' });
     const ended = await listEnded(ledger, ledger.keys.shardOf(tenant), 'callback', 100);

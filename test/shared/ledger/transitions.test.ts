@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
@@ -297,7 +297,7 @@ describe('the table of transitions says what the scripts do', () => {
   it.each(ARRIVALS)('to a task that comes %s', async (_where, wish, arrange) => {
     await arrange?.();
     const task = aTask(wish());
-    expect(await deviations(task.body.id, async () => await acceptMessage(test.ledger, task))).toEqual([]);
+    expect(await deviations(task.body.id, async () => await acceptNewTask(test.ledger, task))).toEqual([]);
   });
 
   it.each(MOVES)('to a task by %s', async (_what, arrange, act) => {

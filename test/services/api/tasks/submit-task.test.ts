@@ -9,7 +9,7 @@ import { useApi } from '../support/use-api.ts';
 import type { Reply } from '../../../support/call-api.ts';
 
 const api = await useApi({
-  http: { maxBodyBytes: 20_000, maxBulk: 5, maxWaitMs: 5000 },
+  http: { maxBodyBytes: 20_000, maxBulk: 250, maxWaitMs: 5000 },
   tasks: { maxInputBytes: 10_000 },
   limits: {
     tenants: {
@@ -238,8 +238,16 @@ describe('submitting many', () => {
   });
 
   it('refuses more items than allowed, and none', async () => {
-    expect((await bulk(Array.from({ length: 6 }, () => task))).status).toBe(422);
+    expect((await bulk(Array.from({ length: 251 }, () => task))).status).toBe(422);
     expect((await bulk([])).status).toBe(422);
+  });
+
+  it('brings the items of a session into its line in their order', async () => {
+    const { body } = await bulk(
+      Array.from({ length: 250 }, (_, at) => ({ ...task, session: 'line', ...(at % 7 === 3 && { mode: 'queue' }) })),
+    );
+    // The first holds the lane, and waits for a worker.
+    expect(body.items.slice(1).map((item: { position: number }) => item.position)).toEqual([...body.items.keys()].slice(1));
   });
 });
 

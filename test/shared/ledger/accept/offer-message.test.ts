@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { parseWorkerSignal, type WorkerSignal } from '#shared/ledger/claim/leases.ts';
 import { laneOfTask } from '#shared/ledger/context.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
+import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { readInputs } from '#shared/ledger/claim/take-input.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
@@ -372,8 +372,8 @@ describe('the same message again', () => {
   it('is a duplicate of itself when the connection sends it twice', async () => {
     await running();
     const task = aTask({ lane: LANE, mode: 'latest' });
-    await acceptMessage(test.ledger, task);
-    expect(await acceptMessage(test.rival, task)).toEqual({ kind: 'duplicate', id: task.body.id });
+    await acceptNewTask(test.ledger, task);
+    expect(await acceptNewTask(test.rival, task)).toEqual({ kind: 'duplicate', id: task.body.id });
   });
 });
 
@@ -431,7 +431,7 @@ describe('input for a running task', () => {
 describe('a race of many messages for one lane', () => {
   it.each(['interrupt', 'latest', 'collect', 'steer', 'reject'] as const)('leaves each in mode %s with one place', async (mode) => {
     const held = await running();
-    const calls = Array.from({ length: 20 }, (_, n) => acceptMessage(n % 2 ? test.ledger : test.rival, aTask({ ...TAKES, mode })));
+    const calls = Array.from({ length: 20 }, (_, n) => acceptNewTask(n % 2 ? test.ledger : test.rival, aTask({ ...TAKES, mode })));
     const answers = await Promise.all(calls);
     const states = await Promise.all(answers.map((answer) => test.state(answer.kind === 'accepted' ? answer.id : '')));
     const waiting = states.filter(({ status }) => status === 'pending').length;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { closeCancel, type OpenCancel, takeOpenCancel } from '#shared/ledger/settle/open-cancels.ts';
 import { aTask, limitsOf, retry, TENANT, type Held, type TaskWish } from '../support/test-ledger.ts';
@@ -29,7 +29,7 @@ const runningParent = async (wish: TaskWish = {}): Promise<Held> => await test.c
 async function opened(wish: TaskWish, ledger = test.ledger): Promise<OpenCancel[]> {
   const open: OpenCancel[] = [];
   const task = aTask({ lane: LANE, ...wish });
-  const { kind } = await acceptMessage({ ...ledger, onOpenCancel: (cancel) => open.push(cancel) }, task);
+  const { kind } = await acceptNewTask({ ...ledger, onOpenCancel: (cancel) => open.push(cancel) }, task);
   expect(kind).toBe('accepted');
   return open;
 }

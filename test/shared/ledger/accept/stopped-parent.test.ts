@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { acceptMessage, acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
-import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
+import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
+import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, reopenTask } from '#shared/ledger/change-task.ts';
 import { aTask, DONE, limitsOf, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -109,7 +109,7 @@ describe('a delegated task', () => {
     const accept = async (): Promise<unknown[]> => [
       (await acceptNewTask(test.ledger, plain)).kind,
       (await acceptNewTask(test.ledger, keyed)).kind,
-      (await acceptMessage(test.ledger, message)).kind,
+      (await acceptNewTask(test.ledger, message)).kind,
     ];
     expect(await accept()).toEqual(['accepted', 'accepted', 'accepted']);
     await cancel(parent);
@@ -124,7 +124,7 @@ describe('a delegated task', () => {
       const own: TaskWish = round % 2 === 0 ? {} : { lane: { name: `session:${round}`, limit: 1 }, mode: 'interrupt' };
       const task = aTask(childOf(parent, own));
       const stop = async (): Promise<string> => (await cancelTask(test.rival, place, 'enough')).kind;
-      const accept = async (): Promise<string> => (await acceptMessage(test.ledger, task)).kind;
+      const accept = async (): Promise<string> => (await acceptNewTask(test.ledger, task)).kind;
       const [one, other] = await Promise.all(round % 4 < 2 ? [accept(), stop()] : [stop(), accept()]);
       const kind = round % 4 < 2 ? one : other;
       kinds.add(kind);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
@@ -22,7 +22,7 @@ const TASKS = [{ queue: 'tasks', pauses: PAUSES }] as const;
 afterEach(() => test.reset());
 
 async function accept(wish: TaskWish = {}): Promise<AcceptedAnswer> {
-  const answer = await acceptMessage(test.ledger, aTask(wish));
+  const answer = await acceptNewTask(test.ledger, aTask(wish));
   if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);
   return answer;
 }

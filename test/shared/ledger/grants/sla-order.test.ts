@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureReady, readTurn } from '#shared/ledger/read/read-turns.ts';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { aTask, limitsOf, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -13,7 +13,7 @@ const within = (ms: number): TaskWish => ({ sla: Date.now() + ms, slaLeadMs: DAY
 
 /** Whether its ticket goes before others of its priority. */
 const isAhead = async (wish: TaskWish): Promise<unknown> => {
-  const answer = await acceptMessage(test.ledger, aTask(wish));
+  const answer = await acceptNewTask(test.ledger, aTask(wish));
   return answer.kind === 'accepted' ? answer.isAhead : answer.kind;
 };
 

@@ -7,7 +7,7 @@ import { parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { measureReady, readTurn } from '#shared/ledger/read/read-turns.ts';
 import { aTask, DONE, limitsOf, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptedAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { playScenarios } from '../support/play-scenarios.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -34,7 +34,7 @@ async function takeOut(): Promise<Out[]> {
 const idsOf = (out: readonly Pick<Out, 'task'>[]): string[] => out.map(({ task }) => task);
 
 async function accept(wish: TaskWish = {}): Promise<AcceptedAnswer> {
-  const answer = await acceptMessage(test.ledger, aTask(wish));
+  const answer = await acceptNewTask(test.ledger, aTask(wish));
   if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);
   return answer;
 }
@@ -408,7 +408,7 @@ async function play({ window, steps }: { window: number; steps: Step[] }): Promi
     const task = aTask({ tenant, priority });
     levelOf.set(task.body.id, `${tenant}/${priority}`);
     add(accepted, `${tenant}/${priority}`, task.body.id);
-    await acceptMessage(test.ledger, task);
+    await acceptNewTask(test.ledger, task);
   };
   let maxOut = 0;
   for (const each of steps) {

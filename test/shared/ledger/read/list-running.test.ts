@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { listRunning } from '#shared/ledger/read/list-running.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
@@ -10,7 +10,7 @@ import { useLedger } from '../support/use-ledger.ts';
 const test = await useLedger();
 
 async function accept(tenant: string): Promise<string> {
-  const answer = await acceptMessage(test.ledger, aTask({ tenant }));
+  const answer = await acceptNewTask(test.ledger, aTask({ tenant }));
   if (answer.kind !== 'accepted') throw new Error(`The task was not accepted: ${answer.kind}`);
   return answer.id;
 }

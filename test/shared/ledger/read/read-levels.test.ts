@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { dispatchReady } from '#shared/ledger/grants/repair-tickets.ts';
 import { countReady, listReady, listTenantReady } from '#shared/ledger/read/list-ready.ts';
 import { readLevels } from '#shared/ledger/read/read-levels.ts';
@@ -12,7 +12,7 @@ test.window = 2;
 async function accept(tenant: string, count: number, wish: TaskWish = {}): Promise<string[]> {
   const ids = [];
   for (let each = 0; each < count; each += 1) {
-    const answer = await acceptMessage(test.ledger, aTask({ tenant, ...wish }));
+    const answer = await acceptNewTask(test.ledger, aTask({ tenant, ...wish }));
     if (answer.kind === 'accepted') ids.push(answer.id);
   }
   return ids;

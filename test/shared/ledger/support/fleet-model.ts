@@ -1,6 +1,6 @@
 import type { QueueMode } from '#shared/config/sources.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
-import { acceptMessage, acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, changePriority, type NewPriority, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
@@ -11,7 +11,7 @@ import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { outboxEntry, parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
-import { offerMessage } from '#shared/ledger/accept/offer-message.ts';
+import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { laneOfTask } from '#shared/ledger/context.ts';
@@ -174,7 +174,7 @@ export class FleetModel {
     const order = number === null ? {} : { order: number };
     const own = limit === undefined ? {} : { lane: { name: `lane-${lane}`, limit, ...order } };
     const task = aTask({ ...rest, ...own, mode, yields, callbackUrl: 'http://127.0.0.1/' });
-    this.#knows(await acceptMessage(ledger, task), limit === undefined ? null : `lane-${lane}`);
+    this.#knows(await acceptNewTask(ledger, task), limit === undefined ? null : `lane-${lane}`);
   }
 
   /** Somebody offers input to a task that perhaps runs. */

@@ -2,7 +2,7 @@ import { tenantLimitsSchema, type TenantLimits } from '#shared/config/settings/l
 import type { SourceClass, TaskQueue } from '#shared/config/sources.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
-import { acceptMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';
 import { ClaimPace } from '#shared/ledger/claim/claim-pace.ts';
 import { ABSENT_FIELDS } from '#shared/ledger/codec/body.ts';
@@ -152,7 +152,6 @@ export class TestLedger {
 
   async reset(): Promise<void> {
     await this.redis.flushall();
-    for (const tenant of [TENANT, ...this.limitsByTenant.keys()]) for (const { full } of [this.ledger, this.rival]) full.delete(tenant);
     this.limits = null;
     this.granted = [];
     this.window = WINDOW;
@@ -161,7 +160,7 @@ export class TestLedger {
   }
 
   async accept(wish: TaskWish = {}): Promise<AcceptAnswer> {
-    return await acceptMessage(this.ledger, aTask(wish));
+    return await acceptNewTask(this.ledger, aTask(wish));
   }
 
   /** Accepts a task that has to be accepted, and returns its id. */

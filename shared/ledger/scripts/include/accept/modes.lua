@@ -1,13 +1,13 @@
 -- Messages whose input one task carries on from stopped ones, and notes about messages that were left out of it.
 
-local read_lane, plan_for, takes_input, carry_input, note_left_out
+local modes = {}
 do
   local MAX_CARRIED = 100
   local MAX_NOTES = 10
   local MAX_NOTE_BYTES = 160
 
   -- What a message meets in its lane: the task that holds it longest, and the line before it, in order, with the states as text.
-  function read_lane(context, held, wait)
+  function modes.read_lane(context, held, wait)
     local lane = { holder = redis.call('ZRANGE', held, 0, 0)[1], line = {}, states = {} }
     local ids = redis.call('ZRANGE', wait, 0, MAX_LINE - 1)
     local states = #ids > 0 and redis.call('HMGET', context.states, unpack(ids)) or {}
@@ -67,7 +67,7 @@ do
   end
 
   -- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.
-  function plan_for(context, lane, task, rules)
+  function modes.plan_for(context, lane, task, rules)
     local mode, plan = task.mode, { replaced = {} }
     if replaces_others(task) then plan_replacement(context, lane, task, rules, plan) end
     if mode == 'reject' then plan.outcome = { kind = 'rejected', taskId = lane.holder, reason = 'another task runs in its lane' } end
@@ -84,13 +84,13 @@ do
   end
 
   -- Whether messages like this one may go into the run of that task.
-  function takes_input(holder, task)
+  function modes.takes_input(holder, task)
     return holder.status == 'running' and not holder.cancel and holder.takesInput and holder.agent == task.agent
       and same_sender(holder, task)
   end
 
   -- The input of a replaced task goes on to the task of its sender that replaces it, with what had gone into it.
-  function carry_input(task, id, state)
+  function modes.carry_input(task, id, state)
     if not same_sender(state, task) then return end
     task.inputs = task.inputs or {}
     for _, part in ipairs(state.inputs or {}) do table.insert(task.inputs, { id = part.id, how = 'carried' }) end
@@ -99,7 +99,7 @@ do
   end
 
   -- Notes that a message was left out of the turn that this task becomes, by the beginning of its input.
-  function note_left_out(context, task, id, state)
+  function modes.note_left_out(context, task, id, state)
     local input = input_beginning(redis.call('HGET', context.bodies, id), MAX_NOTE_BYTES)
     local notes = state.leftOut or {}
     notes[#notes + 1] = #input > MAX_NOTE_BYTES and beginning_of(input, MAX_NOTE_BYTES) .. '...' or input

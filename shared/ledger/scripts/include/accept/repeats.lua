@@ -7,15 +7,6 @@ do
   -- Inputs that one record holds; the one that is quiet for longest goes.
   local MAX_INPUTS = 10
 
-  -- The rule of a request: see `repeatText`.
-  local function rule_of(request)
-    local digest, warn, hold, window, max, source, agent = string.match(request.repeats, '^(%S+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+)$')
-    return {
-      digest = digest, warn = tonumber(warn), hold = tonumber(hold), window = tonumber(window), max = tonumber(max),
-      source = source, agent = agent,
-    }
-  end
-
   -- The record of a request's agent and source, read once in a call.
   local function record_of(intake, key, window)
     local known = intake.repeats[key]
@@ -43,35 +34,35 @@ do
 
   -- The hold of a request whose input is held, or its refusal when that holds as many as it may.
   local function hold_request(rule, input, now)
-    if input.count >= rule.max then return nil, { 'repeated', describe(rule, input.after + input.count + 1) .. ', and no more of it are held' } end
+    if input.count >= rule.maxHeld then return nil, { 'repeated', describe(rule, input.after + input.count + 1) .. ', and no more of it are held' } end
     input.count, input.last = input.count + 1, now
     return { what = rule.source .. '/' .. rule.agent .. '/' .. rule.digest, note = describe(rule, input.after + input.count) }
   end
 
-  local function notify(intake, request, rule, count, is_held)
+  local function notify(intake, item, rule, count, is_held)
     local facts = { count = count, held = is_held, reason = describe(rule, count) }
-    append(intake.repeated, request.id, cjson.encode({ facts }))
+    append(intake.repeated, item.id, cjson.encode({ facts }))
   end
 
-  -- Counts the input of a new request. Returns its hold when it is held, or its refusal, or nothing.
-  function repetition.note(context, intake, request)
-    if request.repeats == '' then return nil end
-    local rule, now = rule_of(request), context.now
-    local record = record_of(intake, request.repeats_key, rule.window)
+  -- Counts the input of a new item. Returns its hold when it is held, or its refusal, or nothing.
+  function repetition.note(context, intake, item)
+    local rule, now = item.repeats, context.now
+    if not rule then return nil end
+    local record = record_of(intake, item.repeats_key, rule.windowMs)
     local input = record.held[rule.digest]
-    if input and now - input.last < rule.window then return hold_request(rule, input, now) end
+    if input and now - input.last < rule.windowMs then return hold_request(rule, input, now) end
     record.held[rule.digest] = nil
-    if record.digest ~= rule.digest or now - record.since >= rule.window then record.digest, record.count, record.since = rule.digest, 0, now end
+    if record.digest ~= rule.digest or now - record.since >= rule.windowMs then record.digest, record.count, record.since = rule.digest, 0, now end
     record.count = record.count + 1
-    if rule.warn > 0 and record.count == rule.warn and now - (record.warnedAt or -rule.window) >= rule.window then
+    if rule.warn > 0 and record.count == rule.warn and now - (record.warnedAt or -rule.windowMs) >= rule.windowMs then
       record.warnedAt = now
-      notify(intake, request, rule, record.count, false)
+      notify(intake, item, rule, record.count, false)
     end
     if rule.hold == 0 or record.count <= rule.hold then return nil end
     drop_quietest(record.held)
     input = { count = 0, after = rule.hold, at = now, last = now }
     record.held[rule.digest], record.count = input, 0
-    notify(intake, request, rule, rule.hold + 1, true)
+    notify(intake, item, rule, rule.hold + 1, true)
     return hold_request(rule, input, now)
   end
 

@@ -2,49 +2,35 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
-import type { NewTask } from '#shared/ledger/accept/new-task.ts';
-import { plainCall } from '#shared/ledger/accept/plain-tasks.ts';
-import { firstState, parseBody } from '#shared/ledger/codec/body.ts';
-import { costOf } from '#shared/ledger/grants/tickets.ts';
-import { lookupsOf } from '#shared/ledger/read/lookups.ts';
-import type { ScriptName } from '#shared/ledger/ledger.ts';
 import { aTask, limitsOf, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const test = await useCheckedLedger();
 const keys = test.keys.tenant(TENANT);
 
-/** Accepts tasks together, and says by which scripts. */
-async function acceptAll(...wishes: TaskWish[]): Promise<{ ids: string[]; answers: (AcceptAnswer | Error)[]; scripts: ScriptName[] }> {
-  const scripts: ScriptName[] = [];
-  const ledger = {
-    ...test.ledger,
-    run: (...call: Parameters<typeof test.ledger.run>) => (scripts.push(call[0]), test.ledger.run(...call)),
-  };
+/** Accepts tasks together. */
+async function acceptAll(...wishes: TaskWish[]): Promise<{ ids: string[]; answers: (AcceptAnswer | Error)[] }> {
   const tasks = wishes.map((wish) => aTask(wish));
-  return { ids: tasks.map(({ body }) => body.id), answers: await acceptNewTasks(ledger, tasks), scripts };
+  return { ids: tasks.map(({ body }) => body.id), answers: await acceptNewTasks(test.ledger, tasks) };
 }
+
+/** A ledger that takes the long path with every task. */
+const longPath: typeof test.ledger = {
+  ...test.ledger,
+  run: async (name, scriptKeys, args) =>
+    await test.ledger.run(
+      name,
+      scriptKeys,
+      args.map((arg) => `${arg}`.replace(/,"path":"(?:free|line)"/, '')),
+    ),
+};
 
 const placeOf = (answer: AcceptAnswer | Error | undefined): unknown =>
   answer !== undefined && 'kind' in answer && answer.kind === 'accepted' ? [answer.gate, answer.ahead] : answer;
 
 const WAITS = { kind: 'accepted', gate: 'cap', ahead: 0 };
 
-describe('tasks that nothing can hold back', () => {
-  it('are stored as those that something could hold back', async () => {
-    const { ids, scripts } = await acceptAll({ key: 'k' }, { key: 'k' }, {});
-    expect(scripts).toEqual(['accept-tasks']);
-    const plain = await acceptAll({});
-    expect(plain.scripts).toEqual(['accept-plain-tasks']);
-    const { log: _l, createdAt: _c, queuedAt: _q, ...rest } = await test.state(ids[2] ?? '');
-    const id = plain.ids[0] ?? '';
-    expect(await test.state(id)).toMatchObject(rest);
-    expect(await test.events(id)).toEqual(['task.created', 'task.queued']);
-    const members = async (key: string, of: string): Promise<string[]> =>
-      (await test.redis.zrange(key, '0', '-1')).filter((member) => member.endsWith(of)).map((member) => member.replace(of, ''));
-    for (const key of [keys.index, keys.live]) expect(await members(key, id)).toEqual(await members(key, ids[2] ?? ''));
-  });
-
+describe('tasks that their own lane alone can hold back', () => {
   it('have their own places, whatever they share with others of the call', async () => {
     test.window = 2;
     const { answers, ids } = await acceptAll({}, {}, { priority: 8 }, {}, { correlationId: 'c' });
@@ -61,33 +47,6 @@ describe('tasks that nothing can hold back', () => {
     expect(await test.redis.zrange(keys.index, '0', '-1')).toContain(`correlation=c/${ids[4]}`);
   });
 
-  it('have their own first states, lookups and classes, however alike they are', () => {
-    test.costs.set('slow', 9000);
-    const wish = fc.record<TaskWish>(DIFFERENCES, { requiredKeys: [] });
-    const execution = fc.constantFrom({}, { retryDelayMs: 5 }, { retryBackoff: 'exponential' as const }, { deadlineAborts: true as const });
-    const different = fc.tuple(wish, execution).map(([wished, other]) => withExecution(aTask(wished), other));
-    fc.assert(
-      fc.property(fc.array(different, { minLength: 1, maxLength: 6 }), (tasks) => {
-        const { call, order } = plainCall(test.ledger, tasks);
-        expect(sentBy(call.args.slice(1))).toEqual(
-          order
-            .map((position) => tasks[position] ?? aTask())
-            .map((task) => ({
-              id: task.body.id,
-              class: task.class,
-              lookups: lookupsOf(task.body).map((lookup) => `${lookup}/${task.body.id}`),
-              digest: task.idempotency?.digest ?? null,
-              lane: task.lane?.name ?? null,
-              deadline: task.body.deadline,
-              sla: task.body.sla,
-              body: { ...task.body, first: firstState(task, costOf(test.ledger, task)) },
-            })),
-        );
-      }),
-    );
-    test.costs.clear();
-  });
-
   it('go out in the order in which they came, at one priority', async () => {
     test.window = 2;
     const { answers } = await acceptAll({}, { agent: 'slow' }, { priority: 8 }, {});
@@ -99,17 +58,16 @@ describe('tasks that nothing can hold back', () => {
     ]);
   });
 
-  it('are written as by the script that decides one by one', async () => {
+  it('are answered and written as on the long path', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.record<TaskWish>(OWN, { requiredKeys: [] }), { minLength: 1, maxLength: 12 }), async (wishes) => {
         const tasks = wishes.map((wish, at) => aTask({ ...wish, ...(at % 3 === 0 ? { key: `k${at}` } : {}) }));
         const written: unknown[] = [];
-        for (const isFull of [false, true]) {
+        for (const ledger of [test.ledger, longPath]) {
           await test.reset();
           const holder = aTask({ lane: { name: 'session:taken', limit: 1 } });
           await acceptNewTask(test.ledger, holder);
-          if (isFull) test.ledger.full.set(TENANT, true);
-          const answers = await acceptNewTasks(test.ledger, tasks);
+          const answers = await acceptNewTasks(ledger, tasks);
           written.push({ answers: answers.map(withoutEntry), stored: await everything(holder.body.id) });
         }
         expect(written[0]).toEqual(written[1]);
@@ -120,8 +78,7 @@ describe('tasks that nothing can hold back', () => {
 
   it('wait in their lanes in the order in which they came, whatever their kinds', async () => {
     const lane = { name: 'session:a', limit: 1 };
-    const { ids, answers, scripts } = await acceptAll({ lane }, { lane, priority: 8 }, {}, { lane }, { lane, priority: 8 }, { lane });
-    expect(scripts).toEqual(['accept-plain-tasks']);
+    const { ids, answers } = await acceptAll({ lane }, { lane, priority: 8 }, {}, { lane }, { lane, priority: 8 }, { lane });
     expect(answers.map(placeOf)).toEqual([
       [null, 0],
       ['lane', 1],
@@ -140,11 +97,10 @@ describe('tasks that nothing can hold back', () => {
     ['waits in a lane and needs others', [{}, { lane: { name: 'session:taken', limit: 1 }, sharedLanes: [{ name: 'gpu', limit: 9 }] }]],
     ['finds a shared lane full', [{ sharedLanes: [{ name: 'gpu', limit: 1 }] }, { sharedLanes: [{ name: 'gpu', limit: 1 }] }]],
     ['waits where no more may', [{}, { lane: { name: 'session:taken', limit: 1 } }]],
-  ])('are decided one by one where one of them %s', async (_what, wishes) => {
+  ])('are accepted where another %s', async (_what, wishes) => {
     await acceptNewTasks(test.ledger, [aTask({ key: 'taken', lane: { name: 'session:taken', limit: 1 } })]);
     test.limits = limitsOf({ waiting: 0 });
-    const { answers, scripts } = await acceptAll(...wishes);
-    expect(scripts).toEqual(['accept-plain-tasks', 'accept-tasks']);
+    const { answers } = await acceptAll(...wishes);
     expect(answers).toHaveLength(2);
     expect(placeOf(answers[0])).toEqual([null, 0]);
     expect(placeOf(answers[1])).not.toEqual([null, 0]);
@@ -214,10 +170,9 @@ describe('tasks that nothing can hold back', () => {
     ]);
   });
 
-  it('are plain under rates and caps that have room for all of them', async () => {
+  it('take it under rates and caps that have room for all of them', async () => {
     test.limits = limitsOf({ running: 4, runningLow: 2, runningByClass: { user: 4 }, rates: { user: { perMinute: 4, perHour: 4 } } });
-    const { answers, scripts } = await acceptAll({}, { priority: 1 }, {});
-    expect(scripts).toEqual(['accept-plain-tasks']);
+    const { answers } = await acceptAll({}, { priority: 1 }, {});
     expect(answers.map(placeOf)).toEqual([
       [null, 0],
       [null, 0],
@@ -233,16 +188,14 @@ describe('tasks that nothing can hold back', () => {
     ['the cap of their source', limitsOf({ runningByClass: { user: 2 } }), {}, WAITS],
     ['the cap of low ones', limitsOf({ runningLow: 2 }), { priority: 1 }, WAITS],
     ['a rate', limitsOf({ rates: { user: { perMinute: 2, perHour: 20 } } }), {}, { kind: 'rate' }],
-  ])('are decided one by one where %s has room for some only, and those that follow at once', async (_what, limits, wish, last) => {
+  ])('are accepted where %s has room for some only', async (_what, limits, wish, last) => {
     test.limits = limits;
-    const { answers, scripts } = await acceptAll(wish, wish, wish);
-    expect(scripts).toEqual(['accept-plain-tasks', 'accept-tasks']);
+    const { answers } = await acceptAll(wish, wish, wish);
     expect(answers.slice(0, 2).map(placeOf)).toEqual([
       [null, 0],
       [null, 0],
     ]);
     expect(answers[2]).toMatchObject(last);
-    expect((await acceptAll(wish)).scripts).toEqual(['accept-tasks']);
   });
 
   it('use their rate up once when the call comes again', async () => {
@@ -307,11 +260,7 @@ async function contentOf(key: string, holder: string): Promise<unknown> {
   }
 }
 
-function withExecution(task: NewTask, execution: Partial<NewTask['body']['execution']>): NewTask {
-  return { ...task, body: { ...task.body, execution: { ...task.body.execution, ...execution } } };
-}
-
-/** What plain tasks may have of their own. */
+/** What such tasks may have. */
 const OWN = {
   priority: fc.constantFrom(5, 8),
   agent: fc.constantFrom('echo', 'slow'),
@@ -324,60 +273,3 @@ const OWN = {
   takesInput: fc.boolean(),
   metadata: fc.constantFrom({ input: 1 }, null),
 } as const satisfies { [Name in keyof TaskWish]: fc.Arbitrary<TaskWish[Name]> };
-
-/** What plain tasks may differ by. */
-const DIFFERENCES = {
-  priority: fc.constantFrom(5, 8),
-  queue: fc.constantFrom('tasks', 'chat'),
-  class: fc.constantFrom('u1', 'p1'),
-  agent: fc.constantFrom('echo', 'slow'),
-  source: fc.constantFrom('api', 'proactive'),
-  maxAttempts: fc.constantFrom(1, 3),
-  timeoutMs: fc.constantFrom(1, 1000),
-  mode: fc.constantFrom('queue', null),
-  takesInput: fc.boolean(),
-  yields: fc.boolean(),
-  user: fc.constantFrom('u', null),
-  visitor: fc.constantFrom('v', null),
-  callbackUrl: fc.constantFrom('https://a.example', 'https://b.example', null),
-  reply: fc.constantFrom({ platform: 'slack', thread: 't' }, null),
-  session: fc.constantFrom('s', null),
-  scheduleId: fc.constantFrom('x', null),
-  sourceId: fc.constantFrom('x', null),
-  correlationId: fc.constantFrom('a/b', null),
-  parentTaskId: fc.constantFrom('p', null),
-  rootTaskId: fc.constantFrom('r', null),
-  depth: fc.constantFrom(1, null),
-  keyId: fc.constantFrom('k', null),
-  input: fc.constantFrom('a', '","input":"'),
-  metadata: fc.constantFrom({ input: 1 }, null),
-  lane: fc.constantFrom({ name: 'session:a', limit: 1 }, { name: 'task:b', limit: 1 }),
-  sharedLanes: fc.constantFrom([], [{ name: 'gpu', limit: 2 }], [{ name: 'gpu', limit: 3 }]),
-  key: fc.constantFrom('k', 'l'),
-  deadline: fc.constantFrom(1000, 2000, null),
-  sla: fc.constantFrom(1000, 2000, null),
-} as const satisfies { [Name in keyof TaskWish]: fc.Arbitrary<TaskWish[Name]> };
-
-/** The tasks in the arguments of a call, each with what it shares with others. */
-function sentBy(args: readonly (string | number)[]): unknown[] {
-  const rest = [...args];
-  const next = (): string => String(rest.shift());
-  const tasks: unknown[] = [];
-  while (rest.length > 0) {
-    const [taskClass] = [next(), next(), next(), next(), next()];
-    const [has, before, between, after, shared] = [next(), next(), next(), next(), rest.splice(0, Number(next()))];
-    const [ownCount, count] = [Number(next()), Number(next())];
-    for (let at = 0; at < count; at += 1) {
-      const [id, own] = [next(), next()];
-      const digest = has.includes('k') ? next().split(' ')[1] : null;
-      const lane = has.includes('l') ? next() : null;
-      const deadline = has.includes('d') ? Number(next()) : null;
-      const sla = has.includes('s') ? Number(next()) : null;
-      if (sla !== null) next();
-      const lookups = [...shared.map((lookup) => `${lookup}/${id}`), ...rest.splice(0, ownCount)];
-      const body = parseBody(before === '' ? own : `${before}${id}${between}${own}${after}`);
-      tasks.push({ id, class: taskClass, lookups, body, digest, lane, deadline, sla });
-    }
-  }
-  return tasks;
-}
