@@ -61,6 +61,7 @@ const notificationSchema = z.object({
   preemptedBy: text,
   resultSummary: text,
   error: z.object({ code: z.string(), message: z.string() }).nullish(),
+  finding: z.object({ text: z.string() }).nullish(),
 });
 type Notification = z.infer<typeof notificationSchema>;
 
@@ -74,7 +75,7 @@ function notificationLine(notification: Notification): string {
   const about = [agent, session, worker, budget, scheduleOf(notification), taskId ?? scheduleId].map((each) =>
     oneLine(each ?? '', NAME_WIDTH),
   );
-  const parts = [...about, oneLine(summarize(notification), SUMMARY_WIDTH)].filter((each) => each !== '');
+  const parts = [...about, oneLine(notification.finding?.text ?? summarize(notification), SUMMARY_WIDTH)].filter((each) => each !== '');
   return [localTime(new Date(at)), kind.padEnd(KIND_WIDTH), ...parts].join('  ').trimEnd();
 }
 

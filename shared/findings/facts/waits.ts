@@ -1,7 +1,19 @@
 import pMap from 'p-map';
+import type { TaskQueue } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import { type Ledger, countHeld, listHolds, readFirstPlaces, readStates, readTask } from '../../ledger/index.ts';
-import { explainHold, explainWait, HELPS, type Load, type Queues, type WaitGate, waitKindOf } from '../../queue/index.ts';
+import {
+  explainHold,
+  explainWait,
+  HELPS,
+  listWorkers,
+  type Load,
+  type Queues,
+  takesFrom,
+  type WaitGate,
+  waitKindOf,
+  type WorkerRecord,
+} from '../../queue/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 
 /** What holds tasks of a tenant, with how many. */
@@ -86,7 +98,7 @@ export async function readLongWaits(ports: { ledger: Ledger; queues: Queues }, {
       const first = all.reduce((one, other) => ((other.oldestMs ?? 0) > (one.oldestMs ?? 0) ? other : one));
       if ((first.oldestMs ?? 0) < (LONG_MS[gate] ?? LONG_BY_DEFAULT_MS)) return null;
       const count = all.reduce((sum, each) => sum + each.count, 0);
-      return await explain(ports, first.oldest, { count, oldestMs: first.oldestMs ?? 0 });
+      return await explain(ports, first, { count, oldestMs: first.oldestMs ?? 0 });
     }),
   );
   return found.filter((each) => each !== null);
@@ -95,7 +107,7 @@ export async function readLongWaits(ports: { ledger: Ledger; queues: Queues }, {
 /** Null for a task that waits no more. */
 async function explain(
   ports: { ledger: Ledger; queues: Queues },
-  { tenant, id }: Load['waiting'][number]['oldest'],
+  { queue, oldest: { tenant, id } }: Load['waiting'][number],
   figures: Pick<LongWait, 'count' | 'oldestMs'>,
 ): Promise<LongWait | null> {
   const task = await readTask(ports.ledger, tenant, id);
@@ -104,5 +116,13 @@ async function explain(
   const [reason] = reasons;
   if (!reason) return null;
   const helps = gates.find(({ gate }) => gate === reason.gate)?.helps ?? HELPS[reason.gate];
-  return { ...figures, gate: reason.gate, detail: reason.detail, helps };
+  // What is in front of the first says nothing of many.
+  const detail = reason.gate === 'queue' ? await describeSlots(ports.ledger, queue) : reason.detail;
+  return { ...figures, gate: reason.gate, detail, helps };
+}
+
+async function describeSlots(ledger: Ledger, queue: TaskQueue): Promise<string> {
+  const serving = (await listWorkers(ledger)).filter((worker) => takesFrom(worker, queue));
+  const sum = (count: (worker: WorkerRecord) => number | null): number => serving.reduce((total, each) => total + (count(each) ?? 0), 0);
+  return `${sum(({ running }) => running)} of the ${sum(({ slots }) => slots)} slots that serve the queue "${queue}" are in use`;
 }

@@ -92,7 +92,7 @@ export function judgeWaits(waits: readonly LongWait[], now: number): Verdict {
         code: 'task.waiting',
         severity: oldestMs >= HOUR_MS ? 'critical' : 'warning',
         text: `${count === 1 ? '1 task waits' : `${count} tasks wait, the first`} for ${durationText(oldestMs)}: ${detail}.`,
-        helps,
+        helps: count === 1 ? helps : ofMany(helps),
         count,
         since: Math.round(now - oldestMs),
         gate,

@@ -11,9 +11,9 @@ export async function publishFinding(
   finding: Finding,
   became: 'opened' | 'resolved',
 ): Promise<void> {
-  const about = { ...finding, since: toIso(finding.since) };
+  const { id, code, severity, text, helps, count, since, link, subject, gate } = finding;
+  const about = { finding: { id, code, level: severity, text, helps, count, since: toIso(since), link, subject, gate } };
   await publishFindingEvent(ports, owner, { event: `finding.${became}`, about });
-  const { code, subject, text } = finding;
   if (code !== 'queue.unserved' || subject === null) return;
   // The names that operators know it by.
   if (became === 'opened') await publishFleetEvent(ports, { event: 'needs_attention', queue: subject, reason: text });

@@ -248,7 +248,7 @@ async function readViews(after: string): Promise<Views> {
     attention,
     checks,
     doctor: JSON.parse(text).items,
-    events: events.map(({ event, fields }) => `${event} ${JSON.parse(fields['about'] ?? '{}').id}`),
+    events: events.map(({ event, fields }) => `${event} ${JSON.parse(fields['about'] ?? '{}').finding.id}`),
   };
 }
 
@@ -310,16 +310,33 @@ it('a long wait is named with its gate, its cause and what helps, not by a numbe
   expect(found.helps).toBe('They start when the provider takes requests again. Retry them to start them now.');
 });
 
-it('a task that waits for a slot for long is explained as `why` does', async () => {
-  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
-  const first = { queue: 'tasks', band: 'normal', source: 'api', gate: null, oldest: { tenant: 'default', id } } as const;
-  const read = (oldestMs: number): Promise<LongWait[]> =>
-    readLongWaits(parts, { waiting: [{ ...first, count: 62, oldestMs }], running: 0, workers: [] });
-  expect(await read(30_000)).toEqual([]);
-  const { reasons } = (await api.call('GET', `/v1/tasks/${id}/why`)).body;
-  expect(await read(120_000)).toMatchObject([
-    { gate: reasons[0].gate, count: 62, detail: reasons[0].detail, helps: expect.any(String) as string },
+const acceptInSession = async (): Promise<string> =>
+  (await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x', session: 's' })).id;
+
+/** As a load has it whose first task is this one. */
+function readWait(gate: string | null, id: string, oldestMs: number): Promise<LongWait[]> {
+  const waiting = {
+    queue: 'tasks',
+    band: 'normal',
+    source: 'api',
+    gate,
+    count: 62,
+    oldestMs,
+    oldest: { tenant: 'default', id },
+  } as const;
+  return readLongWaits(parts, { waiting: [waiting], running: 0, workers: [] });
+}
+
+it('what waits for long is explained by its first task, as `why` does', async () => {
+  const [first, second] = [await acceptInSession(), await acceptInSession()];
+  expect(await readWait(null, first, 30_000)).toEqual([]);
+  await beat(fleet, 'w-1', { ...REPORT, queues: ['tasks'], slots: 28, running: 22 });
+  const slots = '22 of the 28 slots that serve the queue "tasks" are in use';
+  expect(await readWait(null, first, 120_000)).toMatchObject([
+    { gate: 'queue', count: 62, detail: slots, helps: expect.stringMatching(/slot/) },
   ]);
+  const { reasons } = (await api.call('GET', `/v1/tasks/${second}/why`)).body;
+  expect(await readWait('lane', second, 900_000)).toMatchObject([{ gate: 'lane', detail: reasons[0].detail }]);
 });
 
 it('a Redis that refuses writes is said by every view that answers', async () => {

@@ -33,6 +33,9 @@ describe('muster watch', () => {
         }
         response.write(event('gap', { from: '3-0.1', oldest: '9-0' }));
         response.write(event('notification', { kind: 'fleet.worker.lost', at, worker: 'w-1', reason: null }, '9-0'));
+        response.write(
+          event('notification', { kind: 'finding.opened', at, finding: { id: 'input.held', text: '3 tasks are held.' } }, '9-1'),
+        );
       },
     });
     const { child, ended } = startMuster(['watch', '--kinds', 'run.*,*'], { env: environment() });
@@ -47,6 +50,7 @@ describe('muster watch', () => {
       'TIME  run.completed           scout  T1  All is well',
       'TIME  backpressure.warning    7 tasks have not ended',
       'TIME  fleet.worker.lost       w-1',
+      'TIME  finding.opened          3 tasks are held.',
       '',
     ]);
     expect(stderr).toContain('Some notifications are missing');
