@@ -11,6 +11,7 @@ export type { CommandRun } from './command/command-run.ts';
 export { describeCgroups } from './command/processes/cgroup.ts';
 export { endOrphanedCommands } from './command/processes/orphans.ts';
 export { commandUserProblem, commandUsers } from './command/users/command-user.ts';
+export { COMMANDS_KIND } from './command/users/tenant-turn.ts';
 export { TURN as COMMANDS_TURN } from './command/users/tenant-turn.ts';
 export type { OutputListing } from './command/folder/attempt-folder.ts';
 export { type GuardedFetch, createGuardedFetch } from './guarded-fetch.ts';

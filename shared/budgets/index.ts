@@ -7,7 +7,7 @@ export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
 export { countPast } from './count-past.ts';
 export { previewBudget } from './preview-budget.ts';
-export { explainBudget, readSpending, readSpent, releaseEndedReservations } from './read-spending.ts';
+export { budgetKind, readSpending, readSpent, releaseEndedReservations } from './read-spending.ts';
 export { assertBudgets } from './refuse-tasks.ts';
 export { releaseByBudgets, releaseIfFitting } from './release-budgets.ts';
 export {

@@ -1,4 +1,4 @@
-import { countHeld, type HoldReport, type Ledger } from '../ledger/index.ts';
+import { countHeld, type HoldKind, type HoldReport, type Ledger } from '../ledger/index.ts';
 import { systemClock } from '../time/index.ts';
 import { type Budget, type BudgetWindow, holdOf, readHold, windowOf } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
@@ -75,4 +75,12 @@ export async function explainBudget(
     neededMicroUsd,
   };
   return { detail, facts, until: window.endsAt };
+}
+
+/** The gate of budgets that hold tasks. */
+export function budgetKind(ports: ReadPorts & { budgets: BudgetDirectory }): HoldKind {
+  return {
+    helps: 'It starts when the budget has money again: at its next window, or when it is raised. Retry it to check again now.',
+    explain: async (tenant, what) => await explainBudget(ports, tenant, what),
+  };
 }

@@ -19,7 +19,7 @@ export {
 export { ANY_TENANT, DaemonDirectory } from './dispatch/daemon-directory.ts';
 export { DaemonDispatcher } from './dispatch/daemon-dispatcher.ts';
 export type { LocalDaemon, LocalDaemons } from './dispatch/local-daemons.ts';
-export { explainDaemons } from './dispatch/explain-daemons.ts';
+export { daemonKind } from './dispatch/explain-daemons.ts';
 export {
   changeDaemon,
   createDaemon,

@@ -28,9 +28,9 @@ export {
   uncountDescendant,
 } from './accept/task-tree.ts';
 export { type OpenCancel, closeCancel, takeOpenCancel } from './settle/open-cancels.ts';
-export { explainFailures, forgetFailures, releaseAll } from './settle/agent-failures.ts';
+export { failuresKind, forgetFailures, releaseAll } from './settle/agent-failures.ts';
 export { assertAgentStarts, readAgentHolds, releaseIfResumed, resumeAgent } from './settle/agent-starts.ts';
-export { explainPause, pauseAgent } from './settle/paused-agents.ts';
+export { pauseAgent, pauseKind } from './settle/paused-agents.ts';
 export { beginAttempt } from './claim/begin-attempt.ts';
 export { readBlame } from './claim/blame.ts';
 export { type AdoptAnswer, adoptAttempt } from './claim/adopt-attempt.ts';
@@ -60,9 +60,9 @@ export {
   releaseFirstHeld,
 } from './grants/hold-task.ts';
 export { countHeld, countHeldBefore, listHolds, releaseHeld, releaseHeldWhere, releaseUncaused } from './grants/release-held.ts';
-export { explainRepeats, releaseRepeats } from './grants/repeats.ts';
+export { repeatsKind } from './grants/repeats.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
-export { type HoldReport, type Ledger, createLedger } from './ledger.ts';
+export { type HoldKind, type HoldKinds, type HoldReport, type Ledger, createLedger } from './ledger.ts';
 export { isUntrustedBy } from './codec/body.ts';
 export { isUntrusted } from './read/find-untrusted.ts';
 export { idAt } from './read/id-at.ts';

@@ -38,8 +38,8 @@ export interface LedgerOptions {
   offeredSlots?(queue: TaskQueue): number | null;
   /** Milliseconds of a slot that a task of this agent is expected to take; null, as without it, is a second. */
   costOf?(tenant: string, agent: string, level: { queue: TaskQueue; priority: number }): number | null;
-  /** What is known of what holds tasks now, by gate; without it a hold says what the attempt said. */
-  holds?: HoldReaders;
+  /** The gates that hold tasks until a release, by name. */
+  holds?: HoldKinds;
   /** What people call a daemon; null for one that was removed. Without it a daemon has its id. */
   daemonNameOf?(tenant: string, id: string): Promise<string | null>;
   /** What this process claims while the next tickets are on their way; by default it is counted. */
@@ -55,15 +55,32 @@ export interface HoldReport {
   until: number | null;
 }
 
-/** Reads what holds a tenant's task; null for what does not hold any more. `ahead`: tasks of the tenant that it releases before. */
-type HoldReader = (tenant: string, what: string, ahead: number) => Promise<HoldReport | null>;
+/**
+ * A gate that holds tasks until a release: all that its gates differ by. How they are listed, ordered, counted, released and found again is the same.
+ * A new one is a name in `HOLD_GATES` and an object of this, which `openLedger` registers.
+ */
+export interface HoldKind {
+  /** What helps, for people. */
+  readonly helps: string;
+  /**
+   * What holds a tenant's task, as it is now; null for what does not hold any more. `ahead`: tasks of the tenant that it releases before. Without it
+   * a hold says what the attempt said.
+   */
+  explain?(tenant: string, what: string, ahead: number): Promise<HoldReport | null>;
+  /** Whether a chore releases what it holds once `explain` finds nothing any more. Else whoever knows of its end does, or its time. */
+  readonly endsWithCause?: true;
+  /** Whether its tasks come back at their time to see whether there is room, as `why` says. Else that time is a bound. */
+  readonly comesBack?: true;
+  /** What a person's retry of one of its tasks does: it releases all that this holds. Without it the retry starts that one alone. */
+  releaseByHand?(ledger: Ledger, tenant: string, hold: TaskHold): Promise<void>;
+}
 /** By gate. */
-export type HoldReaders = Partial<Record<TaskHold['gate'], HoldReader>>;
+export type HoldKinds = Readonly<Partial<Record<TaskHold['gate'], HoldKind>>>;
 
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
-  readonly holds: HoldReaders;
+  readonly holds: HoldKinds;
   /** Agents, as `<tenant>/<agent>`, whose tasks may start, as read a moment ago or as is being read. */
   readonly working: Recent<string, Promise<StartHold | null>>;
   fleetLimits(): FleetLimits;

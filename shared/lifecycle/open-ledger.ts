@@ -1,21 +1,23 @@
-import type { AgentCaps } from '../agents/index.ts';
-import { type BudgetDirectory, explainBudget } from '../budgets/index.ts';
+import { type AgentCaps, COMMANDS_KIND } from '../agents/index.ts';
+import { type BudgetDirectory, budgetKind } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
-import { explainDaemons, readDaemons } from '../daemons/index.ts';
-import { createLedger, explainFailures, explainPause, explainRepeats, type IssuedTicket, type Ledger } from '../ledger/index.ts';
+import { daemonKind, readDaemons } from '../daemons/index.ts';
+import type { TaskHold } from '../errors/index.ts';
+import { createLedger, failuresKind, type HoldKind, type IssuedTicket, type Ledger, pauseKind, repeatsKind } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
-import { explainCircuit } from '../models/index.ts';
-import { explainProvider } from '../providers/index.ts';
+import { circuitKind } from '../models/index.ts';
+import { providerKind } from '../providers/index.ts';
 import {
   CancelRelay,
   continueCancel,
-  explainHeldForWorker,
   loadOf,
   type OfferedSlots,
+  PAUSED_KIND,
   type Queues,
   readOwedTickets,
   TicketRelay,
+  workerKind,
 } from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
@@ -60,17 +62,17 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     onOpenCancel: (cancel) => cancels.add(cancel),
     daemonNameOf: async (tenant, id) => (await readDaemons(ports, [{ tenant, id }]))[0]?.name ?? null,
     holds: {
-      budget: (tenant, what) => explainBudget(ports, tenant, what),
-      provider: (tenant, what, ahead) => explainProvider(ports, { tenant, what, ahead }),
-      // Without a bound they hold nothing, whatever was counted before.
-      failures: async (tenant, agent) => (ports.settings.runaways.maxFailures > 0 ? await explainFailures(ports, tenant, agent) : null),
-      agent: (tenant, agent) => explainPause(ports, tenant, agent),
-      repeats: (tenant, what) => explainRepeats(ports, tenant, what),
-      circuit: (tenant, name) => explainCircuit(ports, tenant, name),
-      daemon: (tenant, what) => explainDaemons(ports, tenant, what),
-      paused: (_tenant, queue) => Promise.resolve({ detail: `queue "${queue}" is paused`, facts: {}, until: null }),
-      worker: (_tenant, queue) => explainHeldForWorker(ports, queue),
-    },
+      budget: budgetKind(ports),
+      provider: providerKind(ports),
+      circuit: circuitKind(ports),
+      failures: failuresKind(ports),
+      agent: pauseKind(ports),
+      repeats: repeatsKind(ports),
+      daemon: daemonKind(ports),
+      paused: PAUSED_KIND,
+      worker: workerKind(ports),
+      commands: COMMANDS_KIND,
+    } satisfies Record<TaskHold['gate'], HoldKind>,
   });
   return { ledger, relay, cancels };
 }

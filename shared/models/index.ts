@@ -8,7 +8,7 @@ export { callCostOf, warnOfBudget } from './call-costs.ts';
 export { answerIn } from './call-answer.ts';
 export type { CallUsage } from './call-meter.ts';
 export type { EndpointRequests } from './circuits/endpoint-requests.ts';
-export { explainCircuit } from './circuits/explain-circuit.ts';
+export { circuitKind } from './circuits/explain-circuit.ts';
 export { releaseCircuits } from './circuits/release-circuits.ts';
 export type { ModelSource, ModelUsage } from './language-model.ts';
 export { ModelCalls } from './model-calls.ts';

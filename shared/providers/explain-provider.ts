@@ -1,3 +1,4 @@
+import type { HoldKind } from '../ledger/index.ts';
 import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
 import type { ThrottlePorts } from './throttle-scripts.ts';
 import { timeText } from '../time/index.ts';
@@ -27,6 +28,14 @@ export async function explainProvider(
   const { kind, scope, reason, untilMs } = block;
   const refusal = { blocked: kind, scope, reason, probe: probeFor(tenant, block) };
   return { detail: blockDetail(view, block), facts: { ...facts, ...refusal }, until: untilMs };
+}
+
+/** The gate of accounts and models at their providers. */
+export function providerKind(ports: ThrottlePorts): HoldKind {
+  return {
+    helps: 'It starts when the provider takes requests again. Retry it to start it now.',
+    explain: async (tenant, what, ahead) => await explainProvider(ports, { tenant, what, ahead }),
+  };
 }
 
 /** When the turn of a task should come, where tenants take turns evenly; null when that does not depend on the rate alone. */

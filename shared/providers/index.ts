@@ -18,7 +18,7 @@ export {
   statusOf,
   usageOf,
 } from './answers/index.ts';
-export { explainProvider } from './explain-provider.ts';
+export { providerKind } from './explain-provider.ts';
 export { describeChanges, LearnedParameters, type ParameterChanges } from './learned-parameters.ts';
 export { findReset, readLimit, readUntil } from './limits/limit-words.ts';
 export type { ReadingPlace } from './limits/reset-times.ts';

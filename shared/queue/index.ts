@@ -56,7 +56,7 @@ export {
   readWorker,
   requestDrain,
 } from './registry/worker-registry.ts';
-export { explainHeldForWorker, readUnserved } from './registry/unserved-queues.ts';
+export { PAUSED_KIND, readUnserved, workerKind } from './registry/unserved-queues.ts';
 export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
 export { CancelRelay } from './tickets/cancel-relay.ts';
@@ -71,7 +71,7 @@ export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullJobId, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { explainHold } from './why/explain-hold.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
-export { HELPS } from './why/helps.ts';
+export { helpsAt } from './why/helps.ts';
 export { WAIT_GATES, type WaitGate, waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { ChoreWorker } from './workers/chore-worker.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';

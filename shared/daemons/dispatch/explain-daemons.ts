@@ -1,4 +1,4 @@
-import type { HoldReport } from '../../ledger/index.ts';
+import type { HoldKind, HoldReport } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import type { Daemon } from '../daemon.ts';
 import { type DaemonState, type DaemonStatus, statusOf } from '../daemon-state.ts';
@@ -34,6 +34,16 @@ export async function explainDaemons(ports: DaemonPorts, tenant: string, what: s
     return { daemon, state, status: last?.isConnected === true ? statusOf(state, now) : 'offline' };
   });
   return needs.target === null ? explainAny(known, needs) : explainTarget(known, needs, needs.target);
+}
+
+/** The gate of tasks that only a daemon can run. */
+export function daemonKind(ports: DaemonPorts): HoldKind {
+  return {
+    helps:
+      'It starts when a daemon that meets its needs is connected and has a free slot. Connect one, or send the task again with other needs.',
+    explain: async (tenant, what) => await explainDaemons(ports, tenant, what),
+    comesBack: true,
+  };
 }
 
 function explainTarget(known: readonly Known[], needs: Needs, target: string): HoldReport {

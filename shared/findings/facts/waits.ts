@@ -5,7 +5,7 @@ import { type Ledger, countHeld, listHolds, readFirstPlaces, readStates, readTas
 import {
   explainHold,
   explainWait,
-  HELPS,
+  helpsAt,
   listWorkers,
   type Load,
   type Queues,
@@ -65,7 +65,7 @@ async function describeHold(ledger: Ledger, { tenant, hold, id, state }: HoldHea
   ]);
   if (report === null || count === 0) return null;
   const { detail, until, since } = report;
-  const helps = report.helps ?? HELPS[hold.gate];
+  const helps = report.helps ?? helpsAt(ledger, hold.gate);
   return { ...hold, count, since: since ?? state.createdAt, acceptedAt: state.createdAt, until, detail, helps };
 }
 
@@ -115,7 +115,7 @@ async function explain(
   const { reasons, gates } = await explainWait(ports, { ...task, attempts: [] });
   const [reason] = reasons;
   if (!reason) return null;
-  const helps = gates.find(({ gate }) => gate === reason.gate)?.helps ?? HELPS[reason.gate];
+  const helps = gates.find(({ gate }) => gate === reason.gate)?.helps ?? helpsAt(ports.ledger, reason.gate);
   // What is in front of the first says nothing of many.
   const detail = reason.gate === 'queue' ? await describeSlots(ports.ledger, queue) : reason.detail;
   return { ...figures, gate: reason.gate, detail, helps };

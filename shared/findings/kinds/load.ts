@@ -1,4 +1,4 @@
-import { describeLoad, HELPS, type Load, WAIT_GATES, type WaitGate } from '../../queue/index.ts';
+import { describeLoad, type Load, WAIT_GATES, type WaitGate } from '../../queue/index.ts';
 import { durationText } from '../../time/index.ts';
 import { findingOf, type Severity } from '../finding.ts';
 import type { LoadFacts } from '../facts/load-facts.ts';
@@ -9,15 +9,15 @@ export const LOAD_INSPECTIONS: readonly Inspection<LoadFacts>[] = [
   {
     name: 'Load',
     codes: ['pressure.warning', 'pressure.critical'],
-    look: async (facts) => judgeFleetLoad(await facts.pressure(), await facts.load()),
+    look: async (facts) => judgeFleetLoad(await facts.pressure(), await facts.load(), facts.helpsAt),
   },
   { name: 'Tenants', codes: ['tenant.pressed'], look: async (facts) => judgeTenants(await facts.pressedTenants()) },
 ];
 
-function judgeFleetLoad({ level, depth }: Awaited<ReturnType<LoadFacts['pressure']>>, load: Load): Verdict {
+function judgeFleetLoad({ level, depth }: Awaited<ReturnType<LoadFacts['pressure']>>, load: Load, helpsAt: HelpsAt): Verdict {
   if (level === 'none') return { findings: [], note: `${depth} open tasks` };
   const text = `The fleet has ${depth} open tasks, which is more than it should have${describeCauses(load)}.`;
-  const helps = helpsOf(load, level);
+  const helps = helpsOf(load, level, helpsAt);
   return { findings: [findingOf({ code: `pressure.${level}`, severity: level, text, helps, count: Math.max(1, depth), link: '/' })] };
 }
 
@@ -84,11 +84,14 @@ export function describeCauses(load: Load): string {
   return `: ${parts.join('; ')}`;
 }
 
+/** What helps at a gate, for people. */
+export type HelpsAt = (gate: WaitGate) => string;
+
 /** What helps against most of it. */
-export function helpsOf(load: Load, level: Severity): string {
+export function helpsOf(load: Load, level: Severity, helpsAt: HelpsAt): string {
   const [first] = causesOf(load);
   const gate = WAIT_GATES.find((each) => each === first?.gate);
-  if (gate !== undefined && gate !== 'queue') return HELPS[gate satisfies WaitGate];
+  if (gate !== undefined && gate !== 'queue') return helpsAt(gate);
   const { recommendations } = describeLoad({ level, scope: 'fleet', load: { depth: 0, waitMs: null }, slowDown: null });
   return `${recommendations.toReversed().join('. ')}.`;
 }

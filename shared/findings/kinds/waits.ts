@@ -5,7 +5,7 @@ import type { TenantFacts } from '../facts/tenant-facts.ts';
 import type { HeldTasks, LongWait } from '../facts/waits.ts';
 import type { Inspection, Verdict } from '../inspection.ts';
 import { judgeTasksForDaemons } from './queues.ts';
-import { describeCauses, helpsOf } from './load.ts';
+import { describeCauses, type HelpsAt, helpsOf } from './load.ts';
 
 const LINK = '/tasks?status=pending,queued';
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ export const WAIT_INSPECTIONS: readonly Inspection<TenantFacts>[] = [
   {
     name: 'Load',
     codes: ['pressure.warning', 'pressure.critical'],
-    look: async (facts) => judgeLoad(await facts.pressure(), await facts.load()),
+    look: async (facts) => judgeLoad(await facts.pressure(), await facts.load(), facts.helpsAt),
   },
 ];
 
@@ -103,9 +103,9 @@ export function judgeWaits(waits: readonly LongWait[], now: number): Verdict {
 }
 
 /** A tenant that has more work than it should, and what its tasks wait for. */
-function judgeLoad({ level, depth }: Awaited<ReturnType<TenantFacts['pressure']>>, load: Load): Verdict {
+function judgeLoad({ level, depth }: Awaited<ReturnType<TenantFacts['pressure']>>, load: Load, helpsAt: HelpsAt): Verdict {
   if (level === 'none') return { findings: [] };
   const text = `There are ${depth} open tasks, which is more than there should be${describeCauses(load)}.`;
-  const helps = helpsOf(load, level);
+  const helps = helpsOf(load, level, helpsAt);
   return { findings: [findingOf({ code: `pressure.${level}`, severity: level, text, helps, count: Math.max(1, depth), link: '/' })] };
 }

@@ -95,8 +95,6 @@ export async function releaseHeldWhere(ledger: Ledger, tenant: string, hold: Tas
   return released;
 }
 
-/** Gates that hold tasks only while `why` has something to say of them: a pause, failures in a row, an open circuit. */
-const WITH_CAUSE: ReadonlySet<TaskHold['gate']> = new Set(['agent', 'failures', 'circuit']);
 /** Holds of a tenant that one call looks at. */
 const MAX_HOLDS = 1000;
 
@@ -107,8 +105,9 @@ const MAX_HOLDS = 1000;
 export async function releaseUncaused(ledger: Ledger, tenant: string, max: number): Promise<number> {
   let released = 0;
   for (const hold of await listHolds(ledger, tenant, MAX_HOLDS)) {
-    const explain = WITH_CAUSE.has(hold.gate) ? ledger.holds[hold.gate] : undefined;
-    if (explain && (await explain(tenant, hold.what, 0)) === null) released += (await releaseHeld(ledger, tenant, hold, max)).length;
+    const kind = ledger.holds[hold.gate];
+    if (!kind?.endsWithCause || (await kind.explain?.(tenant, hold.what, 0)) !== null) continue;
+    released += (await releaseHeld(ledger, tenant, hold, max)).length;
   }
   return released;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Source } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
-import type { HoldReport, Ledger } from '../ledger.ts';
+import type { HoldKind, HoldReport, Ledger } from '../ledger.ts';
 import { releaseHeld } from './release-held.ts';
 
 /** As `repeats.lua` writes it. */
@@ -27,11 +27,7 @@ function readInput(what: string): { source: Source; agent: string; digest: strin
 }
 
 /** The input that holds a task, as the gate that holds it; null when further ones of it run again. */
-export async function explainRepeats(
-  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
-  tenant: string,
-  what: string,
-): Promise<HoldReport | null> {
+async function explainRepeats({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, what: string): Promise<HoldReport | null> {
   const { source, agent, digest } = readInput(what);
   const text = await redis.get(keys.tenant(tenant).repeats(source, agent));
   const held = text === null ? undefined : recordSchema.parse(JSON.parse(text)).held[digest];
@@ -45,9 +41,18 @@ export async function explainRepeats(
 }
 
 /** Releases all tasks of an input that came too often in a row, in their order. It counts from 0 again. */
-export async function releaseRepeats(ledger: Ledger, tenant: string, { what }: TaskHold): Promise<void> {
+async function releaseRepeats(ledger: Ledger, tenant: string, { what }: TaskHold): Promise<void> {
   const { source, agent, digest } = readInput(what);
   // First: what comes meanwhile is held no more.
   await ledger.run('forget-repeats', [ledger.keys.tenant(tenant).repeats(source, agent)], [digest]);
   await releaseHeld(ledger, tenant, { gate: 'repeats', what }, Infinity);
+}
+
+/** The gate of inputs that came too often in a row. */
+export function repeatsKind(ports: Pick<Ledger, 'redis' | 'keys'>): HoldKind {
+  return {
+    helps: 'All tasks of this input start when a person retries one of them. See to what sends it first, or cancel them.',
+    explain: async (tenant, what) => await explainRepeats(ports, tenant, what),
+    releaseByHand: releaseRepeats,
+  };
 }

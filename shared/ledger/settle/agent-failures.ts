@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRefusal, type TaskHold } from '../../errors/index.ts';
 import type { TaskState, TaskStatus } from '../../tasks/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
-import type { HoldReport, Ledger } from '../ledger.ts';
+import type { HoldKind, HoldReport, Ledger } from '../ledger.ts';
 import type { TenantAgent } from './paused-agents.ts';
 
 /** Failures that do not count against the agent, besides refusals. */
@@ -79,7 +79,7 @@ export async function releaseAll(ledger: Ledger, tenant: string, agent: string):
 }
 
 /** The failures of an agent as the gate that holds its tasks; null when they do not. */
-export async function explainFailures(ledger: Reader, tenant: string, agent: string): Promise<HoldReport | null> {
+async function explainFailures(ledger: Reader, tenant: string, agent: string): Promise<HoldReport | null> {
   const held = await readHeld(ledger, { tenant, agent });
   if (held === null) return null;
   const { failures, code, task } = held;
@@ -87,5 +87,14 @@ export async function explainFailures(ledger: Reader, tenant: string, agent: str
     detail: `${describeFailures(agent, held)}; its tasks start again when a person retries one of them`,
     facts: { agent, failures, code, lastFailed: task },
     until: null,
+  };
+}
+
+/** The gate of agents that failed too often in a row. Without a bound on failures it holds nothing, whatever was counted before. */
+export function failuresKind(ports: Reader & Pick<Ledger, 'settings'>): HoldKind {
+  return {
+    helps: 'It starts when a person retries it, or one of the tasks that failed. See to their cause first.',
+    explain: async (tenant, agent) => (ports.settings.runaways.maxFailures > 0 ? await explainFailures(ports, tenant, agent) : null),
+    endsWithCause: true,
   };
 }

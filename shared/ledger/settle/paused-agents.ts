@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskHold } from '../../errors/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
-import type { HoldReport, Ledger } from '../ledger.ts';
+import type { HoldKind, HoldReport, Ledger } from '../ledger.ts';
 import { timeText } from '../../time/index.ts';
 
 const agentPauseSchema = z.object({
@@ -62,7 +62,7 @@ export function describePause(agent: string, { at, by, reason }: AgentPause): st
 }
 
 /** The pause of an agent as the gate that holds its tasks; null when it is not paused. */
-export async function explainPause(ledger: Reader, tenant: string, agent: string): Promise<HoldReport | null> {
+async function explainPause(ledger: Reader, tenant: string, agent: string): Promise<HoldReport | null> {
   const pause = await readPause(ledger, { tenant, agent });
   if (pause === null) return null;
   const { at, by, reason } = pause;
@@ -71,4 +71,13 @@ export async function explainPause(ledger: Reader, tenant: string, agent: string
 
 function parsePause(text: string): AgentPause {
   return agentPauseSchema.parse(JSON.parse(text));
+}
+
+/** The gate of paused agents. */
+export function pauseKind(ports: Reader): HoldKind {
+  return {
+    helps: 'It starts when somebody resumes its agent.',
+    explain: async (tenant, agent) => await explainPause(ports, tenant, agent),
+    endsWithCause: true,
+  };
 }

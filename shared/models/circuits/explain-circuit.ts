@@ -1,9 +1,9 @@
-import type { HoldReport, Ledger } from '../../ledger/index.ts';
+import type { HoldKind, HoldReport, Ledger } from '../../ledger/index.ts';
 import { readCircuit } from './circuits.ts';
 import { timeText } from '../../time/index.ts';
 
 /** A circuit as the gate that holds tasks; null when it is closed. */
-export async function explainCircuit(ledger: Pick<Ledger, 'redis' | 'keys'>, tenant: string, what: string): Promise<HoldReport | null> {
+async function explainCircuit(ledger: Pick<Ledger, 'redis' | 'keys'>, tenant: string, what: string): Promise<HoldReport | null> {
   const circuit = await readCircuit(ledger, tenant, what);
   if (circuit?.probeAt === undefined) return null;
   const { failures, reason = '', probe, probeAt } = circuit;
@@ -19,4 +19,13 @@ export async function explainCircuit(ledger: Pick<Ledger, 'redis' | 'keys'>, ten
 /** Callers are named as leases: tenant, task and token. */
 function taskOf(caller: string | undefined): string | null {
   return caller?.split('/')[1] ?? null;
+}
+
+/** The gate of endpoints that failed too often. */
+export function circuitKind(ports: Pick<Ledger, 'redis' | 'keys'>): HoldKind {
+  return {
+    helps: 'It starts when its endpoint answers again. Retry it to try now.',
+    explain: async (tenant, name) => await explainCircuit(ports, tenant, name),
+    endsWithCause: true,
+  };
 }

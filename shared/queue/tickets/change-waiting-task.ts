@@ -6,7 +6,6 @@ import {
   promoteDue,
   readState,
   releaseAll,
-  releaseRepeats,
   liftCut,
   type ReopenAnswer,
   reopenTask,
@@ -65,8 +64,9 @@ export async function retryTask(parts: RetryParts, tenant: string, id: string, a
   const { ledger } = parts;
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'unknown' };
-  if (state.hold?.gate === 'repeats') {
-    await releaseRepeats(ledger, tenant, state.hold);
+  const kind = state.hold && ledger.holds[state.hold.gate];
+  if (state.hold && kind?.releaseByHand) {
+    await kind.releaseByHand(ledger, tenant, state.hold);
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'pending' };
   }
   const answer = await startAgain(parts, { tenant, id, state, action });

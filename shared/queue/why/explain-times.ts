@@ -1,21 +1,22 @@
 import type { Settings } from '../../config/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
 import { describeSkew } from '../../redis/index.ts';
 import { systemClock, timeText } from '../../time/index.ts';
 import { describeSuspect } from './explain-loss.ts';
-import { HELPS } from './helps.ts';
+import { HELPS, helpsAt } from './helps.ts';
 import { closedGate, type GateReport, openGate, waitingSince, type WaitingTask } from './wait-reason.ts';
 
 /** Smaller differences of clocks, and later starts, are not mentioned. */
 const NOTABLE_MS = 2000;
 
 /** The gate of the time before which a task does not start. */
-export function explainTime(task: WaitingTask, settings: Settings, skewMs: number): GateReport {
+export function explainTime(ledger: Pick<Ledger, 'holds' | 'settings'>, task: WaitingTask, skewMs: number): GateReport {
   const { notBefore, gate } = task.state;
   if (notBefore === undefined) return openGate('time', 'it waits for no time');
   const name = gate ?? 'time';
-  const detail = [timeDetail(task, settings, timeText(notBefore)), ...clockNotes(notBefore, skewMs)].join('; ');
+  const detail = [timeDetail(task, ledger.settings, timeText(notBefore)), ...clockNotes(notBefore, skewMs)].join('; ');
   const leftMs = Math.max(0, notBefore - redisTime(skewMs));
-  return closedGate(name, { detail, helps: HELPS[name], since: waitingSince(task.state), until: notBefore, facts: { leftMs } });
+  return closedGate(name, { detail, helps: helpsAt(ledger, name), since: waitingSince(task.state), until: notBefore, facts: { leftMs } });
 }
 
 function timeDetail({ state, attempts }: WaitingTask, settings: Settings, at: string): string {

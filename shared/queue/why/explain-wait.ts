@@ -39,7 +39,7 @@ export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<W
     explainHold(ledger, task),
   ]);
   const front = findFront(facts, task);
-  const time = hold ?? explainTime(task, ledger.settings, facts.skewMs);
+  const time = hold ?? explainTime(ledger, task, facts.skewMs);
   const parked = [time, ...lanes.gates, ...caps.gates];
   // A task of a paused queue may be held by that.
   const toWorker = explainQueue(facts, task, front).filter(({ gate }) => gate !== hold?.gate);

@@ -1,6 +1,7 @@
+import type { HoldKind, HoldKinds } from '../../ledger/index.ts';
 import type { WaitGate } from './wait-reason.ts';
 
-/** What helps at a gate that holds a task back, or refuses it; the same words in `why`, in chats and in refusals. */
+/** What helps at a gate that nothing has to release, or that a free slot meets too; what helps at others is in their `HoldKind`. */
 export const HELPS = {
   lane: 'It starts when the task before it has ended. Cancel that task, or use another session.',
   steer: 'The running task has yet to take it in. Stop that task to start this one.',
@@ -8,16 +9,6 @@ export const HELPS = {
   time: 'It starts at its time. Send it again without `scheduledFor` to start it now.',
   debounce: 'It starts when no more messages come.',
   retry: 'It is tried again at its time. Retry it to start it now.',
-  provider: 'It starts when the provider takes requests again. Retry it to start it now.',
-  budget: 'It starts when the budget has money again: at its next window, or when it is raised. Retry it to check again now.',
-  circuit: 'It starts when its endpoint answers again. Retry it to try now.',
-  failures: 'It starts when a person retries it, or one of the tasks that failed. See to their cause first.',
-  agent: 'It starts when somebody resumes its agent.',
-  repeats: 'All tasks of this input start when a person retries one of them. See to what sends it first, or cancel them.',
-  daemon:
-    'It starts when a daemon that meets its needs is connected and has a free slot. Connect one, or send the task again with other needs.',
-  commands:
-    'It starts when other commands have ended. An operator can give attempts (more) users of their own by `commands.users`, or set `commands.sharedUser`.',
   suspect: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',
   turn: 'It goes out when the turn of its tenant comes. A higher priority or more slots bring that forward.',
   fleet: 'It starts when something in the fleet ends. A higher priority brings it forward; an operator can raise `limits.maxConcurrent`.',
@@ -28,7 +19,13 @@ export const HELPS = {
   rate: 'It starts when its queue may start another. An operator can raise the `limiter` of the queue.',
   clock: "Times count by Redis's clock. An operator should synchronise the clock of this server.",
   deadline: 'It ends as stale. Send it again with a later deadline.',
-} as const satisfies Record<WaitGate, string>;
+} as const satisfies Partial<Record<WaitGate, string>>;
+
+/** What helps at a gate, for people: the same words in `why`, in chats, in findings and in refusals. */
+export function helpsAt({ holds }: { readonly holds: HoldKinds }, gate: WaitGate): string {
+  const [kinds, words]: [Partial<Record<WaitGate, HoldKind>>, Partial<Record<WaitGate, string>>] = [holds, HELPS];
+  return kinds[gate]?.helps ?? words[gate] ?? '';
+}
 
 /** The same for lanes of several sessions. */
 export const LANE_HELPS = {

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeldFailure } from '../../../errors/index.ts';
+import type { HoldKind } from '../../../ledger/index.ts';
 import { processNamespace } from '../processes/process-table.ts';
 import { type Hold, HoldFiles } from './hold-files.ts';
 
@@ -8,6 +9,12 @@ import { type Hold, HoldFiles } from './hold-files.ts';
 const AGAIN_MS = 10_000;
 /** A tenant that did not ask again for so long waits no more. */
 const ASKED_MS = 4 * AGAIN_MS;
+
+/** The gate of commands that wait for others: for a user of their own, or for their tenant's turn. */
+export const COMMANDS_KIND: HoldKind = {
+  helps:
+    'It starts when other commands have ended. An operator can give attempts (more) users of their own by `commands.users`, or set `commands.sharedUser`.',
+};
 
 /** What holds the tasks of a tenant whose turn it is not. */
 export const TURN = { gate: 'commands', what: 'tenant' } as const;
