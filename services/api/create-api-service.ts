@@ -1,14 +1,15 @@
+import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { outboundMetrics } from '#shared/deliveries/index.ts';
 import type { TaskQueue } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
-import { FindingWatch } from '#shared/findings/index.ts';
+import { openFindingLooks } from '#shared/findings/index.ts';
 import { createRouter } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
-import { type FleetNotice, isHeldForWorker, WorkerWatch } from '#shared/queue/index.ts';
+import { ChoreRunner, type FleetNotice, handlersFor, isHeldForWorker, watchWorkers } from '#shared/queue/index.ts';
 import { readFleetCounts } from '#shared/metrics/index.ts';
 import { systemClock } from '#shared/time/index.ts';
-import { DaemonWatch } from './fleet/daemon-watch.ts';
+import { watchDaemons } from './fleet/daemon-watch.ts';
 import { openFindings } from './fleet/open-findings.ts';
 import { addStoredFamilies } from './metrics/fleet-families.ts';
 import { addFleetGauges } from './metrics/fleet-gauges.ts';
@@ -20,23 +21,24 @@ export function createApiService(parts: Parts): Service {
   const { redis, keys, queues, log, config } = parts;
   const { settings } = config;
   const router = createRouter({ routes: apiRoutes(parts), parts, log });
-  const onNotice = (notice: FleetNotice): void => void publishFleetEvent({ redis, keys, settings }, notice);
+  const fleet = { redis, keys, settings, log };
+  const onNotice = (notice: FleetNotice): void => void publishFleetEvent(fleet, notice);
   const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
-  const watch = new WorkerWatch({ redis, keys, settings, queues, isHeld, onNotice, log });
-  const daemonWatch = new DaemonWatch({ redis, keys, settings, log });
-  const findingWatch = new FindingWatch({ ...parts, list: openFindings(parts), clock: systemClock });
+  const list = openFindings(parts);
+  const handlers = handlersFor('api', {
+    'watch-workers': () => watchWorkers({ ...fleet, queues, isHeld, onNotice }),
+    'watch-daemons': () => watchDaemons(fleet),
+    'look-for-findings': openFindingLooks({ ...parts, list }),
+  });
+  const chores = new ChoreRunner({ ...fleet, handlers, process: `${hostname()}-api-${process.pid}`, clock: systemClock });
   return {
     ...createRouterService('api', router),
     registry: apiMetrics(parts),
     start: () => {
-      watch.start();
-      daemonWatch.start();
-      findingWatch.start();
+      chores.start();
       return Promise.resolve();
     },
-    stop: async () => {
-      await Promise.all([watch.stop(), daemonWatch.stop(), findingWatch.stop()]);
-    },
+    stop: () => chores.stop(),
   };
 }
 

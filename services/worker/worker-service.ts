@@ -1,14 +1,12 @@
 import type { FleetEvent } from '#shared/events/index.ts';
 import type { JobTaker, Service } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import type { Heartbeat, JobSource, WorkerActivity } from '#shared/queue/index.ts';
+import type { ChoreRunner, Heartbeat, JobSource, WorkerActivity } from '#shared/queue/index.ts';
 import { type Clock, within } from '#shared/time/index.ts';
 import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper, SignalListener } from '#shared/execution/index.ts';
-import type { Reclaimer } from './upkeep/reclaimer.ts';
 import type { Watchdog } from './watchdog/watchdog.ts';
 import type { Remote } from './remote/open-remote.ts';
-import type { DuePromoter } from './upkeep/due-promoter.ts';
 
 export interface WorkerServiceOptions {
   /** As records show it. */
@@ -18,18 +16,14 @@ export interface WorkerServiceOptions {
   keeper: LeaseKeeper;
   /** Runs suspects in child processes. */
   pool: IsolationPool;
-  reclaimer: Reclaimer;
   /** Reports that this worker is alive. */
   heartbeat: Heartbeat;
-  /** Notices other workers that are gone. */
-  watch: { start(): void; stop(): Promise<void> };
   /** Its part in the queue for machines with capabilities; null for a worker without any. */
   remote: Remote | null;
-  /** Its other timers: see `upkeep/`. */
-  upkeep: readonly { start(): void; stop(): Promise<void> }[];
+  /** What it does for the fleet again and again. */
+  chores: Pick<ChoreRunner, 'start' | 'stop'>;
   /** Finds the attempt that blocks or ends this process. */
   watchdog: Watchdog;
-  promoter: DuePromoter;
   /** Its share of the fleet's cap, which bounds the takers. */
   permits: { start(): void; stop(): Promise<void> };
   /** Opens where jobs come from. Called once, at the start. */
@@ -70,7 +64,7 @@ export class WorkerService implements Service {
   }
 
   async start(): Promise<void> {
-    const { check, openSource, openTakers, permits, listen, keeper, reclaimer, promoter, publish, log, name } = this.#options;
+    const { check, openSource, openTakers, permits, listen, keeper, chores, publish, log, name } = this.#options;
     await check();
     await this.#options.watchdog.start();
     this.#source = openSource();
@@ -80,11 +74,8 @@ export class WorkerService implements Service {
     this.#takers = openTakers(this.#source);
     permits.start();
     keeper.start();
-    reclaimer.start();
-    promoter.start();
+    chores.start();
     this.#options.heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
-    this.#options.watch.start();
-    for (const each of this.#options.upkeep) each.start();
     this.#options.remote?.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
@@ -111,7 +102,7 @@ export class WorkerService implements Service {
   }
 
   async stop(graceMs: number): Promise<void> {
-    const { permits, keeper, reclaimer, promoter, pool, publish, clock, log, name } = this.#options;
+    const { permits, keeper, chores, pool, publish, clock, log, name } = this.#options;
     const end = clock.monotonic() + graceMs;
     await this.#quiet();
     const unfinished = await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
@@ -119,9 +110,9 @@ export class WorkerService implements Service {
     await Promise.all(this.#takers.map((taker) => taker.stop(left)));
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
-    const { heartbeat, watch, upkeep, watchdog, remote } = this.#options;
+    const { heartbeat, watchdog, remote } = this.#options;
     await remote?.stop();
-    await Promise.all([permits, reclaimer, promoter, pool, heartbeat, watch, ...upkeep, watchdog].map((each) => each.stop()));
+    await Promise.all([permits, chores, pool, heartbeat, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
     this.#source?.close();

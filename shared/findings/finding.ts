@@ -16,6 +16,8 @@ export const FINDING_CODES = [
   'worker.dead',
   'worker.clock',
   'process.clock',
+  'chore.failing',
+  'chore.late',
   'configuration.mixed',
   'zone-data.mixed',
   'zone-data.old',

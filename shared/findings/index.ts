@@ -6,5 +6,5 @@
 export { checkInstallation, type CheckResult, viewChecks } from './checks.ts';
 export { bySeverity, FINDING_CODES, SEVERITIES } from './finding.ts';
 export { FindingList } from './list/finding-list.ts';
-export { FindingWatch } from './list/finding-watch.ts';
+export { openFindingLooks } from './list/finding-watch.ts';
 export type { KeptFinding } from './list/reconcile.ts';

@@ -3,6 +3,7 @@ import type { LoadFacts } from './facts/load-facts.ts';
 import type { TenantFacts } from './facts/tenant-facts.ts';
 import type { Inspection } from './inspection.ts';
 import { AGENT_INSPECTIONS } from './kinds/agents.ts';
+import { CHORE_INSPECTIONS } from './kinds/chores.ts';
 import { DATA_INSPECTIONS } from './kinds/data.ts';
 import { LOAD_INSPECTIONS } from './kinds/load.ts';
 import { CLOCK_INSPECTION, MEMBER_INSPECTIONS } from './kinds/members.ts';
@@ -17,6 +18,7 @@ export const INSTALLATION_INSPECTIONS: readonly Inspection<InstallationFacts>[] 
   ...REDIS_INSPECTIONS,
   ...DATA_INSPECTIONS,
   ...MEMBER_INSPECTIONS,
+  ...CHORE_INSPECTIONS,
   ...QUEUE_INSPECTIONS,
   ...SURROUNDING_INSPECTIONS,
   CLOCK_INSPECTION,

@@ -31,6 +31,10 @@ export {
   planSlots,
   slotsOf,
 } from './queue-names.ts';
+export { ChoreJobs } from './chores/chore-jobs.ts';
+export { type ChoreReport, readChores } from './chores/chore-records.ts';
+export { ChoreRunner } from './chores/chore-runner.ts';
+export { type ChoreHandlers, handlersFor } from './chores/chores.ts';
 export { type Queues, type TicketData, type TicketNeeds, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
@@ -57,7 +61,7 @@ export {
   requestDrain,
 } from './registry/worker-registry.ts';
 export { PAUSED_KIND, readUnserved, workerKind } from './registry/unserved-queues.ts';
-export { type FleetNotice, WorkerWatch } from './registry/worker-watch.ts';
+export { type FleetNotice, watchWorkers, type WatchWorkersPorts } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
 export { CancelRelay } from './tickets/cancel-relay.ts';
 export { applyClosedQueues, isHeldForWorker } from './tickets/closed-queues.ts';
@@ -73,7 +77,6 @@ export { explainHold } from './why/explain-hold.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
 export { helpsAt } from './why/helps.ts';
 export { WAIT_GATES, type WaitGate, waitingSince, type WaitReason } from './why/wait-reason.ts';
-export { ChoreWorker } from './workers/chore-worker.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';
 export { TickClock } from './workers/tick-clock.ts';

@@ -134,8 +134,6 @@ function runningKeys(prefix: string) {
     findings: `${prefix}findings`,
     /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Kept: while it lasts. Bound: as `findings`. */
     acknowledged: `${prefix}acknowledged`,
-    /** String: some process looks for findings. Kept: seconds. Bound: one. */
-    findingsLooked: `${prefix}findings-looked`,
     /** String: JSON of the fleet's load and its level, as a chore read them. Kept: until the next reading. Bound: one. */
     pressure: `${prefix}fleet-pressure`,
     /** String: JSON of the fleet's limits, when they were changed by API. Kept: until they are reset. Bound: one. */
@@ -164,8 +162,10 @@ function runningKeys(prefix: string) {
     throttleFlows: (id: string, band: string) => `${prefix}throttle-flows:${id}:${band}`,
     /** Hash: a refusal of an account or endpoint, until when, and its probe. Kept: `throttle.retentionMs`. Bound: one per refusing one. */
     throttleBlock: (scope: string) => `${prefix}throttle-block:${scope}`,
-    /** String: the worker that releases tasks which wait for providers. Kept: some rounds. Bound: one. */
-    throttlePump: `${prefix}throttle-pump`,
+    /** Hash: `<chore>/ran` and `<chore>/failed` -> JSON of its last round in the fleet, and of the last that failed. Kept: for good. Bound: two per chore. */
+    chores: `${prefix}chores`,
+    /** String: the process that does this chore for the fleet. Kept: some rounds. Bound: one per chore with a lock. */
+    choreLock: (chore: string) => `${prefix}chore-lock:${chore}`,
     /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
     chat: `${prefix}chat`,
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TRANSITIONS } from '#shared/tasks/transitions.ts';
 import { WAIT_GATES } from '#shared/queue/why/wait-reason.ts';
+import { choreRows } from './chore-table.ts';
 import { keyRows } from './key-table.ts';
 import { readPage, ROOT } from './markdown.ts';
 
@@ -60,4 +61,12 @@ it('the files of each flow are there', () => {
 it('every gate at which a task can wait has its line', () => {
   const listed = [...readPage('docs/limits.md').matchAll(/^\| `(\w+)` \| (?=for|behind|because|until)/gm)].map(([, gate = '']) => gate);
   expect(listed).toEqual([...WAIT_GATES]);
+});
+
+it('every chore of the list has its line', () => {
+  expect(
+    section('Chores')
+      .split('\n')
+      .filter((line) => line.startsWith('| `')),
+  ).toEqual(choreRows());
 });

@@ -4,7 +4,7 @@ import { readStorages } from '../../files/index.ts';
 import { countAllHeldByGate } from '../../ledger/index.ts';
 import { createLog } from '../../log/index.ts';
 import { listThrottles } from '../../providers/index.ts';
-import { listProcesses, listWorkers, type Queues, readUnserved, type RegistryPorts } from '../../queue/index.ts';
+import { listProcesses, listWorkers, type Queues, readChores, readUnserved, type RegistryPorts } from '../../queue/index.ts';
 import { clockSkew, installationProblem, type Refusal, redisNow, refusalOf } from '../../redis/index.ts';
 import { DEFAULT_TENANT, FleetLimitsDirectory } from '../../tenants/index.ts';
 import type { Clock } from '../../time/index.ts';
@@ -43,6 +43,7 @@ function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
     unreadable: once(() => readUnreadable(ports, scope)),
     workers: once(() => listWorkers(ports)),
     processes: once(() => listProcesses(ports)),
+    chores: once(() => readChores(ports)),
     unserved: once(() => readUnserved(ports)),
     pausedQueues: once(() => readPaused(queues)),
     daemons: once(() => countDaemons(ports)),

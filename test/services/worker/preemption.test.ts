@@ -6,7 +6,7 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import { taskRecord } from '#shared/tasks/task-record.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { applyAllLimits } from '../../../services/worker/chores/open-chores.ts';
+import { applyAllLimits } from '../../../services/worker/chores/worker-chores.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';

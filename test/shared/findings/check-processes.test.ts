@@ -1,4 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { ZONE_DATA } from '#shared/time/index.ts';
 import { useParts } from '../../support/use-parts.ts';
 import { checkRows } from './check-rows.ts';
@@ -44,4 +46,35 @@ it('names those whose time zone data is old, and those that differ', async () =>
 it('a process of another form is left out', async () => {
   await parts.redis.zadd(parts.keys.fleet.processes, Date.now() + 1000, '{"id":1}', Date.now() + 1000, 'rubbish');
   expect((await checks())[0]).toContain('no process is running');
+});
+
+const MINUTE_MS = 60_000;
+
+/** When a chore ran last, and when it failed last. */
+async function noteChore(chore: string, { ranAgoMs, failedAgoMs }: { ranAgoMs: number; failedAgoMs?: number }): Promise<void> {
+  const { chores } = parts.keys.fleet;
+  await parts.redis.hset(chores, `${chore}/ran`, JSON.stringify({ at: Date.now() - ranAgoMs, tookMs: 1, process: 'w' }));
+  if (failedAgoMs === undefined) return;
+  await parts.redis.hset(chores, `${chore}/failed`, JSON.stringify({ at: Date.now() - failedAgoMs, error: 'no room', process: 'w' }));
+}
+
+it('names a chore that fails since its last round, with what is not sure until it works', async () => {
+  await noteChore('watch-slas', { ranAgoMs: 2 * MINUTE_MS, failedAgoMs: MINUTE_MS });
+  await noteChore('trim-tasks', { ranAgoMs: MINUTE_MS, failedAgoMs: 2 * MINUTE_MS });
+  expect(await checkRows(fleet, 'Chores')).toEqual([
+    expect.stringMatching(/^warn Chores: The chore watch-slas fails: no room\. .*A task that misses its sla is counted/) as string,
+  ]);
+});
+
+it('names a chore that is late although a worker has been there for long, and none while all workers are new or gone', async () => {
+  await noteChore('promote-backlogs', { ranAgoMs: 5 * MINUTE_MS });
+  const startAs = async (agoMs: number): Promise<unknown> =>
+    await beat(fleet, 'w', workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, slots: 1, running: 0, startedAt: Date.now() - agoMs }));
+  expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok Chores: 1 of \d+ have run, none is late$/);
+  await startAs(MINUTE_MS);
+  expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok/);
+  await startAs(10 * MINUTE_MS);
+  expect(await checkRows(fleet, 'Chores')).toEqual([
+    expect.stringMatching(/^warn Chores: The chore promote-backlogs ran last at .*Start a worker that serves `maintenance`/) as string,
+  ]);
 });

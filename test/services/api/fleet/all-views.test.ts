@@ -128,6 +128,21 @@ const STATES: BadState[] = [
   },
   { id: 'zone-data.old', make: () => beatProcess(parts, { ...PROCESS, zoneData: '2020a' }), level: 'warning', scope: 'fleet' },
   {
+    id: 'chore.failing:watch-slas',
+    make: () => redis.hset(keys.fleet.chores, 'watch-slas/failed', JSON.stringify({ at: Date.now(), error: 'no room', process: 'w' })),
+    level: 'warning',
+    scope: 'fleet',
+  },
+  {
+    id: 'chore.late:watch-slas',
+    make: async () => {
+      await redis.hset(keys.fleet.chores, 'watch-slas/ran', JSON.stringify({ at: Date.now() - DAY_MS, tookMs: 1, process: 'w' }));
+      await beat(fleet, 'w', { ...REPORT, startedAt: Date.now() - DAY_MS });
+    },
+    level: 'warning',
+    scope: 'fleet',
+  },
+  {
     id: 'queue.unserved:chat',
     make: () => redis.hset(keys.fleet.unservedQueues, 'chat', 1, 'chat notified', 1),
     level: 'critical',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createDaemon, readDaemonStates, writeDaemonStates } from '#shared/daemons/index.ts';
 import { createLog } from '#shared/log/index.ts';
-import { DaemonWatch } from '../../../../services/api/fleet/daemon-watch.ts';
+import { watchDaemons } from '../../../../services/api/fleet/daemon-watch.ts';
 import { daemonState } from '../../../support/daemons/daemon-state.ts';
 import { readNotifications } from '../support/read-notifications.ts';
 import { useApi } from '../support/use-api.ts';
@@ -24,9 +24,9 @@ it('a daemon that was lost with its hub is offline, and its tenant notified once
   const lines: object[] = [];
   const log = createLog({ level: 'warn', service: 'test', destination: { write: (line) => void lines.push(JSON.parse(line) as object) } });
   const reader = await readNotifications(api);
-  const watch = new DaemonWatch({ redis: parts.redis, keys: parts.keys, settings: parts.config.settings, log });
-  await Promise.all([watch.check(), watch.check()]);
-  await watch.check();
+  const ports = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings, log };
+  await Promise.all([watchDaemons(ports), watchDaemons(ports)]);
+  await watchDaemons(ports);
   expect(await reader.waitFor({ kind: 'daemon.disconnected' })).toMatchObject({ daemon: lost, name: 'laptop', user: null });
   expect((await readDaemonStates(parts)).map(({ id }) => id)).toEqual([held]);
   expect(reader.kinds()).toEqual(['daemon.disconnected']);

@@ -5,7 +5,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { listTasks } from '#shared/ledger/search/list-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Clock } from '#shared/time/clock.ts';
-import { applyAllLimits } from '../../../../services/worker/chores/open-chores.ts';
+import { applyAllLimits } from '../../../../services/worker/chores/worker-chores.ts';
 import { TicketAudit } from '../../../../services/worker/chores/audit-tickets.ts';
 import { trimTasks } from '../../../../services/worker/chores/trim-tasks.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';

@@ -1,8 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { readUnserved } from '#shared/queue/registry/unserved-queues.ts';
-import { type FleetNotice, WorkerWatch } from '#shared/queue/registry/worker-watch.ts';
+import { type FleetNotice, watchWorkers } from '#shared/queue/registry/worker-watch.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { useParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -12,12 +12,6 @@ const DEAD_MS = 400;
 const parts = await useParts({ worker: { heartbeatIntervalMs: 200, deadHeartbeatThreshold: 2 } });
 const { redis, keys, queues, log } = parts;
 const fleet = { redis, keys, settings: parts.config.settings };
-const open: WorkerWatch[] = [];
-
-afterEach(async () => {
-  for (const watch of open.splice(0)) await watch.stop();
-});
-
 const isHeld = (): Promise<boolean> => Promise.resolve(false);
 
 it('notifies of a worker that ran nothing, and notes a queue without one, for several watches', async () => {
@@ -26,14 +20,18 @@ it('notifies of a worker that ran nothing, and notes a queue without one, for se
   await beat(fleet, 'killed', report);
   await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
   const notices: FleetNotice[] = [];
-  for (const _ of ['one', 'two']) {
-    const watch = new WorkerWatch({ ...fleet, queues, isHeld, onNotice: (notice) => notices.push(notice), log });
-    open.push(watch);
-    watch.start();
-  }
-  await waitFor(() => notices.length > 0, { deadlineMs: 5000, what: 'the loss' });
+  const ports = { ...fleet, queues, isHeld, onNotice: (notice: FleetNotice) => notices.push(notice), log };
+  const watch = (): Promise<unknown> => Promise.all([watchWorkers(ports), watchWorkers(ports)]);
+  const isLost = async (): Promise<boolean> => {
+    await watch();
+    return notices.length > 0;
+  };
+  await waitFor(isLost, { deadlineMs: 5000, what: 'the loss' });
   expect(performance.now() - from).toBeGreaterThan(DEAD_MS - 100);
-  const unserved = async (): Promise<string[]> => (await readUnserved(fleet)).map(({ queue }) => queue);
+  const unserved = async (): Promise<string[]> => {
+    await watch();
+    return (await readUnserved(fleet)).map(({ queue }) => queue);
+  };
   await waitFor(async () => (await unserved()).includes('tasks'), { deadlineMs: 5000, what: 'the queue' });
   const hasRecovered = async (): Promise<boolean> => {
     await beat(fleet, 'another', report);

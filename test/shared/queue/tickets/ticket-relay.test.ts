@@ -9,7 +9,7 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { type Ticket, parseTicketId, ticketOfState } from '#shared/queue/tickets/ticket.ts';
 import { aTask } from '../../ledger/support/test-ledger.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
-import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
+import { Reclaimer } from '../../../../services/worker/chores/reclaimer.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -56,9 +56,11 @@ const tickets = async (): Promise<string[]> => {
 /** Runs the worker's sweep until it has added what is in the outbox. */
 const sweep = async (): Promise<void> => {
   const reclaimer = new Reclaimer({ ...parts, onLost: () => undefined });
-  reclaimer.start();
-  await waitFor(async () => (await outbox()).length === 0, { deadlineMs: 5000, what: 'the sweep' });
-  await reclaimer.stop();
+  const isEmpty = async (): Promise<boolean> => {
+    await reclaimer.reissueTickets();
+    return (await outbox()).length === 0;
+  };
+  await waitFor(isEmpty, { deadlineMs: 5000, what: 'the sweep' });
   await parts.relay.idle();
 };
 const canBeClaimedOnce = async (id: string): Promise<void> => {

@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { acceptNewTasks, cancelTask, readState } from '#shared/ledger/index.ts';
-import { CancelSweep } from '../../../../services/worker/upkeep/cancel-sweep.ts';
+import { continueCancels } from '../../../../services/worker/chores/continue-cancels.ts';
 import { aTask } from '../../../shared/ledger/support/test-ledger.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
-import { waitFor } from '../../../support/wait-for.ts';
 
 const TENANT = 'default';
 const SWEEP_MS = 60_000;
 
-const parts = await useEmptyParts({ worker: { orphanCheckIntervalMs: 100, cancelSweepMs: SWEEP_MS } });
+const parts = await useEmptyParts({ worker: { cancelSweepMs: SWEEP_MS } });
 const { openCancels } = parts.keys.shard(0);
-
-let sweep: CancelSweep;
-beforeEach(() => {
-  sweep = new CancelSweep(parts);
-});
-afterEach(async () => {
-  await sweep.stop();
-});
 
 /** A cancelled task with a sub-task that was not reached, by a process that began so long ago. Returns the sub-task. */
 async function leftCancel(agoMs: number): Promise<string> {
@@ -30,14 +21,11 @@ async function leftCancel(agoMs: number): Promise<string> {
 }
 
 const statusOf = async (id: string): Promise<string | undefined> => (await readState(parts.ledger, TENANT, id))?.status;
-const areCancelled = async (ids: readonly string[]): Promise<boolean> =>
-  (await Promise.all(ids.map(statusOf))).every((status) => status === 'cancelled');
 
 it('continues what was left for longer than `worker.cancelSweepMs`, and leaves younger ones to their processes', async () => {
   const [old, young] = [await leftCancel(SWEEP_MS + 1000), await leftCancel(SWEEP_MS / 2)];
-  sweep.start();
-  await waitFor(() => areCancelled([old]), { deadlineMs: 10_000, what: 'the sub-task to be cancelled' });
-  await sweep.stop();
+  await continueCancels(parts, new AbortController().signal);
+  expect(await statusOf(old)).toBe('cancelled');
   expect([await statusOf(young), await parts.redis.zcard(openCancels)]).toEqual(['queued', 1]);
 });
 
@@ -47,8 +35,7 @@ it('is not kept from others by a task whose sub-task cannot be cancelled', async
   // Its reader takes that, and its script does not.
   await parts.redis.hset(states, bad, `{"status":"queued","createdAt":1,"attempt":0}`);
   const good = await leftCancel(SWEEP_MS + 1000);
-  sweep.start();
-  await waitFor(() => areCancelled([good]), { deadlineMs: 10_000, what: 'the other sub-task to be cancelled' });
-  await sweep.stop();
+  await continueCancels(parts, new AbortController().signal);
+  expect(await statusOf(good)).toBe('cancelled');
   expect(await parts.redis.zcard(openCancels)).toBe(1);
 });

@@ -8,7 +8,7 @@ import { readDemand } from '#shared/ledger/tenants/depth.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
-import { FleetSharer } from '../../../../services/worker/upkeep/fleet-sharer.ts';
+import { shareFleetCaps } from '../../../../services/worker/chores/share-fleet-caps.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
@@ -29,7 +29,6 @@ const open = (): Promise<Parts> =>
   });
 const processes = [closeAfterTests(await open()), closeAfterTests(await open())] as const;
 const [one, two] = processes;
-const sharers = processes.map((parts) => new FleetSharer(parts));
 const DONE = { kind: 'completed', output: 'done', result: null, usage: null } as const;
 const TENANTS = ['default', 'acme', 'globex'];
 
@@ -38,7 +37,7 @@ const submit = async (parts: Parts, tenant: string, priority = 5): Promise<{ ten
   return { tenant, id, parts };
 };
 const share = async (): Promise<void> => {
-  await Promise.all(sharers.map((sharer) => sharer.share()));
+  await Promise.all(processes.map((parts) => shareFleetCaps(parts)));
   await Promise.all(processes.map((parts) => parts.fleetLimits.refresh()));
 };
 /** How many tasks of the fleet have a grant. */

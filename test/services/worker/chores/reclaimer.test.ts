@@ -3,8 +3,7 @@ import { expect, it } from 'vitest';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readState } from '#shared/ledger/read/read-states.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { Reclaimer } from '../../../../services/worker/upkeep/reclaimer.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { Reclaimer } from '../../../../services/worker/chores/reclaimer.ts';
 import { useParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'default';
@@ -14,11 +13,8 @@ const MANY = 450;
 const BROKEN = Array.from({ length: 200 }, (_, place) => `BROKEN${place}`);
 /** Calls at once: one after the other they take too long on a busy machine. */
 const AT_ONCE = 50;
-/** No second round comes within the test. */
-const NEVER_MS = 3_600_000;
 
 const parts = await useParts({
-  worker: { orphanCheckIntervalMs: NEVER_MS },
   agents: { echo: { kind: 'echo' }, once: { kind: 'echo', retries: { 'WORKER_*': 'stop' } } },
 });
 
@@ -35,9 +31,8 @@ it('takes back all that a worker left in one round, past a page of entries that 
   await parts.redis.zadd(leases, ...BROKEN.flatMap((id) => [1, `${TENANT}/${id}/1`]));
   const lost: string[] = [];
   const reclaimer = new Reclaimer({ ...parts, onLost: (worker) => lost.push(worker) });
-  reclaimer.start();
-  await waitFor(() => lost.length === MANY, { deadlineMs: 10_000, what: 'all to be taken back' });
-  await reclaimer.stop();
+  await reclaimer.reclaimAttempts();
+  expect(lost).toHaveLength(MANY);
   expect(await parts.redis.zrange(leases, 0, '-1')).toEqual(BROKEN.map((id) => `${TENANT}/${id}/1`).toSorted());
   expect(await parts.redis.zcount(parts.keys.tenant(TENANT).live, '-inf', '+inf')).toBe(MANY);
 });
@@ -48,9 +43,7 @@ it('ends a task whose agent says that a lost worker stops it', async () => {
   const { leases } = parts.keys.shard(0);
   await parts.redis.zadd(leases, 1, `${TENANT}/${id}/1`);
   const reclaimer = new Reclaimer({ ...parts, onLost: () => undefined });
-  reclaimer.start();
-  const status = async (): Promise<string | undefined> => (await readState(parts.ledger, TENANT, id))?.status;
-  await waitFor(async () => (await status()) === 'permanently_failed', { deadlineMs: 10_000, what: 'the task to fail for good' });
-  await reclaimer.stop();
-  expect((await readState(parts.ledger, TENANT, id))?.error?.code).toBe('WORKER_LOST');
+  await reclaimer.reclaimAttempts();
+  const state = await readState(parts.ledger, TENANT, id);
+  expect(state).toMatchObject({ status: 'permanently_failed', error: { code: 'WORKER_LOST' } });
 });

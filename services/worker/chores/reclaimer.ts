@@ -4,7 +4,7 @@ import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
 import { workerOf } from '#shared/tasks/index.ts';
-import { Ticker } from '#shared/time/index.ts';
+import { eachShard } from './each-shard.ts';
 
 interface ReclaimerOptions extends Intake {
   log: Log;
@@ -22,11 +22,10 @@ const MAX_PER_ROUND = 5000;
 
 /**
  * Reclaimer is responsible for what crashes leave behind: attempts whose lease ran out and tickets that never reached
- * BullMQ. Every worker polls, every second; each step is one script that does nothing the second time.
+ * BullMQ. Every worker looks; each step is one script that does nothing the second time.
  */
 export class Reclaimer {
   readonly #options: ReclaimerOptions;
-  readonly #ticker: Ticker;
   /** Shards whose last round failed. */
   readonly #wereAway = new Set<number>();
   /** From when on leases of a shard expire, by Redis's clock, ms since the epoch. */
@@ -34,48 +33,34 @@ export class Reclaimer {
 
   constructor(options: ReclaimerOptions) {
     this.#options = options;
-    this.#ticker = new Ticker({
-      everyMs: options.ledger.settings.worker.orphanCheckIntervalMs,
-      run: () => this.#reclaim(),
-      onError: (error) => {
-        for (let shard = 0; shard < options.ledger.keys.shards; shard += 1) this.#wereAway.add(shard);
-        options.log.debug({ err: error }, 'nothing could be reclaimed now');
-      },
+  }
+
+  async reclaimAttempts(): Promise<void> {
+    const { keys, redis } = this.#options.ledger;
+    const now = await redisNow(redis).catch((error: unknown) => {
+      for (let shard = 0; shard < keys.shards; shard += 1) this.#wereAway.add(shard);
+      throw error;
+    });
+    await eachShard(keys, async (shard) => {
+      if (this.#wereAway.delete(shard)) this.#expireFrom.set(shard, now + AFTER_OUTAGE_MS);
+      try {
+        if (now >= (this.#expireFrom.get(shard) ?? 0)) await this.#eachDue(keys.shard(shard).leases, now, (member) => this.#expire(member));
+      } catch (error) {
+        this.#wereAway.add(shard);
+        throw error;
+      }
     });
   }
 
-  start(): void {
-    this.#ticker.start();
-    this.#ticker.tick();
-  }
-
-  async stop(): Promise<void> {
-    await this.#ticker.stop();
-  }
-
-  async #reclaim(): Promise<void> {
-    const { ledger, log } = this.#options;
-    const now = await redisNow(ledger.redis);
-    for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-      if (this.#wereAway.delete(shard)) this.#expireFrom.set(shard, now + AFTER_OUTAGE_MS);
-      try {
-        await this.#reclaimShard(shard, now);
-      } catch (error) {
-        // A node of a cluster that is away keeps nothing of another node from being reclaimed.
-        this.#wereAway.add(shard);
-        log.debug({ err: error, shard }, 'nothing of a shard could be reclaimed now');
-      }
-    }
-  }
-
-  async #reclaimShard(shard: number, now: number): Promise<void> {
+  async reissueTickets(): Promise<void> {
     const { ledger, idle: readIdle } = this.#options;
-    const { leases, outbox } = ledger.keys.shard(shard);
-    if (now >= (this.#expireFrom.get(shard) ?? 0)) await this.#eachDue(leases, now, (member) => this.#expire(member));
-    await this.#eachDue(outbox, now - ledger.settings.worker.outboxSweepMs, (entry) => this.#reissue(shard, entry));
-    // Windows that grew while nothing was claimed, and windows that a dead process left half full.
-    const idle = readIdle?.();
-    if (idle !== null) await dispatchReady(ledger, shard, idle);
+    const before = (await redisNow(ledger.redis)) - ledger.settings.worker.outboxSweepMs;
+    await eachShard(ledger.keys, async (shard) => {
+      await this.#eachDue(ledger.keys.shard(shard).outbox, before, (entry) => this.#reissue(shard, entry));
+      // Windows that grew while nothing was claimed, and windows that a dead process left half full.
+      const idle = readIdle?.();
+      if (idle !== null) await dispatchReady(ledger, shard, idle);
+    });
   }
 
   async #eachDue(key: string, until: number, handle: (member: string) => Promise<void>): Promise<void> {

@@ -1,0 +1,253 @@
+import type { Settings } from '../../config/index.ts';
+import { MusterError } from '../../errors/index.ts';
+
+/**
+ * What the fleet does again and again by itself, in one list.
+ *
+ * `runs` says where a round is done:
+ * - `job`: by one process of the fleet, as a repeatable job on `maintenance`
+ * - `lock`: by the process that has the lock; another takes over when that is gone
+ * - `process`: by each process that has it, because each step does nothing the second time
+ */
+export interface ChoreDefinition {
+  readonly runs: 'job' | 'lock' | 'process';
+  /** The services that have it. */
+  readonly by: readonly ChoreService[];
+  /** Between two rounds. */
+  readonly everyMs: (settings: Settings) => number;
+  /** What holds as long as it runs, for people: a sentence. */
+  readonly guarantees: string;
+}
+
+export type ChoreService = 'worker' | 'api';
+
+const WORKER = ['worker'] as const;
+/** Several in a minute: its greatest values are kept. */
+const SAMPLE_MS = 15_000;
+const CHECKS_PER_BEAT = 2;
+
+export const CHORES = {
+  'reclaim-attempts': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees: 'A task whose attempt lost its lease goes on elsewhere, or ends with `WORKER_LOST`.',
+  },
+  'reissue-tickets': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees: 'A ticket that stayed in the outbox comes to its queue.',
+  },
+  'release-lost-claims': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees: 'A task that was claimed for this worker without an answer returns to its queue.',
+  },
+  'continue-cancels': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees: 'A cancel reaches all sub-tasks, also when its process died on the way.',
+  },
+  'promote-due': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.duePollMs,
+    guarantees: "A task that waits for a time starts when that has come by Redis's clock; known times are met exactly.",
+  },
+  'release-providers': {
+    runs: 'lock',
+    by: WORKER,
+    everyMs: ({ throttle }) => throttle.pumpMs,
+    guarantees: 'Tasks that wait for a provider are released in their turn when their calls may go.',
+  },
+  'share-fleet-caps': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ fleet }) => fleet.shareMs,
+    guarantees: "The fleet's caps on what runs are divided among its tenants by demand and weight.",
+  },
+  'follow-ended-runs': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ scheduler }) => scheduler.followEndedAfterMs,
+    guarantees: 'A schedule learns of the ends of its runs, also in a fleet without a scheduler.',
+  },
+  'expect-suspects': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.heartbeatIntervalMs,
+    guarantees: 'A process is ready for tasks of other workers that are lost.',
+  },
+  'watch-workers': {
+    runs: 'process',
+    by: ['worker', 'api'],
+    everyMs: ({ worker }) => worker.heartbeatIntervalMs / CHECKS_PER_BEAT,
+    guarantees: 'Operators are notified of workers that are lost and of queues that no worker serves.',
+  },
+  'watch-daemons': {
+    runs: 'process',
+    by: ['api'],
+    everyMs: ({ hub }) => hub.heartbeatMs * hub.missedHeartbeats,
+    guarantees: 'Daemons that are lost with their hub are offline, and their tenants are notified.',
+  },
+  'look-for-findings': {
+    runs: 'lock',
+    by: ['api'],
+    everyMs: () => 5000,
+    guarantees: 'What a person should know of is found, kept and published while nobody looks.',
+  },
+  'restart-jobs': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: () => 30_000,
+    guarantees: 'Each repeatable job of this list is there, also when a worker died between two of its ticks.',
+  },
+  'audit-tickets': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.ticketAuditMs,
+    guarantees: 'A task whose ticket vanished has another one.',
+  },
+  'remove-tickets': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.ticketAuditMs,
+    guarantees: 'No ticket of a task that has ended counts as work.',
+  },
+  'watch-deadlines': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 10_000,
+    guarantees: 'A task whose deadline is near becomes critical, and one whose deadline has passed ends as `stale`.',
+  },
+  'watch-slas': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 10_000,
+    guarantees: 'A task that misses its sla is counted and published, once.',
+  },
+  'watch-pressure': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 5000,
+    guarantees: 'The pressure of tenants and of the fleet also falls while no task comes.',
+  },
+  'sample-metrics': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => SAMPLE_MS,
+    guarantees: 'The history has what ran and waited in each minute.',
+  },
+  'promote-backlogs': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 5000,
+    guarantees: 'Tasks start that waited for limits which were raised, and critical ones get their room at full caps.',
+  },
+  'apply-closed-queues': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 5000,
+    guarantees: 'Tasks of queues that are paused or not served leave their places to others, and come back.',
+  },
+  'release-holds': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 2000,
+    guarantees: 'Tasks go on when the budget that holds them has room or denies them, or when what held them is gone.',
+  },
+  'run-actions': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ actions }) => actions.pollMs,
+    guarantees: 'An action upon many tasks comes to its end.',
+  },
+  'release-circuits': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ circuits }) => circuits.checkMs,
+    guarantees: 'One task at a time tries an endpoint that failed.',
+  },
+  'clean-tenants': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ tenants }) => tenants.cleanMs,
+    guarantees: 'Nothing is left of a deleted tenant.',
+  },
+  'remove-files': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ files }) => files.sweepMs,
+    guarantees: 'Files go with the last task that has them, and uploads without a task in time.',
+  },
+  'snapshot-machine': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ fleet }) => fleet.snapshotMs,
+    guarantees: 'The fleet has a series of what its machines and lanes did.',
+  },
+  'index-tasks': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ search }) => search.indexMs,
+    guarantees: 'Tasks that an older release ended are found by how they ended.',
+  },
+  'trim-tasks': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: ({ tasks }) => tasks.trimMs,
+    guarantees: 'Ended tasks are kept no longer, and no more of them, than the configuration says.',
+  },
+} as const satisfies Record<string, ChoreDefinition>;
+
+export type ChoreName = keyof typeof CHORES;
+type ChoresOf<Service extends ChoreService> = {
+  [Name in ChoreName]: Service extends (typeof CHORES)[Name]['by'][number] ? Name : never;
+}[ChoreName];
+
+/** One round of a chore. A long one ends at a step when the signal aborts; what it leaves is for the next. */
+export interface Round {
+  readonly signal: AbortSignal;
+}
+
+/** Does one bounded round. Resolves with when the next one is due, ms from now, where that is not the usual time. */
+export type ChoreHandler = (round: Round) => Promise<number | void>;
+
+export type ChoreHandlers<Service extends ChoreService> = Readonly<Record<ChoresOf<Service>, ChoreHandler>>;
+
+export function definitionOf(name: ChoreName): ChoreDefinition {
+  return CHORES[name];
+}
+
+function isChoreName(name: string): name is ChoreName {
+  return Object.hasOwn(CHORES, name);
+}
+
+export function choreNames(): ChoreName[] {
+  return Object.keys(CHORES).filter(isChoreName);
+}
+
+/** The handlers of a service's chores by name. Throws `config.invalid` when one has no handler: a process without it would start and not do it. */
+export function handlersFor<Service extends ChoreService>(
+  service: Service,
+  given: ChoreHandlers<Service>,
+): ReadonlyMap<ChoreName, ChoreHandler> {
+  const names = choreNames().filter((name) => definitionOf(name).by.includes(service));
+  const all = Object.entries<ChoreHandler>(given);
+  const handlers = new Map(all.flatMap(([name, handler]) => (isChoreName(name) && names.includes(name) ? [[name, handler] as const] : [])));
+  const missing = names.filter((name) => !handlers.has(name));
+  const unknown = all.map(([name]) => name).filter((name) => !isChoreName(name) || !handlers.has(name));
+  if (missing.length + unknown.length > 0)
+    throw new MusterError(
+      'config.invalid',
+      `Chores of the ${service}: no handler for ${listOf(missing)}, no definition of ${listOf(unknown)}`,
+    );
+  return handlers;
+}
+
+function listOf(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ');
+}
