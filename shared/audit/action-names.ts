@@ -1,5 +1,6 @@
 /** What each action is called where people read it: after who did it. */
 const NAMES: Readonly<Record<string, string>> = {
+  acknowledgeAttention: 'acknowledged what needs attention',
   agentSchedule: 'made a schedule',
   agentScheduleCancel: 'removed a schedule',
   agentSchedulePause: 'paused a schedule',

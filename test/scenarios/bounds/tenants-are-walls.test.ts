@@ -88,7 +88,10 @@ async function endpoints(url?: string): Promise<string[]> {
 }
 
 describe('an id of another tenant', () => {
-  type Ids = Record<'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets' | 'daemons', string>;
+  type Ids = Record<
+    'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets' | 'daemons' | 'findings',
+    string
+  >;
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
     ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries', '/artifacts', '/artifacts/:name', '/attachments/:name'].map(
       (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
@@ -131,6 +134,7 @@ describe('an id of another tenant', () => {
     ['PATCH', `/v1/daemons/${ids.daemons}`, ids.daemons, { enabled: false }],
     ['POST', `/v1/daemons/${ids.daemons}/rotate`, ids.daemons],
     ['DELETE', `/v1/daemons/${ids.daemons}`, ids.daemons],
+    ['POST', `/v1/attention/${ids.findings}/acknowledge`, ids.findings],
   ];
 
   it('is answered like one that is not there, at every endpoint', async () => {
@@ -144,6 +148,7 @@ describe('an id of another tenant', () => {
       actions: UNKNOWN_TASK,
       budgets: 'nowhere',
       daemons: 'dmn_nowhere',
+      findings: 'nothing.found',
     });
     for (const [position, [method, path, id, body]] of calls({
       tasks: own.task,
@@ -155,6 +160,8 @@ describe('an id of another tenant', () => {
       actions: own.action,
       budgets: own.budget,
       daemons: own.daemon,
+      // As its delivery is.
+      findings: 'delivery.failed',
     }).entries()) {
       const url = path.startsWith('/v1/hooks') ? { url: webhooksUrl } : {};
       const [, unknownPath = '', unknownId = '', unknownBody] = unknown[position] ?? [];
@@ -166,6 +173,7 @@ describe('an id of another tenant', () => {
     // Nothing of it did anything.
     expect((await fleet.client.call('GET', `/v1/schedules/${own.schedule}`, theirs)).body).toMatchObject({ status: 'active', runCount: 0 });
     expect((await fleet.client.call('GET', '/v1/deliveries?status=failed', theirs)).body.items).toHaveLength(1);
+    expect((await fleet.client.call('GET', '/v1/attention', theirs)).body.items).toMatchObject([{ id: 'delivery.failed' }]);
     expect((await fleet.client.task(own.task, theirs)).status).toBe('running');
     expect((await fleet.client.task(own.failed, theirs)).status).toBe('permanently_failed');
     expect(await fleet.client.call('GET', '/v1/agents/private', theirs)).toMatchObject({ status: 200, body: { hold: null } });
@@ -193,6 +201,7 @@ describe('an id of another tenant', () => {
       actions: ':id',
       budgets: ':id',
       daemons: ':id',
+      findings: ':id',
     }).map(([method, path]) => `${method} ${path}`);
     // PUT makes an agent or a budget of one's own under the same name.
     const known = new Set([...tested, 'PUT /v1/agents/:id', 'PUT /v1/budgets/:id', 'POST /hooks/:id']);
