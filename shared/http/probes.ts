@@ -10,6 +10,8 @@ export type Readiness = 'starting' | 'shutting down' | readonly string[];
 
 export interface ProbeOptions {
   readiness: () => Promise<Readiness>;
+  /** What is wrong although it can take work; by default nothing. */
+  warnings?: (() => readonly string[]) | undefined;
   registries: Registry[];
   log: Log;
 }
@@ -21,6 +23,9 @@ const readinessSchema = z
   .strictObject({
     ok: z.boolean().meta({ description: 'Whether it can take work.' }),
     problems: z.array(z.string()).meta({ description: 'What keeps it from that.' }),
+    warnings: z.array(z.string()).optional().meta({
+      description: 'What is wrong although it can, as a full memory that the API has to be reached for; absent where nothing is.',
+    }),
   })
   .meta({ id: 'Readiness' });
 const healthSchema = z.strictObject({ ok: z.literal(true).meta({ description: 'It is up.' }) }).meta({ id: 'Health' });
@@ -46,7 +51,7 @@ const PROBES: readonly RouteDescription[] = [
 ];
 
 /** `/healthz`: the process is up. `/readyz`: it can take work. `/metrics`: Prometheus text. None needs a key. */
-export function probeRouter({ readiness, registries, log }: ProbeOptions): Router {
+export function probeRouter({ readiness, warnings = () => [], registries, log }: ProbeOptions): Router {
   const watch = new ReadinessWatch(log);
   const router = Router();
   router.get('/healthz', (_request, response) => {
@@ -57,10 +62,11 @@ export function probeRouter({ readiness, registries, log }: ProbeOptions): Route
     const found = answer === LATE ? ['the checks did not end in time'] : answer;
     watch.note(found);
     const problems = typeof found === 'string' ? [found] : found;
+    const others = warnings();
     response
       .status(problems.length === 0 ? 200 : 503)
       .set('Cache-Control', 'no-store')
-      .json({ ok: problems.length === 0, problems });
+      .json({ ok: problems.length === 0, problems, ...(others.length === 0 ? {} : { warnings: others }) });
   });
   router.get('/metrics', async (_request, response) => {
     // Merged each time, because other metrics may have been registered since.

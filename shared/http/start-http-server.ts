@@ -31,6 +31,7 @@ export interface HttpServerOptions {
   log: Log;
   /** For `/readyz`. */
   readiness: () => Promise<Readiness>;
+  warnings?: (() => readonly string[]) | undefined;
   /** The services' own metrics, for `/metrics`. */
   registries?: readonly Registry[];
 }
@@ -87,7 +88,7 @@ function findUpgrade({ upgrades = [] }: HttpServerOptions, { headers, url = '' }
   return upgrades.find((upgrade) => upgrade.path === path);
 }
 
-function createApp({ routers, config, log, readiness, registries = [] }: HttpServerOptions, load: ServerLoad): Express {
+function createApp({ routers, config, log, readiness, warnings, registries = [] }: HttpServerOptions, load: ServerLoad): Express {
   const own = new Registry();
   collectDefaultMetrics({ register: own });
   const app = express();
@@ -97,7 +98,7 @@ function createApp({ routers, config, log, readiness, registries = [] }: HttpSer
   app.set('trust proxy', config.env.MUSTER_TRUST_PROXY ? 1 : false);
   app.use(watchRequests({ log, load, registry: own }));
   app.use(secureHeaders());
-  const probes = probeRouter({ readiness, registries: [own, ...registries], log });
+  const probes = probeRouter({ readiness, warnings, registries: [own, ...registries], log });
   app.use(probes);
   app.use(docsRouter([...routers, probes].flatMap((router) => routesOf(router))));
   for (const router of routers) app.use(router);

@@ -39,6 +39,8 @@ interface ServeOptions {
   startHttpServer: (options: HttpServerOptions) => Promise<HttpServer>;
   /** Which parts of Redis do not answer, as text. */
   redisProblems: () => Promise<string[]>;
+  /** What is wrong with Redis although the process can take work; by default nothing. */
+  warnings?: () => readonly string[];
 }
 
 export interface Served {
@@ -60,6 +62,7 @@ export async function serve({
   registries: own = [],
   startHttpServer,
   redisProblems,
+  warnings,
 }: ServeOptions): Promise<Served> {
   let phase: 'starting' | 'ready' | 'shutting down' = 'starting';
   const readiness = async (): Promise<Readiness> => {
@@ -71,7 +74,7 @@ export async function serve({
   const registries = [...own, ...services.flatMap((service) => service.registry ?? [])];
   const { HOST: host, PORT: port } = config.env;
   // First, so that a worker takes no task only to hand it back because the port is taken.
-  const http = await startHttpServer({ routers, upgrades, host, port, config, log, readiness, registries });
+  const http = await startHttpServer({ routers, upgrades, host, port, config, log, readiness, warnings, registries });
   try {
     const running = await startServices(services, log);
     phase = 'ready';

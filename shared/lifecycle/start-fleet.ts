@@ -3,7 +3,7 @@ import { StorageWatch } from '../files/index.ts';
 import { startHttpServer } from '../http/index.ts';
 import type { Log } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
-import { ConnectionWatch, connectRedis, describeRefusal, noteRefusal, probeRefusal } from '../redis/index.ts';
+import { ConnectionWatch, connectRedis, describeRefusal, type Refusal, noteRefusal, probeRefusal } from '../redis/index.ts';
 import { openParts, type Parts } from './open-parts.ts';
 import { ProcessBeat } from './process-beat.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -41,12 +41,18 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
     const problems = (): Promise<string[]> => problemsOf(services, readRedisProblems);
     const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name), problems });
     beat.start();
-    const served = await serve({ config, log, services, registries, startHttpServer, redisProblems: readRedisProblems }).catch(
-      async (error: unknown) => {
-        await beat.stop();
-        throw error;
-      },
-    );
+    const served = await serve({
+      config,
+      log,
+      services,
+      registries,
+      startHttpServer,
+      redisProblems: readRedisProblems,
+      warnings: () => redisWarnings(watch),
+    }).catch(async (error: unknown) => {
+      await beat.stop();
+      throw error;
+    });
     return {
       port: served.port,
       stop: async (graceMs) => {
@@ -86,10 +92,19 @@ function watchConnection({ redis, keys, config, log, fail }: WatchPorts, name: s
 /** A full memory is repaired through the API, which has to be reached for that. */
 const READY_WITH = 'OOM';
 
+/** No probe hides what `npx muster doctor` fails on. */
+function redisWarnings({ refusal }: Pick<ConnectionWatch, 'refusal'>): string[] {
+  return refusal?.word === READY_WITH ? [refusalText(refusal)] : [];
+}
+
+function refusalText(refusal: Refusal): string {
+  return `Redis refuses commands: ${describeRefusal(refusal)}`;
+}
+
 type ReadyPorts = Pick<Parts, 'redis' | 'queues' | 'events'>;
 
 async function redisProblems({ redis, queues, events }: ReadyPorts, { refusal }: Pick<ConnectionWatch, 'refusal'>): Promise<string[]> {
-  if (refusal !== null && refusal.word !== READY_WITH) return [`Redis refuses commands: ${describeRefusal(refusal)}`];
+  if (refusal !== null && refusal.word !== READY_WITH) return [refusalText(refusal)];
   const [isUp, dead] = await Promise.all([
     redis.ping().then(
       () => true,

@@ -22,6 +22,7 @@ export interface ServeOptions {
   /** Mounted before the routes. */
   router?: Router;
   readiness?: () => Promise<Readiness>;
+  warnings?: () => string[];
 }
 
 export interface Served {
@@ -53,7 +54,15 @@ export async function serveRoutes(options: ServeOptions): Promise<Served> {
   const parts = { redis, keys, config, tenants: { get: find, find } };
   const own = createRouter({ routes, parts, log });
   const readiness = options.readiness ?? ((): Promise<Readiness> => Promise.resolve([]));
-  const server = await startHttpServer({ routers: router ? [router, own] : [own], host: '127.0.0.1', port: 0, config, log, readiness });
+  const server = await startHttpServer({
+    routers: router ? [router, own] : [own],
+    host: '127.0.0.1',
+    port: 0,
+    config,
+    log,
+    readiness,
+    warnings: options.warnings,
+  });
   return {
     url: `http://127.0.0.1:${server.port}`,
     server,

@@ -14,6 +14,7 @@ import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 
 let problems: string[] = [];
+let warnings: string[] = [];
 /** Ends the running `/slow`; null while none runs. */
 let finish: (() => void) | null = null;
 
@@ -66,7 +67,7 @@ const page = Router()
 
 const redis = await useRedis();
 const served = closeAfterTests(
-  await serveRoutes({ redisUrl: redis.url, routes, router: page, readiness: () => Promise.resolve(problems) }),
+  await serveRoutes({ redisUrl: redis.url, routes, router: page, readiness: () => Promise.resolve(problems), warnings: () => warnings }),
 );
 
 describe('probes and metrics', () => {
@@ -77,6 +78,10 @@ describe('probes and metrics', () => {
     const notReady = await fetch(`${served.url}/readyz`);
     problems = [];
     expect([notReady.status, await notReady.json()]).toEqual([503, { ok: false, problems: ['Redis does not answer'] }]);
+    warnings = ['its memory is full'];
+    const warned = await fetch(`${served.url}/readyz`);
+    expect([warned.status, await warned.json()]).toEqual([200, { ok: true, problems: [], warnings }]);
+    warnings = [];
   });
 
   it('logs once that it stopped being ready and once that it is ready again, and warns of no start', async () => {

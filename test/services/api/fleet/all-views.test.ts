@@ -11,6 +11,7 @@ import { beatProcess, type ProcessIdentity } from '#shared/queue/registry/proces
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { ZONE_DATA } from '#shared/time/index.ts';
 import type { CommandContext } from '../../../../services/cli/command-context.ts';
+import { openFindings } from '../../../../services/api/fleet/open-findings.ts';
 import { findAttention } from '../../../../services/cli/commands/fleet/attention.ts';
 import { type DoctorOptions, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { checkRows } from '../../../shared/findings/check-rows.ts';
@@ -359,6 +360,8 @@ it('a Redis that refuses writes is said by every view that answers', async () =>
   try {
     const [row] = await checkRows({ ...fleet, queues: parts.queues }, 'Redis writes');
     expect(row).toMatch(/^fail Redis writes: Redis refuses writes: NOREPLICAS/);
+    // What cannot be stored is in the list all the same.
+    expect((await openFindings(parts).look(null)).kept).toMatchObject([{ id: 'redis.refused' }]);
     for (const path of ['/v1/attention', '/v1/checks'])
       expect(await api.call('GET', path)).toMatchObject({ status: 503, body: { detail: expect.stringContaining('NOREPLICAS') as string } });
   } finally {
