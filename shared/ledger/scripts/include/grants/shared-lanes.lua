@@ -94,10 +94,8 @@ do
 
   -- Takes all shared lanes of a task, and takes it out of all lines. `is_new`: it is in none.
   function gates.take(context, id, task, is_new)
-    local lanes = task.sharedLanes or {}
     gates.drop_passed(context, id, task)
-    if not is_new then redis.call('ZREM', context.live, backlog_member(task, id)) end
-    for _, lane in ipairs(lanes) do
+    for _, lane in ipairs(task.sharedLanes or {}) do
       if not is_new then redis.call('ZREM', context.live, gates.line_member(lane, id, task)) end
       redis.call('ZADD', context.live, '0', holds_member(lane, id))
     end
@@ -139,6 +137,8 @@ do
   -- The next of the line of a lane, or nil.
   local function head_of_lane(context, entry)
     if entry.head then return entry.head end
+    -- Mostly one goes on, and then the lane is full.
+    if entry.limit and count(context, 'holds=' .. entry.lane.name .. '/') >= entry.limit then return nil end
     local prefix = 'waits=' .. entry.lane.name .. '/'
     for _ = entry.read, MAX_READ do
       local member = redis.call('ZRANGEBYLEX', context.live, entry.from, '(' .. prefix .. '\255', 'LIMIT', '0', '1')[1]
@@ -161,12 +161,16 @@ do
       entry.is_done = not head
       if head and (not best or head.order < best.order) then best, from = head, entry end
     end
-    local order, class = best_of_backlog(context)
+    local order, class
+    if context.opened_caps then order, class = best_of_backlog(context) end
+    context.opened_caps = order ~= nil
     if not order or best and best.order < order then return best, from end
     return read_head(context, 'backlog=' .. class .. '/' .. order) or { member = 'backlog=' .. class .. '/' .. order }
   end
 
   local function start(context, head)
+    -- Now, because what the grant takes out may be gathered.
+    if context.gathered then redis.call('ZREM', context.live, head.member) end
     gates.take(context, head.id, head.task)
     head.task.steer = nil
     grant(context, head.id, head.task)
@@ -176,6 +180,7 @@ do
   local function move_on(context, head, gate)
     redis.call('ZREM', context.live, head.member)
     gates.wait_at(context, head.id, head.task, gate)
+    if gate == CAP then context.opened_caps = true end
     save_task(context, head.id, head.task)
     for _, lane in ipairs(head.task.sharedLanes or {}) do
       if lane ~= gate then gates.open_lane(context, lane) end
@@ -206,6 +211,7 @@ do
     local lane = lane_named(head.task, entry.lane.name)
     -- An older release may have left it in a line.
     if not lane or head.task.granted then return redis.call('ZREM', context.live, head.member) end
+    entry.limit = limit_of(context, lane)
     gates.add_lane(context, head.task)
     local gate = gates.closed_for(context, head.id, head.task, lane)
     if not gate then return start(context, head) end
@@ -228,7 +234,7 @@ do
 
   -- Grants what may go on in the lines that this step opened, the best first. Returns how many, and whether there may be more.
   function promote_backlog(context, max)
-    context.opened = context.opened or {}
+    context.opened, context.opened_caps = context.opened or {}, true
     local before = #context.granted
     for _ = 1, math.max(max or 0, MAX_STEPS) do
       local head, entry = best_head(context)
