@@ -47,7 +47,7 @@ export { type DispatchLimit, dispatchReady, reissueTicket, repairWindow } from '
 export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { capsOf } from './context.ts';
-export { applyLimits, RunningTasks } from './grants/apply-limits.ts';
+export { applyLimits, findLimited, RunningTasks } from './grants/apply-limits.ts';
 export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
 export {
   type HoldNotice,

@@ -1,6 +1,6 @@
 import type { TaskQueue } from '#shared/config/index.ts';
 import { countPast, releaseByBudgets } from '#shared/budgets/index.ts';
-import { applyLimits, releaseUncaused, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { applyLimits, findLimited, releaseUncaused, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import {
@@ -124,12 +124,13 @@ async function removeUnusedFiles({ files, redis, log }: Pick<Parts, 'files' | 'r
 }
 
 /**
- * Grants tasks that waited for limits that were raised: else they would wait for the end of another task. Makes room for critical ones that
- * came to the caps otherwise than by acceptance, or whose process died before it did.
+ * Grants tasks that wait for lanes and caps which have room: limits were raised, this process knew them before others, or a step left more than it
+ * could. Makes room for critical ones that came to the caps otherwise than by acceptance, or whose process died before it did.
  */
 export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
   const running = new RunningTasks(ledger);
-  for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
+  const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
+  for (const id of await findLimited(ledger, [...busy.keys()])) {
     try {
       const tasks = await applyLimits(ledger, id, running);
       await makeRoom({ ledger, log }, id);

@@ -25,6 +25,26 @@ export async function applyLimits(ledger: Ledger, tenant: string, running = new 
   return promoted;
 }
 
+/** Tenants that are looked at together. */
+const TENANTS_TOGETHER = 100;
+
+/** Of these tenants those with tasks in the line of a lane or of a cap, or with figures of agents that running tasks may lack. */
+export async function findLimited(ledger: Ledger, tenants: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (let from = 0; from < tenants.length; from += TENANTS_TOGETHER) {
+    const page = tenants.slice(from, from + TENANTS_TOGETHER);
+    const counts = await Promise.all(page.map((tenant) => countInLines(ledger, tenant)));
+    found.push(...page.filter((tenant, at) => (counts[at] ?? 0) > 0 || Object.keys(agentLanes(ledger, tenant)).length > 0));
+  }
+  return found;
+}
+
+async function countInLines({ redis, keys }: Ledger, tenant: string): Promise<number> {
+  const { live } = keys.tenant(tenant);
+  const counts = await Promise.all(['waits=', 'backlog='].map((line) => redis.zlexcount(live, `[${line}`, `(${line}\u00ff`)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 /** RunningTasks is responsible for reading once which tasks run, for all tenants whose limits are applied together. */
 export class RunningTasks {
   readonly #ledger: Pick<Ledger, 'redis' | 'keys'>;

@@ -144,8 +144,8 @@ export const CHORES = {
   'promote-backlogs': {
     runs: 'job',
     by: WORKER,
-    everyMs: () => 5000,
-    guarantees: 'Tasks start that waited for limits which were raised, and critical ones get their room at full caps.',
+    everyMs: () => 1000,
+    guarantees: 'No lane or cap that has room has tasks that wait for it: limits were raised, or a step left more than it could.',
   },
   'apply-closed-queues': {
     runs: 'job',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { laneOfAgent } from '#shared/ledger/context.ts';
-import { applyLimits } from '#shared/ledger/grants/apply-limits.ts';
+import { applyLimits, findLimited } from '#shared/ledger/grants/apply-limits.ts';
 import { readSharedPlaces } from '#shared/ledger/read/read-lanes.ts';
 import { DONE, limitsOf, retry, TENANT } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -38,6 +38,18 @@ it('grants what waits for an agent at once when its figure is raised, in the ord
   await test.completed(first);
   expect(await test.statuses(fourth)).toEqual(['queued']);
   for (const id of [second, third, fourth]) await test.completed(id);
+});
+
+it('names the tenants whose limits may have room for others: with tasks in a line, or with figures of agents', async () => {
+  const tenants = ['idle', TENANT];
+  expect(await findLimited(test.ledger, tenants)).toEqual([]);
+  const [first, second] = [await test.accepted(capped), await test.accepted(capped)];
+  expect(await findLimited(test.ledger, tenants)).toEqual([TENANT]);
+  await test.completed(first);
+  expect(await findLimited(test.ledger, tenants)).toEqual([]);
+  test.limits = limitsOf({ runningByAgent: { echo: 3 } });
+  expect(await findLimited(test.ledger, [TENANT])).toEqual([TENANT]);
+  await test.completed(second);
 });
 
 it('lets no new task overtake one that waits when its figure was raised a moment ago', async () => {
