@@ -14,7 +14,11 @@ const THROTTLED_MS = 10_000;
 
 /** What tasks of a tenant wait for: something that holds them, or a gate where they wait for long. */
 export const WAIT_INSPECTIONS: readonly Inspection<TenantFacts>[] = [
-  { name: 'Held tasks', codes: ['task.held', 'input.held'], look: async (facts) => judgeHeld(await facts.held(), await facts.now()) },
+  {
+    name: 'Held tasks',
+    codes: ['task.held', 'input.held'],
+    look: async (facts) => judgeHeld(await facts.held(), await facts.agentHolds(), await facts.now()),
+  },
   { name: 'Long waits', codes: ['task.waiting'], look: async (facts) => judgeWaits(await facts.longWaits(), await facts.now()) },
   { name: 'Tasks for daemons', codes: ['daemon.missing'], look: async (facts) => judgeTasksForDaemons(await facts.waitingForDaemons()) },
   {
@@ -24,11 +28,11 @@ export const WAIT_INSPECTIONS: readonly Inspection<TenantFacts>[] = [
   },
 ];
 
-/** What an inspection of its own names: agents and daemons. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['agent', 'failures', 'daemon']);
+/** Gates of agents, which an inspection of their own names where what holds them is known. */
+const AGENT_GATES: ReadonlySet<string> = new Set(['agent', 'failures']);
 
-function judgeHeld(held: readonly HeldTasks[], now: number): Verdict {
-  const others = held.filter(({ gate }) => !ELSEWHERE.has(gate));
+function judgeHeld(held: readonly HeldTasks[], agents: ReadonlyMap<string, unknown>, now: number): Verdict {
+  const others = held.filter(({ gate, what }) => gate !== 'daemon' && !(AGENT_GATES.has(gate) && agents.has(what)));
   const repeated = others.filter(({ gate }) => gate === 'repeats');
   const lasting = others.filter((each) => each.gate !== 'repeats' && isLasting(each, now));
   return { findings: [...(repeated.length === 0 ? [] : [describeRepeated(repeated)]), ...lasting.map((each) => describeHeld(each, now))] };

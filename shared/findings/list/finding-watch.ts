@@ -8,8 +8,10 @@ interface WatchPorts extends Pick<ListPorts, 'ledger' | 'log'> {
   readonly tenants: Pick<TenantDirectory, 'list'>;
 }
 
-/** Every so many looks at the installation come one at each tenant, and one at what reads much. */
-const LOOKS_PER_TENANT = 24;
+/** Tenants of one look, where they are few: of more each has its turn within so many looks. */
+const TENANTS_PER_LOOK = 10;
+const MAX_TURNS = 24;
+/** Every so many looks come one at what reads much. */
 const LOOKS_PER_SLOW = 120;
 const CONCURRENCY = 10;
 
@@ -25,7 +27,8 @@ export function openFindingLooks({ list, ledger, tenants, log }: WatchPorts): ()
     turn += 1;
     await list.look(null, { withSlow: turn % LOOKS_PER_SLOW === 0 });
     const busy = [...(await tenantsWithTasks(ledger, tenants.list(), 'index')).keys()];
-    const due = busy.filter((_, at) => at % LOOKS_PER_TENANT === turn % LOOKS_PER_TENANT);
+    const turns = Math.min(Math.max(1, Math.ceil(busy.length / TENANTS_PER_LOOK)), MAX_TURNS);
+    const due = busy.filter((_, at) => at % turns === turn % turns);
     await pMap(due, look, { concurrency: CONCURRENCY });
   };
 }

@@ -10,7 +10,7 @@ const { redis, keys } = parts;
 const look = openFindingLooks({ ...parts, list: openFindings(parts) });
 const found = async (tenant: string | null): Promise<string[]> => (await readList(parts, tenant)).findings.map(({ id }) => id);
 
-/** Looks as often as it takes to come to each tenant. */
+/** As often as it takes to come to each tenant. */
 async function lookAtAll(): Promise<void> {
   for (let turn = 0; turn < 24; turn += 1) await look();
 }
