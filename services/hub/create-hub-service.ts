@@ -5,7 +5,7 @@ import { findDaemonByToken } from '#shared/daemons/index.ts';
 import { publishDaemonEvent, publishFleetEvent } from '#shared/events/index.ts';
 import { createRateLimit, createRouter } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { openDispatcher, openExecutor, openPermits, openTicketWorkers, type Parts, type Service } from '#shared/lifecycle/index.ts';
+import { openDispatcher, openExecutor, openSlotWorker, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { Heartbeat, openJobSource, type SlotPolicy } from '#shared/queue/index.ts';
 import { workerName } from '#shared/tasks/index.ts';
 import { systemClock } from '#shared/time/index.ts';
@@ -36,18 +36,11 @@ export function createHubService(parts: Parts): Service {
   );
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
   const policy = slotPolicy(parts, settings);
-  const permits = openPermits(parts, { worker: name, policy, keepMs: settings.graceMs });
   const notify = notifyOf(parts);
   const ofHub = { redis, keys, subscribe, log, hub: name, settings, clock: systemClock };
-  const count: ConnectedDaemonsOptions['count'] = {
-    adopt: ({ tenant, id }, from) => {
-      dispatcher.noteAdopted({ tenant, task: id });
-      return permits.pool.adopt('remote', from === name ? null : from);
-    },
-    leave: () => permits.pool.leave('remote'),
-  };
-  const daemons = new ConnectedDaemons({ ...ofHub, executor, notify, count });
-  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true, permits });
+  const onAdopted: ConnectedDaemonsOptions['onAdopted'] = ({ tenant, id }) => dispatcher.noteAdopted({ tenant, task: id });
+  const daemons = new ConnectedDaemons({ ...ofHub, executor, notify, onAdopted });
+  const { directory, dispatcher } = openDispatcher(parts, { name, executor, local: daemons, keepsSlot: true });
   return new HubService({
     name,
     router: createRouter({ routes: [plainRequestRoute(), schemaRoute()], parts, log }),
@@ -57,9 +50,10 @@ export function createHubService(parts: Parts): Service {
     directory,
     keeper,
     heartbeat: new Heartbeat({ fleet, worker: name, role: 'hub', capacity, clock: systemClock, log }),
-    permits,
     openSource: () => openJobSource(parts, 'hub'),
-    openTakers: (source) => openTicketWorkers(parts, { policy, handle: (ticket, how) => dispatcher.handle(ticket, how), permits, source }),
+    openTakers: (source) => [
+      openSlotWorker(parts, { worker: name, policy, handle: (ticket, how) => dispatcher.handle(ticket, how), source }),
+    ],
     listen: (onDrain) => listen({ onDrain }),
     onDrain: () => draining.abort(),
     onDrained: parts.finish,
@@ -105,5 +99,5 @@ function withLease(ledger: Ledger, { graceMs }: HubSettings): Ledger {
 
 function slotPolicy({ config }: Parts, { slots }: HubSettings): SlotPolicy {
   const { shares, lowAgeMs } = config.settings.worker;
-  return { slots, reserved: 0, weights: new Map([['remote', slots]]), shares, lowAgeMs };
+  return { slots, reserved: 0, people: 0, weights: new Map([['remote', slots]]), shares, lowAgeMs };
 }

@@ -18,7 +18,6 @@ export interface HubServiceOptions {
   directory: { start(): void; stop(): Promise<void> };
   keeper: LeaseKeeper;
   heartbeat: Heartbeat;
-  permits: { start(): void; stop(): Promise<void> };
   /** Opens where jobs come from. Called once, at the start. */
   openSource: () => JobSource;
   openTakers: (source: JobSource) => JobTaker[];
@@ -60,15 +59,13 @@ export class HubService implements Service {
   }
 
   async start(): Promise<void> {
-    const { name, daemons, dispatcher, directory, keeper, heartbeat, permits, listen, openSource, openTakers, publish, log } =
-      this.#options;
+    const { name, daemons, dispatcher, directory, keeper, heartbeat, listen, openSource, openTakers, publish, log } = this.#options;
     this.#source = openSource();
     this.#listener = listen((worker) => {
       if (worker === name) void this.drain();
     });
     this.#takers = openTakers(this.#source);
     keeper.start();
-    permits.start();
     directory.start();
     daemons.start();
     dispatcher.start();
@@ -95,7 +92,7 @@ export class HubService implements Service {
   }
 
   async stop(graceMs: number): Promise<void> {
-    const { dispatcher, directory, keeper, heartbeat, permits, publish, clock, log, name } = this.#options;
+    const { dispatcher, directory, keeper, heartbeat, publish, clock, log, name } = this.#options;
     const end = clock.monotonic() + graceMs;
     await within(this.#leave(), Math.max(CLOSE_MS, graceMs - CLOSE_MS));
     await within(keeper.empty(), Math.min(SETTLE_MS, Math.max(0, end - clock.monotonic())));
@@ -103,7 +100,7 @@ export class HubService implements Service {
     keeper.drain();
     await within(keeper.empty(), CLOSE_MS);
     await Promise.all(this.#takers.map((taker) => taker.stop(CLOSE_MS)));
-    await Promise.all([dispatcher, directory, permits, heartbeat].map((each) => each.stop()));
+    await Promise.all([dispatcher, directory, heartbeat].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
     this.#source?.close();

@@ -4,16 +4,16 @@ import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agen
 import { releaseName } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
+import { type Parts, type Service, openExecutor, openSlotWorker } from '#shared/lifecycle/index.ts';
 import {
-  type Parts,
-  type Service,
-  idleOf,
-  openExecutor,
-  openPermits,
-  openTicketWorkers,
-  type TicketHandler,
-} from '#shared/lifecycle/index.ts';
-import { type FleetNotice, Heartbeat, type HeartbeatOptions, openJobSource, planSlots, slotsOf } from '#shared/queue/index.ts';
+  type FleetNotice,
+  type HandleTicket,
+  Heartbeat,
+  type HeartbeatOptions,
+  openJobSource,
+  planSlots,
+  slotsOf,
+} from '#shared/queue/index.ts';
 import { workerName } from '#shared/tasks/index.ts';
 import { systemClock, within } from '#shared/time/index.ts';
 import { openCallbacks } from './callbacks.ts';
@@ -39,7 +39,6 @@ export function createWorkerService(parts: Parts): DrainableService {
   const capacity = capacityOf(parts);
   parts.offeredSlots.addOwn(capacity);
   const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
-  const permits = openPermits(parts, { worker: name, policy, keepMs: 0 });
   const draining = new AbortController();
   const endOrphaned = (): Promise<void> => endOrphans(parts, draining.signal);
   const onNotice = (notice: FleetNotice): void => {
@@ -55,10 +54,10 @@ export function createWorkerService(parts: Parts): DrainableService {
     isolation: () => (pool.hasRoom ? 'offered' : 'full'),
     runIsolated: (ticket, how, losses) => pool.run(ticket, how, losses),
   };
-  const remote = openRemote(parts, { worker: name, executor, policy, permits });
-  const reclaimer = new Reclaimer({ ...parts, onLost, idle: idleOf(parts, permits, policy) });
+  const remote = openRemote(parts, { worker: name, executor, policy });
+  const reclaimer = new Reclaimer({ ...parts, onLost });
   const chores = openChores(parts, { worker: name, keeper, pool, reclaimer, schedules: shared.schedules, onNotice });
-  const handle: TicketHandler = (ticket, how, queue) =>
+  const handle: HandleTicket = (ticket, how, queue) =>
     queue === 'remote' && remote ? remote.handle(ticket, how) : executeTicket(executor, ticket, how);
   return new WorkerService({
     name,
@@ -74,10 +73,9 @@ export function createWorkerService(parts: Parts): DrainableService {
     watchdog: openWatchdog(parts, name),
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     chores: chores.runner,
-    permits,
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
-      ...openTicketWorkers(parts, { policy, handle, claimer: name, permits, source }),
+      openSlotWorker(parts, { worker: name, policy, handle, source, isolation: executor.isolation }),
       ...chores.openJobs(source),
       ...openCallbacks(parts, source),
     ],

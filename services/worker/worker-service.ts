@@ -24,8 +24,6 @@ export interface WorkerServiceOptions {
   chores: Pick<ChoreRunner, 'start' | 'stop'>;
   /** Finds the attempt that blocks or ends this process. */
   watchdog: Watchdog;
-  /** Its share of the fleet's cap, which bounds the takers. */
-  permits: { start(): void; stop(): Promise<void> };
   /** Opens where jobs come from. Called once, at the start. */
   openSource: () => JobSource;
   /** Makes the takers of jobs from there. */
@@ -64,7 +62,7 @@ export class WorkerService implements Service {
   }
 
   async start(): Promise<void> {
-    const { check, openSource, openTakers, permits, listen, keeper, chores, publish, log, name } = this.#options;
+    const { check, openSource, openTakers, listen, keeper, chores, publish, log, name } = this.#options;
     await check();
     await this.#options.watchdog.start();
     this.#source = openSource();
@@ -72,7 +70,6 @@ export class WorkerService implements Service {
       if (worker === name) void this.drain();
     });
     this.#takers = openTakers(this.#source);
-    permits.start();
     keeper.start();
     chores.start();
     this.#options.heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
@@ -102,7 +99,7 @@ export class WorkerService implements Service {
   }
 
   async stop(graceMs: number): Promise<void> {
-    const { permits, keeper, chores, pool, publish, clock, log, name } = this.#options;
+    const { keeper, chores, pool, publish, clock, log, name } = this.#options;
     const end = clock.monotonic() + graceMs;
     await this.#quiet();
     const unfinished = await this.#drain(end - Math.min(HAND_BACK_MS, graceMs / 2));
@@ -112,7 +109,7 @@ export class WorkerService implements Service {
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
     const { heartbeat, watchdog, remote } = this.#options;
     await remote?.stop();
-    await Promise.all([permits, chores, pool, heartbeat, watchdog].map((each) => each.stop()));
+    await Promise.all([chores, pool, heartbeat, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
     this.#source?.close();

@@ -38,6 +38,12 @@ const OLD_NAMES = [
   ['events', 'lookMs', 'pollMs'],
 ] as const;
 
+/** Settings that there are no more, which have no effect: section, name. */
+const RETIRED = [
+  ['dispatch', 'direct'],
+  ['worker', 'fleetFullMs'],
+] as const;
+
 /**
  * Reads the environment and `muster.config.ts` and validates both completely.
  * Throws `config.invalid` with one line per problem in `details.problems`, all of them at once.
@@ -89,7 +95,7 @@ function readEnvironment(variables: NodeJS.ProcessEnv): ReadEnvironment {
   return { given, env, problems: [...problems, ...chatProblems(given)] };
 }
 
-/** The settings under their new names, with a line for each that was renamed. The old name wins where both are set. */
+/** The settings under their new names, without retired ones, with a line for each. An old name wins where both are set. */
 function renameSettings(written: unknown): { renamed: unknown; warnings: string[] } {
   if (!isRecord(written)) return { renamed: written, warnings: [] };
   const renamed: Record<string, unknown> = { ...written };
@@ -100,6 +106,13 @@ function renameSettings(written: unknown): { renamed: unknown; warnings: string[
     const { [oldName]: value, ...others } = values;
     renamed[section] = { ...others, [newName]: value };
     warnings.push(`${section}.${oldName} is called ${section}.${newName} now`);
+  }
+  for (const [section, name] of RETIRED) {
+    const values = renamed[section];
+    if (!isRecord(values) || values[name] === undefined) continue;
+    const { [name]: _retired, ...others } = values;
+    renamed[section] = others;
+    warnings.push(`${section}.${name} has no effect any more`);
   }
   return { renamed, warnings };
 }

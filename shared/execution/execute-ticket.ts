@@ -63,12 +63,10 @@ async function claimAndExecute(
   { ticket, how }: { ticket: TicketData; how: TicketClaim },
 ): Promise<TicketResult> {
   const claimedFrom = parts.clock.monotonic();
-  const claim = await claimTask(parts.ledger, place, parts.worker, { ...how, isolation: parts.isolation(), daemon: parts.daemon });
+  const claim = await claimTask(parts.ledger, place, parts.worker, { isolation: parts.isolation(), daemon: parts.daemon });
   switch (claim.kind) {
     case 'claimed':
       return await executeAttempt(parts, openExecution(parts, place, claim, claimedFrom));
-    case 'overtaken':
-      return { kind: 'overtaken' };
     case 'suspect':
       // Others that were claimed with it have taken the room: this claim parks it.
       if (parts.isolation() === 'full') return await claimAndExecute(parts, place, { ticket, how });

@@ -105,7 +105,6 @@ function ticketResult(end: AttemptEnd, settled: Transition | 'lost'): TicketResu
   const { status, continuation } = settled;
   if (status === 'permanently_failed') return { kind: 'failed', message: reasonOf(end, status) };
   if (continuation === 'end') return { kind: 'done', note: status };
-  if (continuation === 'now') return { kind: 'returned' };
   return { kind: 'done', note: `${reasonOf(end, status)}; gets another ticket ${nextTicket(settled)}` };
 }
 

@@ -1,4 +1,4 @@
-import { type Settings, type SourceClass, TASK_QUEUES, type TenantLimits } from '../config/index.ts';
+import type { Settings, SourceClass, TenantLimits } from '../config/index.ts';
 import type { FleetShare } from '../tenants/index.ts';
 import type { ShardKeys } from '../redis/index.ts';
 import { CLASS_LETTERS } from '../tasks/index.ts';
@@ -55,8 +55,8 @@ export function shardGroup({ keys }: Pick<Ledger, 'keys'>, tenant: string): stri
 /** The first ten keys of every script that opens a context. */
 export function contextKeys(ledger: Ledger, tenant: string): string[] {
   const keys = ledger.keys.tenant(tenant);
-  const { outbox, ready, window, turns, weights } = shardKeys(ledger, tenant);
-  return [keys.states, keys.live, keys.index, keys.events, outbox, keys.bodies, ready, window, turns, weights];
+  const { outbox, ready, jobs, turns, weights } = shardKeys(ledger, tenant);
+  return [keys.states, keys.live, keys.index, keys.events, outbox, keys.bodies, ready, jobs, turns, weights];
 }
 
 /** The first twelve keys of the scripts that move one task. */
@@ -121,7 +121,7 @@ export function laneKeys(ledger: Ledger, tenant: string, places: readonly Pick<T
   return places.flatMap(({ lane }) => (lane === null ? [] : [keys.laneHeld(lane), keys.laneWait(lane)]));
 }
 
-/** The options that contexts of all tenants of a shard have: its channels and windows, lanes, and the bounds of what the scripts write. */
+/** The options that contexts of all tenants of a shard have: its channels, lanes, and the bounds of what the scripts write. */
 function commonOptions(ledger: Ledger, tenant: string): Record<string, unknown> {
   const { settings } = ledger;
   const lanes = lanesOf(settings);
@@ -134,7 +134,7 @@ function commonOptions(ledger: Ledger, tenant: string): Record<string, unknown> 
     maxInLine: settings.sessions.maxWaiting,
     reserveAfterMs: settings.lanes.reserveAfterMs,
     ...(Object.keys(lanes).length > 0 ? { laneLimits: lanes } : {}),
-    ...windowOptions(ledger),
+    lookAhead: settings.dispatch.lookAhead,
   };
 }
 
@@ -152,20 +152,6 @@ function ownOptions(ledger: Ledger, { tenant, options }: Pick<TenantCall, 'tenan
     ...(Object.keys(open).length > 0 ? { openLanes: open } : {}),
     ...options,
   };
-}
-
-/**
- * How many unclaimed tickets of each queue may be in BullMQ: one for each slot, and some for the time until the next ones come. Queues that
- * are not named have the latter. With `direct` slots that are busy take what is ready.
- */
-export function windowOptions({
-  settings,
-  offeredSlots,
-  pace,
-}: Pick<Ledger, 'settings' | 'offeredSlots' | 'pace'>): Record<string, unknown> {
-  const { lookAhead, direct } = settings.dispatch;
-  const sizes = TASK_QUEUES.map((queue) => [queue, lookAhead + (offeredSlots?.(queue) ?? 0) + (direct ? 0 : pace.of(queue))] as const);
-  return { lookAhead, windows: Object.fromEntries(sizes.filter(([, size]) => size > lookAhead)), ...(direct ? { direct } : {}) };
 }
 
 /** The caps of a tenant as the scripts know them: its own, and its share of the fleet's. Null for none. */

@@ -9,7 +9,6 @@ import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
 import type { StartHold } from './settle/agent-starts.ts';
 import type { OpenCancel } from './settle/open-cancels.ts';
-import { ClaimPace } from './claim/claim-pace.ts';
 import { scriptFragments } from './codec/fragments.ts';
 import { measureTenant, StoredBytes } from './tenants/storage.ts';
 
@@ -42,8 +41,6 @@ export interface LedgerOptions {
   holds?: HoldKinds;
   /** What people call a daemon; null for one that was removed. Without it a daemon has its id. */
   daemonNameOf?(tenant: string, id: string): Promise<string | null>;
-  /** What this process claims while the next tickets are on their way; by default it is counted. */
-  pace?: ClaimPace;
   /** Counts the steps of tasks; without it nothing is counted. */
   counts?: LocalCounts;
 }
@@ -90,7 +87,6 @@ export interface Ledger extends Readonly<LedgerOptions> {
   readonly stored: StoredBytes;
   /** Calls that go into one script together. */
   readonly batches: Batches;
-  readonly pace: ClaimPace;
   run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** Runs calls of one script for tenants of one shard in one round trip; see `runTogether` of scripts. */
   runTogether(name: ScriptName, calls: readonly ScriptCall[], common: string): ReturnType<typeof runTogether>;
@@ -114,7 +110,6 @@ export type ScriptName =
   | 'count-ends'
   | 'count-tokens'
   | 'cut-tree'
-  | 'dispatch-ready'
   | 'expire-deadline'
   | 'forget-repeats'
   | 'hold-task'
@@ -135,9 +130,9 @@ export type ScriptName =
   | 'remove-task'
   | 'renew-leases'
   | 'report-usage'
+  | 'review-tasks'
   | 'settle-attempts'
   | 'take-input'
-  | 'take-ready'
   | 'update-pressure';
 
 /** Loads the scripts and binds them to a connection; opens nothing. */
@@ -153,7 +148,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),
     batches: new CallBatches(),
-    pace: options.pace ?? new ClaimPace(),
     run: (name, keys, args) => runScript(options.redis, scripts.get(name) as Script, keys, args),
     runTogether: (name, calls, common) => runTogether(options.redis, scripts.get(name) as Script, calls, common),
   };

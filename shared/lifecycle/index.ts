@@ -3,7 +3,7 @@ export { describeStartFailure, endOnSignals, exitOnStartFailure } from './end-pr
 export { openDispatcher } from './open-dispatcher.ts';
 export { openExecutor } from './open-executor.ts';
 export { type Parts, openParts } from './open-parts.ts';
-export { idleOf, type JobTaker, openPermits, openTicketWorkers, type TicketHandler } from './open-ticket-workers.ts';
+export { type JobTaker, openSlotWorker } from './open-slot-worker.ts';
 export { runService } from './run-service.ts';
 export { type Service, createRouterService } from './service.ts';
 export { startFleet } from './start-fleet.ts';

@@ -1,6 +1,5 @@
 import { DaemonDirectory, DaemonDispatcher, type LocalDaemons } from '../daemons/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '../execution/index.ts';
-import type { FleetPermits } from '../queue/index.ts';
 import type { Parts } from './open-parts.ts';
 
 /** What runs attempts in this process, but for what isolates them and runs their agents. */
@@ -14,7 +13,6 @@ interface DispatcherOptions {
   local: LocalDaemons;
   /** Whether a ticket keeps its slot here while another hub runs its task. */
   keepsSlot: boolean;
-  permits: FleetPermits;
 }
 
 interface Dispatching {
@@ -23,7 +21,7 @@ interface Dispatching {
 }
 
 /** Opens the choice of a daemon for each task of the queue `remote`, and what it knows of all daemons. */
-export function openDispatcher(parts: Parts, { name, executor, local, keepsSlot, permits }: DispatcherOptions): Dispatching {
+export function openDispatcher(parts: Parts, { name, executor, local, keepsSlot }: DispatcherOptions): Dispatching {
   const { redis, keys, log, settings } = parts;
   const { directoryMs } = settings.hub;
   const subscribe: Parts['subscribe'] = (...channels) => parts.subscribe(...channels);
@@ -34,11 +32,6 @@ export function openDispatcher(parts: Parts, { name, executor, local, keepsSlot,
     directory,
     local,
     keepsSlot,
-    count: {
-      adopt: (from) => permits.pool.adopt('remote', from),
-      leave: () => permits.pool.leave('remote'),
-      stands: (worker) => permits.stands(worker),
-    },
     findAgent: (tenant, id) => parts.findAgent(tenant, id),
     // Claims a task only to fail it.
     fail: (ticket, how, failure) => {

@@ -1,6 +1,6 @@
 /**
  * BullMQ and the path of a task to a worker: acceptance (`accept`), its ticket (`tickets`), the workers of each queue (`workers` on
- * `consumer`), permits of the fleet's cap (`permits`), the workers' records (`registry`), what is done about too much work
+ * `consumer`), the slots that claim tasks (`slots`), the workers' records (`registry`), what is done about too much work
  * (`pressure`), and the reason for each wait (`why`). Only this folder knows BullMQ.
  */
 export { type Accepted, acceptTask } from './accept/accept-task.ts';
@@ -15,9 +15,10 @@ export { countByQueue, type QueueWaits } from './load/count-by-queue.ts';
 export { LoadReader } from './load/load-reader.ts';
 export { type Load, type LoadPorts, readLoad } from './load/read-load.ts';
 export { WAIT_KINDS, waitKindOf } from './load/wait-kind.ts';
-export { FleetPermits, type FleetPermitsOptions } from './permits/fleet-permits.ts';
-export type { SlotPolicy } from './permits/choose-next.ts';
-export { permitsFor } from './permits/ticket-permits.ts';
+export type { SlotPolicy } from './slots/slot-policy.ts';
+export type { HandleTicket } from './slots/run-ticket.ts';
+export { SlotWorker } from './slots/slot-worker.ts';
+export { type TicketResult, isLeft } from './slots/ticket-result.ts';
 export { readFleetPressure, updateFleetPressure } from './pressure/fleet-pressure.ts';
 export { monitorOf } from './pressure/pressure-monitor.ts';
 export { type Pressure, describeLoad } from './pressure/signal.ts';
@@ -70,9 +71,8 @@ export { type RetryParts, reprioritizeTask, retryTask } from './tickets/change-w
 export { makeRoom } from './tickets/make-room.ts';
 export { oldestTicketAt } from './tickets/oldest-ticket.ts';
 export { findLedgerJob, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
-export { ReadyTickets } from './tickets/ready-tickets.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
-export { bullJobId, parseTicketId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
+export { bullJobId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { explainHold } from './why/explain-hold.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
 export { helpsAt } from './why/helps.ts';
@@ -80,4 +80,3 @@ export { WAIT_GATES, type WaitGate, waitingSince, type WaitReason } from './why/
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';
 export { TickClock } from './workers/tick-clock.ts';
-export { isLeft, type TicketResult, TicketWorker } from './workers/ticket-worker.ts';

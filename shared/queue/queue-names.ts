@@ -1,5 +1,5 @@
 import { type Settings, TASK_QUEUES, type TaskQueue } from '../config/index.ts';
-import type { SlotPolicy } from './permits/choose-next.ts';
+import { peopleSlots, type SlotPolicy } from './slots/slot-policy.ts';
 
 /** Queues that workers serve: the queues of tasks, and the fleet's own chores. */
 export const WORKER_QUEUES = [...TASK_QUEUES, 'maintenance'] as const;
@@ -41,14 +41,15 @@ export function slotsOf(settings: Settings, spec: string | undefined): Map<Worke
 
 /** All slots of a worker for tasks, on all shards together, and how its queues share them. */
 export function planSlots(settings: Settings, spec: string | undefined): SlotPolicy {
-  const { slots, shares, lowAgeMs } = settings.worker;
+  const { slots, shares, lowAgeMs, peopleShare } = settings.worker;
   const sure = slotsOf(settings, spec);
   const weights = new Map(TASK_QUEUES.map((queue): [TaskQueue, number] => [queue, sure.get(queue) ?? 0]).filter(([, count]) => count > 0));
   const sum = sumOf(weights);
   const all = spec === undefined && sum > 0 ? (slots ?? sum) : sum;
   // Without other queues critical tickets have all; with them, never the last slot.
   const reserved = weights.size > 1 ? Math.min(weights.get('critical') ?? 0, all - 1) : 0;
-  return { slots: all, reserved, weights, shares, lowAgeMs };
+  const people = weights.has('chat') && weights.size > 1 ? peopleSlots(all, peopleShare) : 0;
+  return { slots: all, reserved, people, weights, shares, lowAgeMs };
 }
 
 /** Slots kept for critical tickets: their share of all, at least one, which comes on top when nothing says how many there are in all. */

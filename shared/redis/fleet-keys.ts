@@ -103,17 +103,8 @@ function runningKeys(prefix: string) {
     workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
     /** Channel: a process sends to itself, to see that it receives. Kept: never. Bound: one per process. */
     echo: (process: string) => `${prefix}echo:${process}`,
-    /**
-     * Hash: `<kind> <worker>` -> permits that it holds to run tickets, `<kind> <hub>/attempts` those of attempts that outlive it. Kept:
-     * `worker.leaseMs`, `hub.graceMs`. Bound: three per worker.
-     */
-    permits: `${prefix}permits`,
-    /** Sorted set: worker, and `<hub>/attempts` -> end of the lease on its permits, ms. Kept: `worker.leaseMs`, `hub.graceMs`. Bound: two per worker. */
-    permitHolders: `${prefix}permit-holders`,
-    /** Hash: `<kind> <worker>` -> `<rank> <permits> <ms>` of a wait. Kept: while it waits. Bound: two per worker. */
-    permitWaiters: `${prefix}permit-waiters`,
-    /** Channel: which workers wait for permits, and which may have room now. Kept: never. Bound: one. */
-    permitSignal: `${prefix}permit-signal`,
+    /** String: a process divides the fleet's cap among the shards. Kept: half a second. Bound: one. */
+    capDivision: `${prefix}cap-division`,
     /** String: some process serves this chat platform. Kept: ten minutes. Bound: one per platform. */
     servedPlatform: (name: string) => `${prefix}served-platform:${name}`,
     /** Hash: chat platform -> JSON of why it refuses the bot. Kept: a quarter of an hour. Bound: one per platform. */

@@ -72,10 +72,17 @@ function shardKeys(prefix: string) {
     preempted: `${prefix}preempted`,
     /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ -> since when, ms. Kept: until added. Bound: granted tasks. */
     outbox: `${prefix}outbox`,
-    /** Sorted set, scores 0: tickets that wait for their turn, as the ledger's `window.lua` writes them. Kept: until then. Bound: granted tasks. */
+    /** Sorted set, scores 0: tickets of tasks that stand at `slot`, as the ledger's `ready.lua` writes them. Kept: until they start. Bound: granted tasks. */
     ready: `${prefix}ready`,
-    /** Sorted set: `<tenant>/<task>` -> queue, priority and tenant of its ticket. Kept: until claimed. Bound: slots and `dispatch.lookAhead`. */
+    /**
+     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number. Kept: until it is drawn or started.
+     * Bound: idle slots and `dispatch.lookAhead`.
+     */
+    jobs: `${prefix}jobs`,
+    /** Sorted set: `<tenant>/<task>` of tickets that 0.1 had given to BullMQ. Kept: until a worker starts. Bound: as written by 0.1. */
     window: `${prefix}window`,
+    /** String: `<attempts>/<of these, for critical ones>` that the shard has of the fleet's cap; absent with one shard. Kept: for good. Bound: one. */
+    cap: `${prefix}cap`,
     /** Sorted set: `<queue>/<rank>/<tenant>` -> its next turn, ms of a slot. Kept: while tickets are ready. Bound: one per tenant and level. */
     turns: `${prefix}turns`,
     /** Hash: tenant with ready tickets -> its weight, when not 1. Kept: as `turns`. Bound: one per tenant. */

@@ -81,6 +81,8 @@ interface TaskIdentity {
   estimateMs?: number;
   /** What its tickets count in the turns of tenants, ms of a slot; absent for the default. */
   costMs?: number;
+  /** The key that waits for its end while it is answered: it may start in a slot kept for people. */
+  awaitedBy?: string;
   maxAttempts: number;
   timeoutMs: number;
   /** Who is notified of its end. */

@@ -78,10 +78,10 @@ async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: str
   const own = `${tenant}/*`;
   let found = 0;
   const byTenant = [shard.leases, shard.outbox, shard.deadlines, shard.slas, shard.due, shard.deliveriesDue, shard.schedulesDue];
-  for (const set of [...byTenant, shard.openCancels, shard.actionsDue, shard.filesDue, shard.window]) {
+  for (const set of [...byTenant, shard.openCancels, shard.actionsDue, shard.filesDue, shard.jobs]) {
     found += await removeFromSet(redis, set, own);
   }
-  for (const set of [shard.ended, shard.ready]) found += await removeFromSet(redis, set, `*/*/${own}`);
+  for (const set of [shard.ended, shard.ready, `${shard.jobs}:awaited`]) found += await removeFromSet(redis, set, `*/*/${own}`);
   found += await removeFromSet(redis, shard.turns, `*/*/${tenant}`);
   for (const hash of [shard.signals, shard.agentCaps])
     found += await removeFromHash(redis, hash, (field) => field.startsWith(`${tenant}/`), own);

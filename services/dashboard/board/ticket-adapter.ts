@@ -82,7 +82,8 @@ export class TicketAdapter extends BullMQAdapter {
       countReady(this.#ledger, this.#shard, this.tickets.name),
       countActive(this.tickets, this.#readRunning(this.#shard)),
     ]);
-    return { ...counts, active, prioritized: (counts['prioritized'] ?? 0) + ready };
+    // A job of BullMQ wakes a slot; what waits is the ledger's.
+    return { ...counts, active, waiting: 0, prioritized: ready };
   }
 
   override async getJob(id: string): Promise<ShownJob | undefined> {
@@ -100,29 +101,20 @@ export class TicketAdapter extends BullMQAdapter {
     return jobs.filter(Boolean).map((job) => this.#toShown(job));
   }
 
-  /** Active ones first, as the board names its states; the ready ones last. */
+  /** Active ones first, as the board names its states; those that wait for a slot last. */
   async #taskJobs(states: Parameters<BullMQAdapter['getJobs']>[0], start: number, end: number): Promise<ShownJob[]> {
     const range: [number, number] = [start, end < 0 ? Infinity : end + 1];
     const held = states.includes('active') ? await activeJobs(this.tickets, this.#readRunning(this.#shard), range) : [];
-    const others = states.filter((state) => state !== 'active');
-    if (others.length === 0) return held;
-    const isLine = others.includes('prioritized');
-    const isOneState = isLine && states.length === 1;
-    // By itself the board begins with the last of a line.
-    const tickets = isOneState ? await this.tickets.getJobs(['prioritized'], start, end, true) : await super.getJobs(others, start, end);
-    return [...held, ...tickets, ...(isLine ? await this.#readyBehindTickets(start, end) : [])];
+    const others = states.filter((state) => state !== 'active' && state !== 'waiting' && state !== 'prioritized');
+    const ended = others.length === 0 ? [] : await super.getJobs(others, start, end);
+    const waiting = states.includes('prioritized') ? await readyJobs(this.#ledger, this.#shard, this.tickets, range) : [];
+    return [...held, ...ended, ...waiting];
   }
 
   /** Ready tickets of the default tenant, which the buttons of a list change. */
   async ownReady(max: number): Promise<TicketJob[]> {
     const isHere = this.#carriesTasks && this.#ledger.keys.shardOf(DEFAULT_TENANT) === this.#shard;
     return isHere ? await readyJobsOf(this.#ledger, DEFAULT_TENANT, this.tickets, max) : [];
-  }
-
-  async #readyBehindTickets(start: number, end: number): Promise<TicketJob[]> {
-    const { prioritized = 0 } = await this.tickets.getJobCounts('prioritized');
-    const from = Math.max(0, start - prioritized);
-    return await readyJobs(this.#ledger, this.#shard, this.tickets, [from, Math.max(from, end + 1 - prioritized)]);
   }
 
   /** Shows the priority of the task, and hides the results and errors of other tenants. */

@@ -15,7 +15,7 @@ import type { DaemonConnection } from './daemon-connection.ts';
 import { DaemonSocket, REASONS } from './daemon-socket.ts';
 
 export interface ConnectedDaemonsOptions
-  extends Omit<ConnectionWatchOptions, 'sockets' | 'daemons'>, Pick<HubDaemonOptions, 'executor' | 'count'> {
+  extends Omit<ConnectionWatchOptions, 'sockets' | 'daemons'>, Pick<HubDaemonOptions, 'executor' | 'onAdopted'> {
   notify: ConnectionProtocolOptions['notify'];
 }
 
@@ -105,14 +105,14 @@ export class ConnectedDaemons implements LocalDaemons {
     const name = nameOf({ tenant, id });
     const known = this.#daemons.get(name);
     if (known) return known;
-    const { executor, settings, count } = this.#options;
+    const { executor, settings, onAdopted } = this.#options;
     const onChange = (daemon: HubDaemon): void => {
       this.#watch.noteChange(daemon);
       if (this.#isThere(daemon)) for (const listener of this.#listeners) listener(daemon);
       if (daemon.isIdle) this.#daemons.delete(name);
     };
     const onTaken = (daemon: HubDaemon): void => this.#watch.noteChange(daemon);
-    const daemon = new HubDaemon({ tenant, id, executor, settings, count, onChange, onTaken });
+    const daemon = new HubDaemon({ tenant, id, executor, settings, onAdopted, onChange, onTaken });
     this.#daemons.set(name, daemon);
     return daemon;
   }

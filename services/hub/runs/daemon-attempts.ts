@@ -14,7 +14,7 @@ import { UnansweredStops } from './unanswered-stops.ts';
 /** The parts that run attempts on daemons, without those of one daemon. */
 export type HubExecutor = Omit<ExecuteTicketParts, 'isolation' | 'runIsolated' | 'runAgent'>;
 
-export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot' | 'count'> {
+export interface DaemonAttemptsOptions extends Pick<ReattachmentOptions, 'tenant' | 'daemon' | 'inSlot' | 'onAdopted'> {
   executor: HubExecutor;
   settings: Pick<HubSettings, 'graceMs' | 'resendMs' | 'acceptMs'>;
   /** Sends to the daemon, if it is connected. */
@@ -36,7 +36,7 @@ export class DaemonAttempts {
   #changes = 0;
 
   constructor(options: DaemonAttemptsOptions) {
-    const { tenant, daemon, executor, send, inSlot, count, onAnswered, settings } = options;
+    const { tenant, daemon, executor, send, inSlot, onAdopted, onAnswered, settings } = options;
     this.#options = options;
     this.#executor = {
       ...executor,
@@ -50,7 +50,7 @@ export class DaemonAttempts {
     this.#results = new ReceivedResults({ tenant, daemon, ledger: executor.ledger, send });
     this.#unanswered = new UnansweredStops({ resendMs: settings.resendMs, send, onAnswered });
     const [attempts, results] = [this.#attempts, this.#results];
-    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot, count });
+    this.#reattachment = new Reattachment({ tenant, daemon, executor: this.#executor, attempts, results, inSlot, onAdopted });
   }
 
   /** Counts what changes the list of their tasks. */

@@ -6,7 +6,7 @@ import type { DaemonConnection } from '../connections/daemon-connection.ts';
 import { DaemonAttempts, type DaemonAttemptsOptions, type HubExecutor } from './daemon-attempts.ts';
 import type { NamedAttempts } from './reattachment.ts';
 
-export interface HubDaemonOptions extends Pick<DaemonAttemptsOptions, 'count'> {
+export interface HubDaemonOptions extends Pick<DaemonAttemptsOptions, 'onAdopted'> {
   tenant: string;
   id: string;
   executor: HubExecutor;
@@ -32,7 +32,7 @@ export class HubDaemon implements LocalDaemon {
   #known: { state: DaemonState; of: readonly unknown[] } | undefined;
 
   constructor(options: HubDaemonOptions) {
-    const { tenant, id, executor, settings, count } = options;
+    const { tenant, id, executor, settings, onAdopted } = options;
     this.tenant = tenant;
     this.id = id;
     this.#options = options;
@@ -44,7 +44,7 @@ export class HubDaemon implements LocalDaemon {
       send: (message) => this.#connection?.send(message),
       isConnected: () => this.#connection !== null,
       inSlot: (work) => this.#inSlot(work),
-      count,
+      onAdopted,
       onAnswered: () => options.onChange(this),
     });
   }

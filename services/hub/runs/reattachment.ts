@@ -1,7 +1,7 @@
 import { type AttemptName, attemptKey, type DaemonMessage } from '#shared/daemons/index.ts';
 import { type ExecuteTicketParts, resumeAttempt } from '#shared/execution/index.ts';
 import { type AdoptAnswer, adoptAttempt, type AttemptRef, leaseMember, readState } from '#shared/ledger/index.ts';
-import { isLeft, type TicketResult } from '#shared/queue/index.ts';
+import type { TicketResult } from '#shared/queue/index.ts';
 import type { ReceivedResults } from './received-results.ts';
 import type { RemoteAttempt } from './remote-attempt.ts';
 
@@ -25,15 +25,8 @@ export interface ReattachmentOptions {
   results: ReceivedResults;
   /** Runs an attempt in one of the daemon's slots. */
   inSlot: (work: () => Promise<TicketResult>) => Promise<TicketResult>;
-  count: AttemptCount;
-}
-
-/** What the attempts of this hub count among those that the fleet runs. */
-export interface AttemptCount {
-  /** Counts an attempt of another hub, `from`, instead of that one, until the function that it returns is called. */
-  adopt(attempt: { tenant: string; id: string }, from: string): () => void;
-  /** An attempt goes on elsewhere, and counts until another hub counts it. */
-  leave(): void;
+  /** An attempt of another hub goes on here: no other keeps a slot for it. */
+  onAdopted: (attempt: { tenant: string; id: string }) => void;
 }
 
 /** Reattachment is responsible for the attempts that a daemon names when it connects: it keeps those of this hub, and adopts those of others. */
@@ -95,15 +88,8 @@ export class Reattachment {
     }
   }
 
-  /** It counts here from now on. */
   async #resume(ref: Omit<AttemptRef, 'lane'>, adopted: Extract<AdoptAnswer, { kind: 'adopted' }>): Promise<TicketResult> {
-    const release = this.#options.count.adopt(ref, adopted.before);
-    try {
-      const result = await resumeAttempt(this.#options.executor, ref, adopted);
-      if (isLeft(result)) this.#options.count.leave();
-      return result;
-    } finally {
-      release();
-    }
+    this.#options.onAdopted(ref);
+    return await resumeAttempt(this.#options.executor, ref, adopted);
   }
 }

@@ -9,7 +9,7 @@ import {
   readStates,
   readStatesOrErrors,
   reissueTicket,
-  repairWindow,
+  repairJobs,
   tenantsWithTasks,
 } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
@@ -22,12 +22,10 @@ const WAITING_STATUSES = ['queued', 'failed', 'timeout', 'pending'] as const sat
 const AUDIT_PAGE = 500;
 /** Tasks checked per tenant and lookup in one round; the next round continues behind them. */
 const MAX_AUDITED = 5000;
-/** BullMQ's states in which a ticket will still reach a worker. */
-const LIVE_JOB_STATES = new Set(['waiting', 'prioritized', 'delayed', 'active', 'waiting-children']);
 
 /**
- * TicketAudit is responsible for the tickets of tasks that have waited for long: it replaces a missing ticket, so that no accepted task is
- * lost when an operator empties a queue or removes a ticket.
+ * TicketAudit is responsible for the tickets of tasks that have waited for long: it replaces a missing one, so that no accepted task is
+ * lost when a process dies with a ticket that it took.
  */
 export class TicketAudit {
   readonly #parts: Parts;
@@ -40,7 +38,7 @@ export class TicketAudit {
 
   async run(): Promise<void> {
     const { tenants, ledger } = this.#parts;
-    for (let shard = 0; shard < ledger.keys.shards; shard += 1) await repairWindow(ledger, shard);
+    for (let shard = 0; shard < ledger.keys.shards; shard += 1) await repairJobs(ledger, shard);
     for (const tenant of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
       // Several of these states share lookups.
       const lookups = new Map(
@@ -89,15 +87,13 @@ interface OverdueTask {
   state: TaskState;
 }
 
-async function auditTask({ ledger, relay, queues, log }: Parts, { tenant, id, state }: OverdueTask): Promise<void> {
+async function auditTask({ ledger, relay, log }: Parts, { tenant, id, state }: OverdueTask): Promise<void> {
   if (state.notBefore !== undefined) {
     await promoteDue(ledger, tenant, [id]);
     return;
   }
   // Its turn has not come.
   if ((await readTurn(ledger, tenant, id, state)) !== null) return;
-  const queue = queues.get(ledger.keys.shardOf(tenant), state.queue);
-  if (LIVE_JOB_STATES.has(await queue.getJobState(ticketId(id, state.ticket)))) return;
   const renewed = await reissueTicket(ledger, tenant, { task: id, number: state.ticket });
   if (!renewed) return;
   log.warn({ event: 'ticket.missing', task: id, tenant, queue: state.queue }, 'a ticket was missing; its task has a new one');

@@ -1,5 +1,5 @@
 import { expireOfProcess, routeOfLoss } from '#shared/execution/index.ts';
-import { type DispatchLimit, dispatchReady, parseLease, parseOutboxEntry, readState, reissueTicket } from '#shared/ledger/index.ts';
+import { adoptWindow, parseLease, parseOutboxEntry, readState, reissueTicket } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { type Intake, ticketOfState } from '#shared/queue/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
@@ -10,8 +10,6 @@ interface ReclaimerOptions extends Intake {
   log: Log;
   /** Called with the worker of each attempt that was taken back. */
   onLost: (worker: string) => void;
-  /** What may go into windows for idle slots of this worker, null for nothing; without it windows are filled for those of all workers. */
-  idle?: (() => DispatchLimit | null) | undefined;
 }
 
 /** After an outage of Redis, the holders of leases that ran out meanwhile get this long to settle their attempts. */
@@ -28,6 +26,8 @@ export class Reclaimer {
   readonly #options: ReclaimerOptions;
   /** Shards whose last round failed. */
   readonly #wereAway = new Set<number>();
+  /** Shards in which nothing of an earlier release is left. */
+  readonly #hasAdopted = new Set<number>();
   /** From when on leases of a shard expire, by Redis's clock, ms since the epoch. */
   readonly #expireFrom = new Map<number, number>();
 
@@ -53,14 +53,20 @@ export class Reclaimer {
   }
 
   async reissueTickets(): Promise<void> {
-    const { ledger, idle: readIdle } = this.#options;
+    const { ledger } = this.#options;
     const before = (await redisNow(ledger.redis)) - ledger.settings.worker.outboxSweepMs;
     await eachShard(ledger.keys, async (shard) => {
       await this.#eachDue(ledger.keys.shard(shard).outbox, before, (entry) => this.#reissue(shard, entry));
-      // Windows that grew while nothing was claimed, and windows that a dead process left half full.
-      const idle = readIdle?.();
-      if (idle !== null) await dispatchReady(ledger, shard, idle);
+      if (!this.#hasAdopted.has(shard)) await this.#adopt(shard);
     });
+  }
+
+  /** What a release before left in BullMQ alone. */
+  async #adopt(shard: number): Promise<void> {
+    const { ledger, log } = this.#options;
+    const tickets = await adoptWindow(ledger, shard);
+    this.#hasAdopted.add(shard);
+    if (tickets > 0) log.info({ event: 'tickets.adopted', shard, tickets }, 'tasks of an earlier release wait for a slot again');
   }
 
   async #eachDue(key: string, until: number, handle: (member: string) => Promise<void>): Promise<void> {

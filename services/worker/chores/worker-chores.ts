@@ -1,6 +1,6 @@
 import type { TaskQueue } from '#shared/config/index.ts';
 import { countPast, releaseByBudgets } from '#shared/budgets/index.ts';
-import { applyLimits, findLimited, releaseUncaused, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
+import { applyLimits, divideCap, findLimited, releaseUncaused, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import {
@@ -78,7 +78,10 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
     'continue-cancels': ({ signal }) => continueCancels(parts, signal),
     'promote-due': () => promoteDueTasks(parts),
     'release-providers': () => releaseProviders(ledger),
-    'share-fleet-caps': () => shareFleetCaps(parts),
+    'share-fleet-caps': async () => {
+      await divideCap(ledger);
+      await shareFleetCaps(parts);
+    },
     'follow-ended-runs': () => followRuns(options.schedules),
     'expect-suspects': async () => pool.expect(await hasOtherWorker(fleet, worker)),
     'watch-workers': () => watchWorkers({ ...parts, ...fleet, isHeld, onNotice }),

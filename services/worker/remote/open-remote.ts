@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
 import type { TicketClaim } from '#shared/ledger/index.ts';
 import { openDispatcher, type Parts } from '#shared/lifecycle/index.ts';
-import type { FleetPermits, SlotPolicy, TicketData, TicketResult } from '#shared/queue/index.ts';
+import type { SlotPolicy, TicketData, TicketResult } from '#shared/queue/index.ts';
 import { CapableWorker } from './capable-worker.ts';
 
 /** A worker's part in the queue `remote`. */
@@ -19,11 +19,10 @@ interface RemoteOptions {
   worker: string;
   executor: ExecuteTicketParts;
   policy: SlotPolicy;
-  permits: FleetPermits;
 }
 
 /** Opens it for a worker with `MUSTER_CAPABILITIES` and slots for that queue; null for any other. */
-export function openRemote(parts: Parts, { worker, executor, policy, permits }: RemoteOptions): Remote | null {
+export function openRemote(parts: Parts, { worker, executor, policy }: RemoteOptions): Remote | null {
   const { MUSTER_CAPABILITIES: capabilities = [] } = parts.config.env;
   const slots = policy.weights.get('remote') ?? 0;
   if (capabilities.length === 0 || slots === 0) return null;
@@ -37,7 +36,7 @@ export function openRemote(parts: Parts, { worker, executor, policy, permits }: 
     execute: (ticket, how) => executeTicket(executor, ticket, how),
     log: parts.log,
   });
-  const { directory, dispatcher } = openDispatcher(parts, { name: worker, executor, local: capable, keepsSlot: false, permits });
+  const { directory, dispatcher } = openDispatcher(parts, { name: worker, executor, local: capable, keepsSlot: false });
   return {
     start: () => {
       directory.start();

@@ -140,15 +140,13 @@ export const limitsSchema = z
 /** How granted tasks get their tickets. */
 export const dispatchSettingsSchema = z
   .strictObject({
-    /** Unclaimed tickets of a queue and shard that BullMQ has at most beyond the slots of live workers; others wait for their turn. Defaults to 16. */
+    /** Tasks of a queue and shard that are jobs in BullMQ at most beyond the slots that are idle; the others wait in the ledger. Defaults to 16. */
     lookAhead: int(16),
     /**
      * A task with an `sla` stands among those of its tenant and priority as if it had been accepted so long before it, so that no other
      * waits behind later ones for longer; 0 orders by age only. Defaults to a day.
      */
     slaLeadMs: int(86_400_000, 0),
-    /** Whether a slot that becomes free takes the next ready ticket from the ledger. Defaults to true; else each ticket goes through BullMQ. */
-    direct: z.boolean().default(true),
   })
   .prefault({});
 

@@ -10,6 +10,11 @@ export const workerSettingsSchema = z
     slots: z.number().int().min(1).max(10_000).optional(),
     /** Percent of a worker's slots for each range of priorities while several compete: high is 8 and more, low is 2 and less. */
     shares: z.strictObject({ high: int(40), normal: int(35), low: int(15) }).prefault({}),
+    /**
+     * Slots of a worker that serves `chat` beside other queues which only people use: chats and, in half of them, tasks that somebody waits on
+     * (`?waitMs`), one for each key; at most an eighth of its slots, 0 for none. Defaults to 2.
+     */
+    peopleShare: int(2, 0),
     /** A task of low priority that waited for so long competes as one of normal priority. Defaults to 5 minutes. */
     lowAgeMs: int(300_000, 1000),
     /** How long an attempt is held without a renewal. Two missed renewals (every half of it) make an orphan. */
@@ -52,8 +57,6 @@ export const workerSettingsSchema = z
     isolatedHeapMb: z.number().int().min(32).optional(),
     /** Longest time between two reads of tasks whose time has come; known times are met exactly. Defaults to 500 ms. */
     duePollMs: int(500, 10),
-    /** Between two reads of a worker that waits for room in the fleet, should no message say that there is some. */
-    fleetFullMs: int(500, 10),
     /** Ended tickets kept per queue, for Bull Board. */
     keepCompletedTickets: int(1000, 0),
     keepFailedTickets: int(5000, 0),

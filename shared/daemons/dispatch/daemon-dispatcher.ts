@@ -7,7 +7,6 @@ import { hasAttempt, knownUser, PRIORITY_NAMES, type Task, type TaskBody, type T
 import { wait } from '../../time/index.ts';
 import { listDaemons } from '../daemon-store.ts';
 import { chooseDaemon, isCapable } from './choose-daemon.ts';
-import { countOffered, type FleetCount } from './count-offered.ts';
 import type { DaemonDirectory, KnownDaemon } from './daemon-directory.ts';
 import { HeldSearch } from './held-search.ts';
 import { HubLink, type Subscribe } from './hub-link.ts';
@@ -25,7 +24,6 @@ interface DaemonDispatcherOptions {
   fail: (ticket: TicketData, how: TicketClaim, failure: TaskFailure) => Promise<TicketResult>;
   /** Whether a ticket keeps its slot here while another hub runs its task. A worker has other work for the slot. */
   keepsSlot: boolean;
-  count: FleetCount;
   subscribe: Subscribe;
   settings: {
     /** How long another hub may take to answer an offer, ms. */
@@ -63,10 +61,7 @@ export class DaemonDispatcher {
       hub,
       subscribe,
       offerMs: settings.offerMs,
-      take: ({ daemon: id, ticket, how, ...offer }) => {
-        const running = this.#take(local.find(ticket.tenant, id), ticket, how);
-        return running && countOffered(running, { ...offer, count: options.count, everyMs: ledger.settings.worker.leaseMs / 2 });
-      },
+      take: ({ daemon: id, ticket, how }) => this.#take(local.find(ticket.tenant, id), ticket, how),
       onAdopted: (attempt) => this.#endWait(attempt),
       onHeld: (tenant, what) => this.#search.noteHeld(tenant, what),
     });
@@ -122,7 +117,7 @@ export class DaemonDispatcher {
     if (await this.#isUnknownTarget(tenant, current.needs)) {
       return await fail(ticket, how, new TaskFailure('DAEMON_NOT_FOUND', `There is no daemon "${current.needs.target}"`));
     }
-    return await this.#hold(ticket, how, { current, task: { body, state } });
+    return await this.#hold(ticket, { current, task: { body, state } });
   }
 
   async #needsOf(body: TicketNeeds & Pick<TaskBody, 'tenant'>, state: Pick<TaskState, 'excluded'>): Promise<CurrentNeeds> {
@@ -160,21 +155,16 @@ export class DaemonDispatcher {
     const { local, directory, keepsSlot } = this.#options;
     const { tenant } = ticket;
     const own = local.find(tenant, id);
-    if (own) return this.#leaveIfLeft(await this.#take(own, ticket, how));
+    if (own) return await this.#take(own, ticket, how);
     directory.noteTask(tenant, id);
     const answer = await this.#link.offer(state.hub, { daemon: id, ticket, how, keepsSlot });
     if (answer.outcome === 'taken') {
       const { ended, forget } = answer;
       const result = keepsSlot ? this.#untilEnded(ticket, state.hub, ended) : Promise.resolve(AT_ANOTHER_HUB);
-      return this.#leaveIfLeft(await result.finally(forget));
+      return await result.finally(forget);
     }
     directory.noteFull(tenant, id);
     return null;
-  }
-
-  #leaveIfLeft<Result extends TicketResult | null>(result: Result): Result {
-    if (isLeft(result)) this.#options.count.leave();
-    return result;
   }
 
   #take(daemon: LocalDaemon | undefined, ticket: TicketData, how: TicketClaim): Promise<TicketResult> | null {
@@ -220,13 +210,12 @@ export class DaemonDispatcher {
 
   async #hold(
     { tenant, task: id }: TicketData,
-    { entry }: TicketClaim,
     { current: { needs, until }, task }: { current: CurrentNeeds; task: Pick<Task, 'body' | 'state'> },
   ): Promise<TicketResult> {
     const { ledger, log } = this.#options;
     const notice = this.#noticeOf(tenant, needs, task);
     const what = needsKey(needs);
-    const answer = await holdTask(ledger, { tenant, id, hold: { gate: 'daemon', what }, until, entry, notice });
+    const answer = await holdTask(ledger, { tenant, id, hold: { gate: 'daemon', what }, until, notice });
     if (answer === 'notified') log.info({ event: notice?.event, task: id, tenant, ...notice?.facts }, 'a task waits for a daemon');
     if (answer !== 'gone') {
       await this.#link.publishHeld(tenant, what);

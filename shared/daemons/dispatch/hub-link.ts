@@ -10,7 +10,6 @@ const resultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('done'), note: z.string(), isLeft: z.literal(true).optional() }),
   z.object({ kind: z.literal('failed'), message: z.string() }),
   z.object({ kind: z.literal('returned') }),
-  z.object({ kind: z.literal('overtaken') }),
 ]);
 const call = { to: z.string(), call: z.string() };
 

@@ -10,8 +10,6 @@ export interface AcceptedAnswer {
   gate: Gate | 'turn' | null;
   /** Outbox entry of its ticket; null when it has none yet. */
   entry: string | null;
-  /** Whether its ticket goes before others of its priority. */
-  isAhead: boolean;
   /** Tasks before it in its lane or backlog, or of its tenant's that are ready. */
   ahead: number;
   /** Tasks of the tenant that have not ended. */
@@ -46,7 +44,7 @@ export type AcceptReply = [kind: string, ...details: unknown[]];
 export interface CallTickets {
   entry: string;
   /** By task. */
-  tickets: ReadonlyMap<string, Required<OutboxTicket>>;
+  tickets: ReadonlyMap<string, OutboxTicket>;
 }
 
 /** Reads the outbox entry in the reply of a script that accepts: an empty text when it added no ticket. */
@@ -66,7 +64,7 @@ export function readAcceptReply(id: string, [kind, ...details]: AcceptReply, dep
     id,
     status: first as TaskStatus,
     gate: second === '' ? null : (second as Gate | 'turn'),
-    ...ticketOf(id, tickets),
+    entry: tickets.tickets.has(id) ? tickets.entry : null,
     ahead: third as number,
     depth,
     outcome: outcome === undefined ? null : outcomeRecord(JSON.parse(outcome as string) as StoredOutcome),
@@ -81,9 +79,4 @@ function readRefusal(kind: string, first: unknown, second: unknown): AcceptAnswe
   if (kind === 'closed') return { kind, state: first as 'disabled' | 'ended' };
   if (kind === 'waiting') return { kind, waiting: first as number };
   return kind === 'repeated' ? { kind, reason: first as string } : null;
-}
-
-function ticketOf(id: string, { entry, tickets }: CallTickets): Pick<AcceptedAnswer, 'entry' | 'isAhead'> {
-  const ticket = tickets.get(id);
-  return ticket ? { entry, isAhead: ticket.isAhead } : { entry: null, isAhead: false };
 }

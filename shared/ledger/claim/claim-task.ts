@@ -1,16 +1,14 @@
-import type { TaskQueue } from '../../config/index.ts';
-import { sendCommand } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
-import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
-import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TaskPlace, type TenantCall } from '../context.ts';
-import type { Ledger } from '../ledger.ts';
-import { parseState } from '../codec/state.ts';
+import { scriptFailure } from '../batches.ts';
 import { parseBody, type StoredBody } from '../codec/body.ts';
-import type { HandedOver } from './take-ready.ts';
+import { parseState } from '../codec/state.ts';
+import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
+import type { Ledger } from '../ledger.ts';
+import { type HandedOver, isObstacle } from './claim-for-slots.ts';
+import { runClaim } from './run-claim.ts';
 
 /**
  * - `claimed`: run it, under `state.token`; `stored` is the state as the ledger keeps it, for `settleAttempt`
- * - `overtaken`: a better ticket of its queue is ready; only with `order`
  * - `suspect`: a process was lost under it, and this one holds other tasks; a process for suspects may claim it
  * - `parked`: it waits for its time, its lane or its caps, and gets another ticket then
  * - `busy`, `ended`, `unknown`: nothing to do for this ticket
@@ -18,7 +16,7 @@ import type { HandedOver } from './take-ready.ts';
 export type ClaimAnswer =
   | ({ kind: 'claimed' } & ClaimedTask)
   | { kind: 'suspect'; losses: number }
-  | { kind: 'overtaken' | 'parked' | 'busy' | 'ended' | 'unknown' };
+  | { kind: 'parked' | 'busy' | 'ended' | 'unknown' };
 
 export interface ClaimedTask {
   body: StoredBody;
@@ -26,136 +24,81 @@ export interface ClaimedTask {
   stored: string;
 }
 
-type ClaimReply = ClaimAnswer | { kind: 'lane'; lane: string };
-
 /**
  * What a process is to tasks under which one was lost before. `shared` and `own`: it holds only such tasks, or a single one. `offered`
  * and `full`: it holds others, and has such a process for them, or none now; then they wait.
  */
 export type ClaimIsolation = 'own' | 'shared' | 'offered' | 'full';
 
-/** One ticket's claim, and the process that it is for. */
-interface Claim extends TaskPlace, ClaimOptions {
-  worker: string;
-}
-
-/** What the slot that takes a ticket knows of it. */
+/** What the slot that got a ticket knows of its task. */
 export interface TicketClaim {
-  /** The task, when `takeReady` claimed it with its ticket. */
+  /** The task, when it was started with its ticket. */
   claimed?: HandedOver | undefined;
-  /** The entry in the outbox of a ticket from `takeReady`. */
-  entry?: string | undefined;
-  /** Whether its queue shares its slots, so that BullMQ has to have tickets of each queue for comparison. */
-  isShared?: boolean | undefined;
-  /** Of a slot that takes what is ready instead of a worse ticket from BullMQ: its queue, and the key that has BullMQ's pause of it. */
-  order?: { queue: TaskQueue; pauses: string } | undefined;
 }
 
-interface ClaimOptions extends TicketClaim {
+interface ClaimOptions {
   /** Without it, suspects are claimed like any other. */
   isolation?: ClaimIsolation | undefined;
   /** The daemon that runs the task for a worker that is a hub, by id. */
   daemon?: string | undefined;
 }
 
-/** Claims a task for a worker, for `leaseMs` milliseconds. */
+/** Claims a task whose ticket was taken before: by a hub for its daemon, or for a process of suspects. */
 export async function claimTask(ledger: Ledger, place: TaskPlace, worker: string, options: ClaimOptions = {}): Promise<ClaimAnswer> {
-  const claim = { ...place, ...options, worker };
-  const answer = await batchClaim(ledger, claim);
-  if (answer.kind === 'claimed') ledger.pace.note(answer.state.queue);
-  if (answer.kind !== 'lane') return answer;
-  // A task that got a lane after its ticket was made keeps it.
-  const again = await batchClaim(ledger, { ...claim, lane: answer.lane });
-  if (again.kind === 'lane') throw new Error(`The task ${place.id} changed its lane`);
-  return again;
+  const claimed = await startGiven(ledger, place, worker, options);
+  if (claimed) return claimed;
+  const reviewed = await reviewTask(ledger, place, options.isolation);
+  if (reviewed !== 'ready') return reviewed;
+  return (await startGiven(ledger, place, worker, options)) ?? { kind: 'parked' };
 }
 
-async function batchClaim(ledger: Ledger, claim: Claim): Promise<ClaimReply> {
-  const { tenant, worker, isolation, daemon, entry, isShared, order } = claim;
-  const group = [shardGroup(ledger, tenant), worker, isolation, daemon, entry === undefined, isShared, order?.pauses].join(' ');
-  return await ledger.batches.add({ ledger, run: claimTasks, group }, claim);
+/** Starts a task if nothing holds it back; else null. */
+async function startGiven(
+  ledger: Ledger,
+  { tenant, id }: TaskPlace,
+  worker: string,
+  { isolation, daemon }: ClaimOptions,
+): Promise<Extract<ClaimAnswer, { kind: 'claimed' }> | null> {
+  const { tickets } = await runClaim(ledger, {
+    shard: ledger.keys.shardOf(tenant),
+    worker,
+    keys: [],
+    queues: [],
+    options: { isolation, daemon },
+    count: 0,
+    given: [`${tenant}/${id}`],
+    drawn: [],
+    ended: [],
+  });
+  const [found] = tickets;
+  if (found === undefined || isObstacle(found.state)) return null;
+  const body = parseBody(found.body);
+  return { kind: 'claimed', body, state: parseState(found.state, body.first), stored: found.state };
 }
 
-/** Claims tasks of tenants of one shard for one process. */
-async function claimTasks(ledger: Ledger, claims: readonly Claim[]): Promise<(ClaimReply | Error)[]> {
-  return await runByTenant(
-    claims,
-    ({ tenant }) => tenant,
-    async (parts) => {
-      const [bodies, replies] = await Promise.all([
-        readBodies(ledger, parts),
-        runInContexts(
-          ledger,
-          'claim-tasks',
-          parts.map((own) => claimCall(ledger, own)),
-        ),
-      ]);
-      return parts.map((own, at) => answersOf(own, replies[at], bodies[at] ?? []));
-    },
-  );
-}
-
-/** The part of one tenant. */
-function claimCall(ledger: Ledger, claims: readonly Claim[]): TenantCall {
-  const { tenant = '', worker = '' } = claims[0] ?? {};
+/**
+ * Moves a task that a slot got and could not start to where it belongs. `ready`: nothing holds it back, and it stands at `slot` again under
+ * its next ticket.
+ */
+export async function reviewTask(
+  ledger: Ledger,
+  place: TaskPlace,
+  isolation?: ClaimIsolation,
+): Promise<'ready' | Exclude<ClaimAnswer, { kind: 'claimed' }>> {
+  const { tenant, id, lane } = place;
   const shard = shardKeys(ledger, tenant);
-  const { leaseMs, suspectDelayMs } = ledger.settings.worker;
-  return {
+  const [kind = '', detail = ''] = (await runInContext(ledger, {
+    script: 'review-tasks',
     tenant,
-    keys: [
-      ...contextKeys(ledger, tenant),
-      shard.leases,
-      shard.deadlines,
-      shard.ended,
-      shard.due,
-      claims[0]?.order?.pauses ?? shard.window,
-      ...laneKeys(ledger, tenant, claims),
-    ],
-    options: { ...claimOptions(claims), suspectWaitMs: suspectDelayMs },
-    args: [worker, leaseMs, claims.map(({ lane }) => (lane === null ? 0 : 1)).join(''), ...claims.map(({ id }) => id)],
-  };
-}
-
-/** The bodies of the tasks of each tenant. They never change, so that they are read beside the claim. */
-async function readBodies(ledger: Ledger, parts: readonly (readonly Claim[])[]): Promise<readonly (string | null)[][]> {
-  const bodiesOf = (claims: readonly Claim[]): string => ledger.keys.tenant(claims[0]?.tenant ?? '').bodies;
-  const [first, second] = parts;
-  if (first && !second) return [(await sendCommand(ledger.redis, 'hmget', [bodiesOf(first), ...first.map(({ id }) => id)])) as string[]];
-  const keys = parts.flatMap((claims) => claims.map(() => bodiesOf(claims)));
-  const ids = parts.flatMap((claims) => claims.map(({ id }) => id));
-  const bodies = ((await ledger.run('read-bodies', keys, ids)) as (string | null)[]).values();
-  return parts.map((claims) => claims.map(() => bodies.next().value ?? null));
-}
-
-function answersOf(
-  claims: readonly Claim[],
-  replies: unknown[] | Error | undefined,
-  bodies: readonly (string | null)[],
-): (ClaimReply | Error)[] {
-  if (replies === undefined || replies instanceof Error) return failuresOf(claims, replies, 'a task could not be claimed');
-  const texts = replies as string[];
-  return claims.map((_, at) => claimAnswer(texts[at * 2] ?? '', texts[at * 2 + 1] ?? '', bodies[at] ?? null));
-}
-
-function claimOptions(claims: readonly Claim[]): Record<string, unknown> {
-  const { isolation, daemon, entry, isShared, order } = claims[0] ?? {};
-  return {
-    isolation,
-    daemon,
-    ...(entry === undefined ? {} : { entries: claims.map((claim) => claim.entry) }),
-    ...(isShared === true ? { direct: false } : {}),
-    ...(order === undefined ? {} : { queue: order.queue }),
-  };
-}
-
-function claimAnswer(kind: string, detail: string, bodyText: string | null): ClaimReply | Error {
-  if (kind === 'failed') return scriptFailure(detail, 'a task could not be claimed');
-  if (kind === 'claimed') {
-    if (bodyText === null) return new Error('A task was claimed that was never accepted');
-    const body = parseBody(bodyText);
-    return { kind, body, state: parseState(detail, body.first), stored: detail };
-  }
+    keys: [...contextKeys(ledger, tenant), shard.deadlines, shard.ended, shard.due, ...laneKeys(ledger, tenant, [place])],
+    options: { isolation, suspectWaitMs: ledger.settings.worker.suspectDelayMs },
+    args: [lane === null ? 0 : 1, id],
+  })) as string[];
+  if (kind === 'failed') throw scriptFailure(detail, 'a task could not be looked at');
+  if (kind === 'ready') return kind;
   if (kind === 'suspect') return { kind, losses: Number(detail) };
-  if (kind === 'lane') return { kind, lane: detail };
-  return { kind: kind as 'overtaken' | 'parked' | 'busy' | 'ended' | 'unknown' };
+  if (kind !== 'lane') return { kind: kind as 'parked' | 'busy' | 'ended' | 'unknown' };
+  if (detail === lane) throw new Error(`The task ${id} changed its lane`);
+  // A task that got a lane after its ticket was made keeps it.
+  return await reviewTask(ledger, { ...place, lane: detail }, isolation);
 }

@@ -2,10 +2,9 @@ import type { TaskQueue } from '../../config/index.ts';
 import type { TaskBody } from '../../tasks/index.ts';
 import type { NewTask } from '../accept/new-task.ts';
 import type { Ledger } from '../ledger.ts';
-import { isAheadEntry } from './outbox.ts';
 import { acceptedAtOf } from './standing.ts';
 
-/** A ticket that is out: all that its job in BullMQ is made of. */
+/** All that the job of a ticket in BullMQ is made of. */
 export interface IssuedTicket {
   tenant: string;
   task: string;
@@ -16,8 +15,6 @@ export interface IssuedTicket {
   queue: TaskQueue;
   priority: number;
   maxAttempts: number;
-  /** Whether it goes before others of its priority: nothing else of its tenant waits there. */
-  isAhead?: boolean | undefined;
   /** When its task was accepted, ms since the epoch; absent for now. */
   acceptedAt?: number;
   /** What its task needs of the daemon that runs it; only of a task that was just accepted. */
@@ -42,7 +39,7 @@ export function costOf(ledger: Pick<Ledger, 'costOf'>, { body, queue, priority }
   return cost === DEFAULT_COST_MS ? undefined : cost;
 }
 
-/** The end of a ticket's text; see `window.lua`. */
+/** The end of a ticket's text; see `ready.lua`. */
 export function ticketTail({
   costMs,
   maxAttempts,
@@ -62,11 +59,11 @@ export function parseTickets(reply: readonly string[]): IssuedTicket[] {
 }
 
 function parseTicket(entry: string, text: string): IssuedTicket {
-  return { ...parseReadyTicket(text), isAhead: isAheadEntry(entry), entry };
+  return { ...parseReadyTicket(text), entry };
 }
 
 /** Reads a ticket that waits for its turn. */
-export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry' | 'isAhead'> {
+export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry'> {
   const [queue = '', rank = '', tenant = '', standing, name = '', , maxAttempts = '', agent = '', ...lane] = text.split('/');
   const [task = '', number = '1'] = name.split('.');
   return {
@@ -78,7 +75,7 @@ export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry' | 'is
     lane: lane.join('/') || null,
     queue: queue as TaskQueue,
     priority: RANKS - Number(rank),
-    maxAttempts: Number(maxAttempts),
+    maxAttempts: Number.parseInt(maxAttempts, 10),
     acceptedAt: acceptedAtOf(standing),
   };
 }

@@ -6,7 +6,7 @@ import { readLevels } from './read-levels.ts';
 import { pageOfTurns, type TurnLine, type TurnPlace } from './turn-order.ts';
 
 /** A ticket that waits for its turn. */
-export type ReadyTicket = Omit<IssuedTicket, 'entry' | 'isAhead'>;
+export type ReadyTicket = Omit<IssuedTicket, 'entry'>;
 
 type ReadyPorts = Pick<Ledger, 'redis' | 'keys' | 'run'>;
 
@@ -16,6 +16,15 @@ const PRIORITIES = Array.from({ length: 10 }, (_, position) => 10 - position);
 /** How many tickets of a queue and shard wait for their turn. */
 export async function countReady({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, shard: number, queue: string): Promise<number> {
   return await redis.zlexcount(keys.shard(shard).ready, `[${queue}/`, `(${queue}/${NO_END}`);
+}
+
+/** How many tickets of a queue and shard have this priority or a better one. */
+export async function countReadyUpTo(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  shard: number,
+  { queue, priority }: { queue: TaskQueue; priority: number },
+): Promise<number> {
+  return await redis.zlexcount(keys.shard(shard).ready, `[${queue}/`, `(${levelName(queue, priority)}${NO_END}`);
 }
 
 /** Tickets that wait for their turn at the places `from` to `to` (not included) of a queue and shard, in the order of their turns. */

@@ -7,9 +7,7 @@ import type { TurnLine } from './turn-order.ts';
 export interface Level {
   queue: TaskQueue;
   priority: number;
-  /** Tickets that no worker has claimed. */
-  tickets: number;
-  /** Tickets that wait for their turn. */
+  /** Tickets that wait for a slot. */
   ready: number;
 }
 
@@ -39,14 +37,13 @@ export async function readLevels(
   shard: number,
   { queue, priority }: Pick<Level, 'queue' | 'priority'>,
 ): Promise<ShardLevels> {
-  const { ready, window, turns, weights, outbox } = keys.shard(shard);
-  const reply = await run('read-levels', [ready, window, turns, weights, outbox], [queue, priority, MAX_LINES]);
+  const { ready, turns, weights, outbox } = keys.shard(shard);
+  const reply = await run('read-levels', [ready, turns, weights, outbox], [queue, priority, MAX_LINES]);
   const [levels, lines, entries, oldest] = replySchema.parse(reply);
   return {
-    levels: groupsOf(levels, LEVEL_FIELDS).map(([name, each, tickets, waiting]) => ({
+    levels: groupsOf(levels, LEVEL_FIELDS).map(([name, each, waiting]) => ({
       queue: name as TaskQueue,
       priority: Number(each),
-      tickets: Number(tickets),
       ready: Number(waiting),
     })),
     lines: groupsOf(lines, LINE_FIELDS).map(([tenant, start, waiting, cost, weight]) => ({
@@ -60,7 +57,7 @@ export async function readLevels(
   };
 }
 
-const LEVEL_FIELDS = 4;
+const LEVEL_FIELDS = 3;
 const LINE_FIELDS = 5;
 
 function groupsOf(values: readonly (string | number)[], size: number): (string | number | undefined)[][] {

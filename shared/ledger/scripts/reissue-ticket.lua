@@ -1,26 +1,25 @@
--- Makes a new ticket for a task whose ticket did not reach BullMQ, or is gone from it. A ready ticket has not left for it yet.
+-- Sees to it that a task which holds a grant stands at `slot`: one whose ticket was taken by a process that is gone gets another.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[3] outbox: zset, the shard's tickets to add to BullMQ, by ms
--- KEYS[4] ready: zset, the shard's tickets that wait for room in their queue's window, as text
--- KEYS[5] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[3] ready: zset, the shard's tickets that wait for a slot, as text
+-- KEYS[4] jobs: zset, the shard's tickets with a job in BullMQ that no worker has drawn, by queue
 -- ARGV[1] id: text, the task's id
--- ARGV[2] ticket: int, number of the missing ticket
+-- ARGV[2] ticket: int, number of the ticket that may be missing
 -- ARGV[3] tenant: text, its id
--- RETURNS {'reissued', state} | {'needless'}
+-- RETURNS {'stands', state}: its ticket is ready, and is to have a job | {'reissued', state}: the same, under a new ticket | {'needless'}
 -- include: body-layout
 -- include: states
 -- include: queues
--- include: window
-local context = { tenant = ARGV[3], ready = KEYS[4] }
+-- include: ready
+local context = { tenant = ARGV[3], ready = KEYS[3] }
 local task = load_state(KEYS[1], KEYS[2], ARGV[1])
 if not task or task.completedAt then return { 'needless' } end
-if task.status == 'running' or not task.granted or task.ticket ~= tonumber(ARGV[2]) then return { 'needless' } end
-if first_ready(context, ready_prefix(context, ARGV[1], task))[1] then return { 'needless' } end
-local time = redis.call('TIME')
-task.ticket = task.ticket + 1
-local state = cjson.encode(task)
-redis.call('HSET', KEYS[1], ARGV[1], state)
-redis.call('ZADD', KEYS[3], time[1] * 1000 + math.floor(time[2] / 1000), ARGV[3] .. '/' .. ARGV[1] .. '.' .. task.ticket)
-redis.call('ZADD', KEYS[5], window_score((level_number(level_prefix(task.queue, task.priority))), ARGV[3]), ARGV[3] .. '/' .. ARGV[1])
-return { 'reissued', state }
+if task.status == 'running' or not task.granted or task.notBefore or task.ticket ~= tonumber(ARGV[2]) then return { 'needless' } end
+local is_ready = find_ready(context, ARGV[1], task) ~= nil
+if not is_ready then
+  task.ticket = task.ticket + 1
+  redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(task))
+  redis.call('ZADD', KEYS[3], 0, ticket_text(context, ARGV[1], task))
+end
+redis.call('ZADD', KEYS[4], QUEUE_NUMBERS[task.queue] or 0, ARGV[3] .. '/' .. ARGV[1])
+return { is_ready and 'stands' or 'reissued', cjson.encode(task) }

@@ -6,8 +6,8 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
--- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[7] ready: zset, the shard's tickets that wait for a slot, as text
+-- KEYS[8] jobs: zset, the shard's tickets with a job in BullMQ that no worker has drawn, by queue
 -- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
 -- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- KEYS[11] leases: zset, running attempts of the shard by the end of their lease, ms
@@ -28,17 +28,15 @@
 --   settle/transition.ts says what each field and text means
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', ''
 --   | 'held', '' (its lease stands) | 'failed', reason;
---   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ; and 0, 'kept', '' where some are left to these slots
+--   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
 -- include: queues
 -- include: context
--- include: window
+-- include: ready
 -- include: turns
--- include: levels
 -- include: tickets
--- include: dispatch
 -- include: grants
 -- include: lane-limits
 -- include: shared-lanes
@@ -126,8 +124,4 @@ write_batch(context, batch)
 pass_on_grants(context, batch)
 close_batch(context, batch)
 answers[1] = publish_granted(context)
-if context.shard.kept then
-  append(answers, 0, 'kept')
-  answers[#answers + 1] = ''
-end
 return answers

@@ -13,7 +13,6 @@ import {
 import type { AttemptRef } from '../claim/leases.ts';
 import { attemptOf } from '../codec/attempt.ts';
 import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
-import { levelName } from '../grants/tickets.ts';
 import { endLookup } from '../read/lookups.ts';
 import { agentEnd } from './agent-failures.ts';
 import { type AttemptEnd, attemptStatus, type Completion } from './attempt-end.ts';
@@ -34,7 +33,7 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
   if (!hasAttempt(running.status) || running.token !== ref.token) return null;
   const now = Math.max(seen.now, running.startedAt ?? 0);
   const next = nextState(running, end, now);
-  const continuation = continuationOf(running, next);
+  const continuation = continuationOf(next);
   return {
     ...placeOf(ref, running),
     endedAt: seen.now,
@@ -97,10 +96,9 @@ function endOf(state: FirstState, status: TaskStatus, completedAt: number): Task
   };
 }
 
-/** What follows: its end, its next ticket, or its wait. */
-function sequelOf(next: TaskState, continuation: Transition['continuation']): Pick<Transition, 'ended' | 'ticket' | 'level' | 'dueAt'> {
+/** What follows: its end, or its wait. */
+function sequelOf(next: TaskState, continuation: Transition['continuation']): Pick<Transition, 'ended' | 'dueAt'> {
   if (continuation === 'end') return { ended: endOf(next, next.status, next.completedAt ?? 0) };
-  if (continuation === 'now') return { ticket: next.ticket, level: levelName(next.queue, next.priority) };
   return { dueAt: next.notBefore };
 }
 
@@ -120,11 +118,11 @@ function logBefore({ log }: TaskState): string {
   return log.slice(0, log.lastIndexOf(';scheduled@'));
 }
 
-function continuationOf(running: TaskState, next: TaskState): Transition['continuation'] {
+function continuationOf(next: TaskState): Transition['continuation'] {
   const { gate } = next;
   if (isTerminal(next.status)) return 'end';
   if (next.hold) return 'hold';
-  if (gate === undefined) return next.ticket === running.ticket ? 'now' : 'again';
+  if (gate === undefined) return 'again';
   if (gate === 'cap' || gate === 'lane') return MAKES_ROOM[gate];
   return gate !== 'suspect' && yieldsLanes(next) ? 'yield' : 'later';
 }

@@ -129,8 +129,8 @@ function hold(
 
 /** A task that goes on at once, or waits at the gate for the delay without its grant. */
 function wait(state: TaskState, gate: 'retry' | 'provider' | 'suspect', { now, delayMs }: { now: number; delayMs: number }): TaskState {
-  // The ticket of a lost attempt may never come back from its worker.
-  if (delayMs <= 0) return gate === 'suspect' ? { ...state, ticket: state.ticket + 1 } : state;
+  // A ticket is used up with its attempt.
+  if (delayMs <= 0) return { ...state, ticket: state.ticket + 1 };
   const { granted: _granted, ...kept } = state;
   return { ...kept, gate, notBefore: now + delayMs };
 }

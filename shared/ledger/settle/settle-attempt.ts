@@ -3,11 +3,10 @@ import { redisNow } from '../../redis/index.ts';
 import { usageDay } from '../../tasks/index.ts';
 import { failuresOf, runByTenant, scriptFailure } from '../batches.ts';
 import type { AttemptRef } from '../claim/leases.ts';
-import type { FreeSlot, PoolFigures } from '../claim/take-ready.ts';
+import type { SlotClaim } from '../claim/claim-for-slots.ts';
 import { parseBody } from '../codec/body.ts';
 import { parseState } from '../codec/state.ts';
 import { contextKeys, laneKeys, runInContexts, shardGroup, shardKeys, type TenantCall, usageBounds } from '../context.ts';
-import { dispatchReady } from '../grants/repair-tickets.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './attempt-end.ts';
 import { decideTransition, type SeenTask } from './decide-transition.ts';
@@ -60,43 +59,36 @@ export async function commitTransition(ledger: Ledger, transition: Transition): 
   );
 }
 
-/** Settles attempts of tenants of one shard. `next`: the slots that take ready tickets right behind, of any shard. */
+/** Settles attempts of tenants of one shard. `next`: the claims right behind, of any shard. */
 export async function settleAttempts(
   ledger: Ledger,
   transitions: readonly Transition[],
   next: readonly unknown[] = [],
 ): Promise<(Answer | Error)[]> {
   const shard = ledger.keys.shardOf(transitions[0]?.tenant ?? '');
-  const slots = slotsFor(shard, next as readonly FreeSlot[]);
+  const slots = slotsFor(shard, next as readonly SlotClaim[]);
   return await runByTenant(
     transitions,
     ({ tenant }) => tenant,
     async (parts) => {
       const calls = parts.map((own) => settleCall(ledger, own, slots));
       const replies = await runInContexts(ledger, 'settle-attempts', calls);
-      // Another process may have had them, or let others stand before them. What is left is in time with the next sweep, too.
-      if (replies.some(hasKept)) dispatchReady(ledger, shard, { max: 1 }).catch(() => undefined);
       return parts.map((own, at) => answersOf(own, replies[at]));
     },
   );
 }
 
-/** Queues whose ready tickets these slots leave: those of other permits, and those that a hub takes. */
-const PARTICULAR = new Set<TaskQueue>(['critical', 'remote']);
+/** Queues whose tickets get jobs all the same: critical ones need not wait for these slots, and low ones may not start in them. */
+const PARTICULAR: ReadonlySet<TaskQueue> = new Set<TaskQueue>(['critical', 'remote', 'background']);
 
-function mayRunLowIn({ bands, maxLow }: PoolFigures): boolean {
-  return (bands.low?.running ?? 0) < maxLow;
-}
-
-/** How many slots of a shard take a ticket of each queue; undefined for none. */
-function slotsFor(shard: number, next: readonly FreeSlot[]): Record<string, number> | undefined {
-  const queues = next.flatMap((slot) => (slot.shard === shard && slot.pool?.kind !== 'critical' ? slot.queues : []));
-  const counts = Map.groupBy(queues, ({ queue }) => queue);
-  const pools = new Set(next.flatMap(({ pool }) => pool ?? []));
-  const mayRunLow = [...pools].every((pool) => mayRunLowIn(pool.figures()));
-  const isLeft = (queue: TaskQueue): boolean => PARTICULAR.has(queue) || (queue === 'background' && !mayRunLow);
-  const slots = [...counts].flatMap(([queue, own]) => (isLeft(queue) ? [] : [[queue, own.length] as const]));
-  return slots.length > 0 ? { ...Object.fromEntries(slots), all: next.length } : undefined;
+/** How many slots of a shard claim right behind, by queue and in all: so many tickets need no job of BullMQ. */
+function slotsFor(shard: number, next: readonly SlotClaim[]): Record<string, number> | undefined {
+  const claims = next.filter((claim) => claim.shard === shard && claim.count > 0);
+  const slots: Record<string, number> = {};
+  for (const { queues, count } of claims) {
+    for (const { queue } of queues) if (!PARTICULAR.has(queue)) slots[queue] = (slots[queue] ?? 0) + count;
+  }
+  return claims.length > 0 ? { ...slots, all: claims.reduce((sum, { count }) => sum + count, 0) } : undefined;
 }
 
 /** The part of one tenant. */
@@ -141,15 +133,8 @@ function answersOf(transitions: readonly Transition[], replies: unknown[] | Erro
   const answers: (Answer | Error)[] = transitions.map(() => 'settled');
   const refusals = replies as (number | string)[];
   for (let at = 0; at < refusals.length; at += 3)
-    if (refusals[at + 1] !== KEPT) answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);
+    answers[Number(refusals[at]) - 1] = readRefusal(`${refusals[at + 1]}`, `${refusals[at + 2]}`);
   return answers;
-}
-
-const KEPT = 'kept';
-
-/** Whether tickets were left to slots that take ready ones. */
-function hasKept(reply: unknown[] | Error): boolean {
-  return !(reply instanceof Error) && reply.includes(KEPT);
 }
 
 function readRefusal(kind: string, detail: string): Answer | Error {

@@ -21,10 +21,7 @@ export interface Transition extends AttemptRef {
    * How the task goes on. `again`: now, under a new ticket. `yield`: later, and others of its lane may go before it. `hold`: when it is released,
    * or due. `backlog`, `lanes`: behind the critical task that it made room for, there.
    */
-  continuation: 'end' | 'now' | 'again' | 'later' | 'yield' | 'hold' | 'backlog' | 'lanes';
-  /** For `now`: its next ticket, and the level that this returns to. */
-  ticket?: number;
-  level?: string;
+  continuation: 'end' | 'again' | 'later' | 'yield' | 'hold' | 'backlog' | 'lanes';
   /** For `later`, `yield` and perhaps `hold`, ms since the epoch. */
   dueAt?: number | undefined;
   /** Types of the events of its steps, and what they say besides. */

@@ -176,11 +176,11 @@ async function reportAccepted(intake: Intake, task: NewTask, answer: AcceptedAns
 /** Counts an accepted task, and adds its ticket to its queue. Returns what is before it; null when that is not known. */
 export function recordAccepted(intake: Intake, task: NewTask, answer: AcceptedAnswer): Standing | Promise<Standing | null> {
   const { ledger, relay } = intake;
-  const { status, entry, isAhead } = answer;
+  const { status, entry } = answer;
   ledger.counts.taskAccepted(task.body.tenant, { queue: task.queue, priority: task.priority, source: task.body.source }, status);
   // Counted before its own ticket can be among those in front; the task is accepted whether or not this is known.
   const standing = readStanding(intake, task, answer);
-  if (entry !== null) relay.add(firstTicket(task, { entry, isAhead }));
+  if (entry !== null) relay.add(firstTicket(task, entry));
   return standing;
 }
 

@@ -1,9 +1,8 @@
-import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
-import { kindOf, readRoom } from '../permits/lease-permits.ts';
+import { type AcceptedAnswer, countReadyUpTo, type Ledger, type NewTask } from '../../ledger/index.ts';
 import { Recent } from '../../time/index.ts';
 import type { Queues } from '../queues.ts';
 import type { Standing } from '../why/pace.ts';
-import { ticketsBefore } from '../why/explain-queue.ts';
+import { readRoom } from '../registry/fleet-room.ts';
 import type { Intake } from './request.ts';
 
 /** A count serves further tickets of this process for so long. */
@@ -39,6 +38,7 @@ async function readInQueue(intake: Intake, task: NewTask): Promise<Standing> {
   const { added } = recent;
   recent.added += 1;
   const count = await recent.count;
+  // What this process has added meanwhile is among those that were counted.
   return { ahead: count.ahead + added, gate: count.isFull ? 'fleet' : null };
 }
 
@@ -49,12 +49,15 @@ function recentCount({ ledger, queues }: Intake, task: NewTask): RecentCount {
   const name = `${shard}/${task.queue}/${task.priority}`;
   const recent = known.get(name);
   if (recent) return recent;
-  const counted = { added: 0, count: countBefore(ledger, queues, shard, task) };
+  const counted: RecentCount = {
+    added: 0,
+    count: countBefore(ledger, shard, task).then((count) => ({ ...count, ahead: Math.max(0, count.ahead - counted.added) })),
+  };
   known.set(name, counted);
   return counted;
 }
 
-async function countBefore(ledger: Ledger, queues: Queues, shard: number, { queue, priority }: NewTask): Promise<QueueCount> {
-  const [ahead, { isFull }] = await Promise.all([ticketsBefore(queues.get(shard, queue), priority), readRoom(ledger, kindOf(queue))]);
-  return { ahead, isFull };
+async function countBefore(ledger: Ledger, shard: number, { queue, priority }: NewTask): Promise<QueueCount> {
+  const [ready, { isFull }] = await Promise.all([countReadyUpTo(ledger, shard, { queue, priority }), readRoom(ledger, queue)]);
+  return { ahead: ready, isFull };
 }

@@ -67,7 +67,7 @@ export const CHORES = {
     runs: 'process',
     by: WORKER,
     everyMs: ({ fleet }) => fleet.shareMs,
-    guarantees: "The fleet's caps on what runs are divided among its tenants by demand and weight.",
+    guarantees: "The fleet's cap is divided among its shards, and its caps on what runs among its tenants, by demand and weight.",
   },
   'follow-ended-runs': {
     runs: 'process',

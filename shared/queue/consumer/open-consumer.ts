@@ -1,10 +1,7 @@
 import { once } from 'node:events';
-import type { Job, Worker, WorkerOptions } from 'bullmq';
+import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import { refusalOf, type RedisClient } from '../../redis/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { PermittedWorker } from '../permits/permitted-worker.ts';
-import type { TicketPermits } from '../permits/ticket-permits.ts';
-import type { ReadySource } from '../permits/ready-source.ts';
 import { openBackend, type TicketData } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
 
@@ -25,9 +22,6 @@ export interface OpenConsumerOptions {
   source: JobSource;
   /** On a main connection of its own, since the shared one may be what stopped. */
   isReopened: boolean;
-  permits: TicketPermits | undefined;
-  /** Where its free slots take tickets that are not in BullMQ. */
-  ready: ReadySource | undefined;
   process: ConsumerProcessor;
   /** Called when the queue was polled, whether it had a job or not, or Redis refused that. */
   onPolled: () => void;
@@ -38,7 +32,7 @@ export interface OpenConsumerOptions {
 const RETRY_MS = 1000;
 
 /** BullMQ's worker, which reports when it polled its queue. */
-class PollingWorker extends PermittedWorker<TicketData, string> {
+class PollingWorker extends Worker<TicketData, string> {
   onPolled: (() => void) | undefined;
 
   override get maximumBlockTimeout(): number {
@@ -54,7 +48,7 @@ class PollingWorker extends PermittedWorker<TicketData, string> {
 
 /** One BullMQ worker with connections that end with it. */
 export interface OpenConsumer {
-  readonly worker: PermittedWorker<TicketData, string>;
+  readonly worker: Worker<TicketData, string>;
   /** Jobs under way. */
   busy: number;
   /** The states of its connections, for the log. */
@@ -66,18 +60,7 @@ export interface OpenConsumer {
 }
 
 /** Opens a worker, which claims jobs from then on. */
-export function openConsumer({
-  queue,
-  shard,
-  slots,
-  source,
-  isReopened,
-  permits,
-  ready,
-  process,
-  onPolled,
-  jobs,
-}: OpenConsumerOptions): OpenConsumer {
+export function openConsumer({ queue, shard, slots, source, isReopened, process, onPolled, jobs }: OpenConsumerOptions): OpenConsumer {
   const prefix = source.keys.shard(shard).queues;
   const own: RedisClient[] = isReopened ? [source.open()] : [];
   const main = own[0] ?? source.connection;
@@ -106,8 +89,6 @@ export function openConsumer({
     openBackend({ prefix, main, blocking }),
   );
   worker.onPolled = onPolled;
-  if (permits) worker.requirePermits(permits);
-  if (ready) worker.takeReady({ ...ready, take: async (...slot) => countRun(await ready.take(...slot), count) });
   worker.on('error', (error) => {
     // Another connection would be refused as well.
     if (refusalOf(error) !== null) onPolled();
@@ -126,12 +107,4 @@ export function openConsumer({
   // Not `autorun`: the constructor would poll before `onPolled` is set.
   worker.run().catch((error: unknown) => source.log.debug({ err: error, queue, shard }, 'the queue cannot be read now'));
   return consumer;
-}
-
-type Taken = Awaited<ReturnType<ReadySource['take']>>;
-
-/** Lets a ready ticket count as a job under way while it runs. */
-function countRun(taken: Taken, count: <T>(run: () => Promise<T>) => Promise<T>): Taken {
-  if (taken === null || typeof taken === 'string') return taken;
-  return { ticket: taken.ticket, run: () => count(() => taken.run()) };
 }

@@ -1,7 +1,5 @@
 import type { Worker } from 'bullmq';
 import { Ticker, within } from '../../time/index.ts';
-import type { TicketPermits } from '../permits/ticket-permits.ts';
-import type { ReadySource } from '../permits/ready-source.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { TicketData, TicketQueue } from '../queues.ts';
 import type { JobSource } from './job-source.ts';
@@ -13,10 +11,6 @@ interface QueueConsumerOptions {
   shard: number;
   /** Jobs at once. */
   slots: number;
-  /** What its jobs need a permit of. */
-  permits?: TicketPermits;
-  /** Where its free slots take tickets that are not in BullMQ. */
-  ready?: ReadySource;
   process: ConsumerProcessor;
   jobs?: ConsumerJobOptions;
   /** Called with each BullMQ worker that is opened, to subscribe to it. */
@@ -94,7 +88,7 @@ export class QueueConsumer {
   }
 
   #open(): void {
-    const { source, queue, shard, slots, permits, ready, process, jobs = {}, onOpened } = this.#options;
+    const { source, queue, shard, slots, process, jobs = {}, onOpened } = this.#options;
     this.#polledAt = performance.now();
     const consumer = openConsumer({
       source,
@@ -102,8 +96,6 @@ export class QueueConsumer {
       shard,
       slots: slots - this.#retiredJobs(),
       isReopened: this.#reopens > 0,
-      permits,
-      ready,
       process: (job, token) => process(job, token).finally(() => this.#fit()),
       onPolled: () => {
         if (consumer === this.#current) this.#notePoll();
@@ -150,10 +142,10 @@ export class QueueConsumer {
     }
   }
 
-  /** Without a free slot, or room in the fleet, it has no reason to poll. */
+  /** Without a free slot it has no reason to poll. */
   #hasNoRoom(slots: number): boolean {
     if (!this.#current) return false;
-    return this.#current.worker.isWaitingForPermit || this.#current.busy + this.#retiredJobs() >= slots;
+    return this.#current.busy + this.#retiredJobs() >= slots;
   }
 
   #reopen(): void {

@@ -5,7 +5,7 @@ import type { TicketData, TicketQueue } from '../queues.ts';
 import { RunningJob } from './active-jobs.ts';
 import { bullJobId, parseLedgerJobId, parseTicketId, ledgerJobId, ticketId, ticketJob, ticketOfState } from './ticket.ts';
 
-/** ReadyJob is responsible for showing a ticket that waits for its turn in the ledger as if BullMQ had it. */
+/** ReadyJob is responsible for showing a ticket that waits for a slot in the ledger as if BullMQ had it. */
 class ReadyJob extends Job<TicketData> {
   readonly #tickets: TicketQueue;
 
@@ -27,14 +27,31 @@ class ReadyJob extends Job<TicketData> {
 
 type ReadyPorts = Pick<Ledger, 'redis' | 'keys' | 'run'>;
 
-/** The jobs at these places of what is ready in a queue, in the order of their turns. */
-export async function readyJobs(ports: ReadyPorts, shard: number, queue: TicketQueue, range: [number, number]): Promise<ReadyJob[]> {
-  return (await listReady(ports, shard, queue.name, range)).map((ticket) => new ReadyJob(queue, ticket));
+/** The jobs at these places of what waits for a slot in a queue, in the order of their turns. */
+export async function readyJobs(ports: ReadyPorts, shard: number, queue: TicketQueue, range: [number, number]): Promise<Job<TicketData>[]> {
+  return await jobsOf(ports, shard, queue, await listReady(ports, shard, queue.name, range));
 }
 
 /** Those of one tenant, the best first. */
-export async function readyJobsOf(ports: ReadyPorts, tenant: string, queue: TicketQueue, max: number): Promise<ReadyJob[]> {
-  return (await listTenantReady(ports, tenant, queue.name, max)).map((ticket) => new ReadyJob(queue, ticket));
+export async function readyJobsOf(ports: ReadyPorts, tenant: string, queue: TicketQueue, max: number): Promise<Job<TicketData>[]> {
+  return await jobsOf(ports, ports.keys.shardOf(tenant), queue, await listTenantReady(ports, tenant, queue.name, max));
+}
+
+/** The jobs of tickets: those of BullMQ, where it has them. */
+async function jobsOf(
+  { redis, keys }: ReadyPorts,
+  shard: number,
+  queue: TicketQueue,
+  tickets: readonly ReadyTicket[],
+): Promise<Job<TicketData>[]> {
+  if (tickets.length === 0) return [];
+  const known = await redis.zmscore(keys.shard(shard).jobs, ...tickets.map(({ tenant, task }) => `${tenant}/${task}`));
+  return await Promise.all(
+    tickets.map(async (ticket, at) => {
+      const job = known[at] === null ? undefined : await queue.getJob(ticketId(ticket.task, ticket.number));
+      return job ?? new ReadyJob(queue, ticket);
+    }),
+  );
 }
 
 /**

@@ -38,14 +38,14 @@ export function bullJobId(id: string): string {
   return parseLedgerJobId(id).ticket;
 }
 
-/** The priority as BullMQ counts it: 1 first. Ours is 10 first. Before each there is room for a ticket that goes ahead. */
+/** The priority as BullMQ counts it: 1 first. Ours is 10 first. */
 export function bullPriority(priority: number): number {
-  return 2 * (11 - priority);
+  return 11 - priority;
 }
 
 /** The task's priority, of a ticket that BullMQ has with this one. */
 export function taskPriority(priority: number): number {
-  return 11 - Math.ceil(priority / 2);
+  return 11 - priority;
 }
 
 /** The BullMQ job of a ticket. Its worker decides how many ended jobs are kept. */
@@ -60,7 +60,7 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
     },
     opts: {
       jobId: ticketId(ticket.task, ticket.number),
-      priority: bullPriority(ticket.priority) - (ticket.isAhead ? 1 : 0),
+      priority: bullPriority(ticket.priority),
       attempts: ticket.maxAttempts,
       // A ticket that waited for its turn is as old as its task.
       ...(ticket.acceptedAt === undefined ? {} : { timestamp: ticket.acceptedAt }),
@@ -69,7 +69,7 @@ export function ticketJob(ticket: Ticket): { name: string; data: TicketData; opt
 }
 
 /** The first ticket of an accepted task, under its entry in the outbox. */
-export function firstTicket({ body, priority, queue, lane }: NewTask, { entry, isAhead }: Pick<Ticket, 'entry' | 'isAhead'>): Ticket {
+export function firstTicket({ body, priority, queue, lane }: NewTask, entry: string): Ticket {
   const { agent, requirements } = body;
   return {
     tenant: body.tenant,
@@ -81,7 +81,6 @@ export function firstTicket({ body, priority, queue, lane }: NewTask, { entry, i
     queue,
     priority,
     maxAttempts: body.execution.maxAttempts,
-    isAhead,
     ...(queue === 'remote' ? { needs: { agent, requirements, user: knownUser(body) } } : {}),
   };
 }
@@ -98,7 +97,6 @@ export function ticketOfState(tenant: string, task: string, state: TaskState): T
     queue: state.queue,
     priority: state.priority,
     maxAttempts: state.maxAttempts,
-    isAhead: false,
   };
 }
 
@@ -117,10 +115,10 @@ export async function readOwedTickets(ledger: Ledger, entries: readonly string[]
   const found = [...Map.groupBy(owed, ({ tenant }) => tenant)].map(async ([tenant, own]) => {
     const ids = own.map(({ ticket }) => ticket.task);
     const states = await readStates(ledger, tenant, ids);
-    return own.flatMap(({ entry, ticket: { task, number, isAhead } }, position) => {
+    return own.flatMap(({ entry, ticket: { task, number } }, position) => {
       const state = states[position];
       const isOwed = state?.granted === true && !hasAttempt(state.status) && state.ticket === number;
-      return isOwed ? [{ ...ticketOfState(tenant, task, state), entry, isAhead }] : [];
+      return isOwed ? [{ ...ticketOfState(tenant, task, state), entry }] : [];
     });
   });
   return (await Promise.all(found)).flat();

@@ -1,5 +1,5 @@
 import type { TaskQueue } from '../../config/index.ts';
-import type { Band } from '../permits/choose-next.ts';
+import type { Band } from '../slots/slot-policy.ts';
 
 /** Tasks of one band that start one after the other. */
 export interface Segment {

@@ -6,7 +6,7 @@ import { type Flow, timeToLastStart } from './drain-model.ts';
 import type { LanePlace } from './explain-lanes.ts';
 import type { TaskFront } from './front.ts';
 import { estimateByPace } from './pace.ts';
-import type { FleetFacts } from './read-facts.ts';
+import { type FleetFacts, limitedMs } from './read-facts.ts';
 import { lateRests, restOf } from './rest-of-attempts.ts';
 import { ServiceCosts } from './service-costs.ts';
 import { waitForSlot } from './slot-supply.ts';
@@ -48,7 +48,7 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   if (slotMs === null || costMs === null) return await estimateUnmeasured(ledger, start);
   if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, costs }));
   const grantMs = gate === 'cap' ? await waitForCap(ledger, start, { costMs, slotMs, costs }) : 0;
-  return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), facts.limitedMs));
+  return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), limitedMs(facts.limited, front.inQueue)));
 }
 
 function isUnforeseen({ caps, gate }: StartFacts): boolean {

@@ -1,13 +1,11 @@
 import type { Level } from '../../ledger/index.ts';
-import { type FleetRoom, kindOf } from '../permits/lease-permits.ts';
-import type { TicketQueue } from '../queues.ts';
+import type { FleetRoom } from '../registry/fleet-room.ts';
 import { explainUnserved } from '../registry/unserved-queues.ts';
 import { takesFrom } from '../registry/offered-slots.ts';
 import type { WorkerRecord } from '../registry/worker-registry.ts';
-import { bullPriority } from '../tickets/ticket.ts';
 import { HELPS } from './helps.ts';
 import type { TaskFront } from './front.ts';
-import type { FleetFacts } from './read-facts.ts';
+import { type FleetFacts, limitedMs } from './read-facts.ts';
 import { closedGate, type GateReport, openGate, type WaitingTask } from './wait-reason.ts';
 import { timeText } from '../../time/index.ts';
 
@@ -20,7 +18,7 @@ export function explainQueue(facts: FleetFacts, task: WaitingTask, front: TaskFr
     workerGate(facts, task),
     turnGate(facts, task, front.inFleet),
     outboxGate(facts, task),
-    rateGate(facts, task),
+    rateGate(facts, task, front.inQueue),
     fleetGate(facts, task, front.inFleet),
   ];
   const isHeld = gates.some(({ state }) => state === 'closed');
@@ -52,9 +50,7 @@ function workerGate({ workers, room, criticalShare }: FleetFacts, task: WaitingT
       (worker) => worker.slots,
     ) - room.running;
   const kept =
-    kindOf(name) === 'critical'
-      ? 0
-      : sumOf(serving.filter(keepsSlots), ({ slots: own }) => Math.max(1, Math.ceil((own ?? 0) * criticalShare)));
+    name === 'critical' ? 0 : sumOf(serving.filter(keepsSlots), ({ slots: own }) => Math.max(1, Math.ceil((own ?? 0) * criticalShare)));
   const free = Math.max(0, Math.min(reported, inFleet));
   const facts = { workers: serving.length, slots, free, kept };
   const who = serving.length === 1 ? '1 worker serves' : `${serving.length} workers serve`;
@@ -73,7 +69,7 @@ function sumOf(workers: readonly WorkerRecord[], figure: (worker: WorkerRecord) 
 
 function turnGate({ turn, own }: FleetFacts, task: WaitingTask, ahead: number): GateReport {
   const { priority, granted } = task.state;
-  if (turn === null) return openGate('turn', granted ? 'its ticket is out' : NOT_REACHED);
+  if (turn === null) return openGate('turn', granted ? 'a slot has it' : NOT_REACHED);
   const place = `place ${turn.ahead + 1} of its tenant's ${turn.ready} ready tasks of priority ${priority}`;
   const line = own.lines.find(({ tenant }) => tenant === task.body.tenant);
   const facts = {
@@ -84,29 +80,36 @@ function turnGate({ turn, own }: FleetFacts, task: WaitingTask, ahead: number): 
     tenants: turn.tenants,
     weight: line?.weight ?? 1,
   };
-  const detail = turn.tenants > 1 ? `${place}; ${turn.tenants} tenants take turns` : place;
-  return closedGate('turn', { detail: `${detail}; place ${ahead + 1} in the fleet`, helps: HELPS.turn, since: sinceGrant(task), facts });
+  if (turn.tenants <= 1) return openGate('turn', `${place}; no other tenant waits there`, facts);
+  const detail = `${place}; ${turn.tenants} tenants take turns; place ${ahead + 1} in the fleet`;
+  return closedGate('turn', { detail, helps: HELPS.turn, since: sinceGrant(task), facts });
 }
 
 function readyOf(levels: readonly Level[], { state }: WaitingTask): number {
   return levels.reduce((sum, { queue, ready }) => (queue === state.queue ? sum + ready : sum), 0);
 }
 
-function outboxGate({ ticket, turn, own }: FleetFacts, task: WaitingTask): GateReport {
-  const { entries, oldestAt } = own.outbox;
+function outboxGate({ turn, own }: FleetFacts, task: WaitingTask): GateReport {
+  const { entries } = own.outbox;
   const facts = { waiting: entries };
   if (!task.state.granted) return openGate('outbox', NOT_REACHED, facts);
-  if (turn !== null || ticket.kind !== 'missing') return openGate('outbox', 'no ticket of it is owed', facts);
-  const since = oldestAt === null ? sinceGrant(task) : Math.max(oldestAt, sinceGrant(task));
-  return closedGate('outbox', { detail: 'its ticket is on its path to the queue', helps: HELPS.outbox, since, facts });
+  if (turn !== null) return openGate('outbox', 'it stands in its line', facts);
+  return closedGate('outbox', {
+    detail: 'a slot has it and looks whether it may start',
+    helps: HELPS.outbox,
+    since: sinceGrant(task),
+    facts,
+  });
 }
 
-function rateGate({ limitedMs, skewMs }: FleetFacts, task: WaitingTask): GateReport {
+function rateGate({ limited, skewMs }: FleetFacts, task: WaitingTask, ahead: number): GateReport {
   const name = task.state.queue;
-  if (limitedMs <= 0) return openGate('rate', `queue "${name}" may start another`);
-  const until = Date.now() - skewMs + limitedMs;
-  const detail = `queue "${name}" has started as many as its limiter allows, until ${timeText(until)}`;
-  return closedGate('rate', { detail, helps: HELPS.rate, since: sinceGrant(task), until, facts: { leftMs: limitedMs } });
+  const leftMs = limitedMs(limited, ahead);
+  if (limited === null || leftMs <= 0) return openGate('rate', `queue "${name}" may start another`);
+  const until = Date.now() - skewMs + leftMs;
+  const pace = `its limiter lets ${limited.max} start in ${limited.durationMs} ms`;
+  const detail = `queue "${name}" waits for its limiter: ${pace}, so it may start from ${timeText(until)} on`;
+  return closedGate('rate', { detail, helps: HELPS.rate, since: sinceGrant(task), until, facts: { leftMs, ahead } });
 }
 
 function fleetGate({ room }: FleetFacts, task: WaitingTask, ahead: number): GateReport {
@@ -119,23 +122,16 @@ function fleetGate({ room }: FleetFacts, task: WaitingTask, ahead: number): Gate
 }
 
 function fleetDetail({ running, cap, reserved }: FleetRoom, queue: string): string {
-  const share = reserved > 0 && kindOf(queue) === 'ordinary' ? `, ${reserved} of them kept for critical tasks` : '';
+  const share = reserved > 0 && queue !== 'critical' ? `, ${reserved} of them kept for critical tasks` : '';
   return `fleet cap ${running}/${cap}${share}`;
 }
 
-function queueGate({ ticket }: FleetFacts, task: WaitingTask, { inQueue, inFleet }: TaskFront, isHeld: boolean): GateReport {
+function queueGate({ turn }: FleetFacts, task: WaitingTask, { inQueue, inFleet }: TaskFront, isHeld: boolean): GateReport {
   const name = task.state.queue;
   const facts = { place: inQueue + 1, fleetPlace: inFleet + 1 };
   if (!task.state.granted) return openGate('queue', `about ${inQueue} tickets would be in front of it in queue "${name}"`, facts);
-  if (ticket.kind === 'elsewhere' && ticket.state === 'active') return openGate('queue', 'a worker has its ticket', facts);
+  if (turn === null) return openGate('queue', 'a slot has it', facts);
   const detail = `waiting for a free slot in queue "${name}", about ${inQueue} tickets in front`;
   if (isHeld && inQueue === 0) return openGate('queue', `it is next in queue "${name}"`, facts);
   return closedGate('queue', { detail, helps: HELPS.queue, since: sinceGrant(task), facts });
-}
-
-/** How many tickets a queue gives out before the last one of this priority, that one included. */
-export async function ticketsBefore(queue: TicketQueue, priority: number): Promise<number> {
-  const better = Array.from({ length: bullPriority(priority) }, (_, position) => position + 1);
-  const [waiting, byPriority] = await Promise.all([queue.getWaitingCount(), queue.getCountsPerPriority(better)]);
-  return Object.values(byPriority).reduce((sum, each) => sum + each, waiting);
 }

@@ -23,7 +23,7 @@ export interface TaskFront {
   inFleet: number;
 }
 
-/** Finds what is in front of a task: unclaimed tickets, and what is ready and has its turn before. */
+/** Finds what is in front of a task: what stands at a slot and has its turn before. */
 export function findFront(facts: FleetFacts, task: WaitingTask): TaskFront {
   const elsewhere = facts.others.flatMap(({ levels }) => levels);
   const here = facts.own.levels;
@@ -31,7 +31,7 @@ export function findFront(facts: FleetFacts, task: WaitingTask): TaskFront {
   const isOwn = (level: Level): boolean => level.queue === queue;
   const before = frontHere(facts, task);
   const own = [...before, ...elsewhere.filter(isOwn).flatMap((level) => fromOtherShard(level, priority, sumOf(before)))];
-  const others = [...here, ...elsewhere].filter((level) => !isOwn(level)).map((level) => partOf(level, level.tickets + level.ready));
+  const others = [...here, ...elsewhere].filter((level) => !isOwn(level)).map((level) => partOf(level, level.ready));
   const inQueue = sumOf(own);
   const isBefore = ({ queue: other, priority: each }: FrontPart): boolean =>
     other === 'critical' || (queue !== 'critical' && each >= priority);
@@ -51,16 +51,11 @@ function partOf({ queue, priority }: Pick<Level, 'queue' | 'priority'>, count: n
 }
 
 /** What is in front of a task in its queue on its own shard. */
-function frontHere({ own, ticket, turn, readyBefore }: FleetFacts, { body, state }: WaitingTask): FrontPart[] {
+function frontHere({ own, readyBefore }: FleetFacts, { body, state }: WaitingTask): FrontPart[] {
   const levels = own.levels.filter(({ queue }) => queue === state.queue);
-  if (ticket.kind === 'waiting') return splitTickets(levels, state.priority, ticket.place);
-  const better = levels.filter(({ priority }) => priority > state.priority).map((level) => partOf(level, level.tickets + level.ready));
+  const better = levels.filter(({ priority }) => priority > state.priority).map((level) => partOf(level, level.ready));
   const equal = levels.find(({ priority }) => priority === state.priority);
-  if (equal === undefined) return better;
-  // A ticket on its path to BullMQ is counted in the window already.
-  const isOut = state.granted === true && turn === null;
-  const tickets = partOf(equal, Math.max(0, equal.tickets - (isOut ? 1 : 0)));
-  return isOut ? [...better, tickets] : [...better, tickets, readyFront(own, state, { tenant: body.tenant, ahead: readyBefore })];
+  return equal === undefined ? better : [...better, readyFront(own, state, { tenant: body.tenant, ahead: readyBefore })];
 }
 
 /** Ready tickets that have their turn before. */
@@ -74,20 +69,8 @@ function readyFront(
   return partOf(level, count, count === 0 ? null : workMs / count);
 }
 
-/** So many tickets of a queue, the best levels first. */
-function splitTickets(levels: readonly Level[], lowest: number, count: number): FrontPart[] {
-  let left = count;
-  const parts: FrontPart[] = [];
-  for (const level of levels.filter(({ priority }) => priority >= lowest).toSorted((one, other) => other.priority - one.priority)) {
-    const taken = Math.min(left, level.tickets);
-    parts.push(partOf(level, taken));
-    left -= taken;
-  }
-  return parts;
-}
-
 /** Shards are served side by side: of an equal level as much goes before as is in front here. */
 function fromOtherShard(level: Level, priority: number, here: number): FrontPart[] {
-  if (level.priority > priority) return [partOf(level, level.tickets + level.ready)];
-  return level.priority === priority ? [partOf(level, Math.min(here, level.tickets + level.ready))] : [];
+  if (level.priority > priority) return [partOf(level, level.ready)];
+  return level.priority === priority ? [partOf(level, Math.min(here, level.ready))] : [];
 }

@@ -9,12 +9,11 @@ import {
   type Turn,
 } from '../../ledger/index.ts';
 import { readServiceTimes, type StoredFamily, type TenantTimes } from '../../metrics/index.ts';
-import { clockSkew } from '../../redis/index.ts';
+import { clockSkew, redisNow } from '../../redis/index.ts';
 import { systemClock } from '../../time/index.ts';
-import { type FleetRoom, kindOf, readRoom } from '../permits/lease-permits.ts';
-import type { Queues, TicketQueue } from '../queues.ts';
+import type { Queues } from '../queues.ts';
+import { type FleetRoom, readRoom } from '../registry/fleet-room.ts';
 import { listWorkers, type WorkerRecord } from '../registry/worker-registry.ts';
-import { ticketId } from '../tickets/ticket.ts';
 import { readFleetTimes } from './service-costs.ts';
 import type { WaitingTask } from './wait-reason.ts';
 
@@ -30,8 +29,7 @@ export interface FleetFacts {
   room: FleetRoom;
   /** Of the slots of a worker that also serves `critical`, the share that only critical tasks may use. */
   criticalShare: number;
-  ticket: TicketPlace;
-  /** Null for a task whose ticket is out, and for one without a grant. */
+  /** Null for a task that a slot has, and for one without a grant. */
   turn: Turn | null;
   /** Ready tickets of its tenant and priority that are older. */
   readyBefore: number;
@@ -40,8 +38,8 @@ export interface FleetFacts {
   others: ShardLevels[];
   /** What runs, as far as it is read. */
   running: RunningTask[];
-  /** Until the queue's limiter allows another start, ms; 0 while it does, or without one. */
-  limitedMs: number;
+  /** What the queue's limiter allows; null without one. */
+  limited: StartLimit | null;
   skewMs: number;
   /** How long attempts of the tenant's agents hold a slot, and those of each queue and band. */
   times: TenantTimes;
@@ -60,54 +58,58 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
   const queue = queues.get(shard, name);
   const shards = Array.from({ length: keys.shards }, (_, each) => each);
   const others = shards.filter((each) => each !== shard);
-  const limiter = settings.queues[name]?.limiter;
-  const [isPaused, workers, room, ticket, turn, readyBefore, own, onOthers, running, limitedMs, skewMs, times, fleetTimes] =
-    await Promise.all([
-      queue.isPaused(),
-      listWorkers(ledger),
-      readRoom(ledger, kindOf(name)),
-      findTicket(queue, task),
-      readTurn(ledger, body.tenant, body.id, state),
-      countReadyBefore(ledger, body.tenant, body.id, state),
-      readLevels(ledger, shard, state),
-      Promise.all(others.map((each) => readLevels(ledger, each, state))),
-      Promise.all(shards.map((each) => listRunning(ledger, each, MAX_RUNNING))),
-      limiter === undefined ? 0 : queue.getRateLimitTtl(limiter.max),
-      clockSkew(redis, systemClock),
-      readServiceTimes(ledger, body.tenant),
-      readFleetTimes(ledger),
-    ]);
+  const [isPaused, workers, room, turn, readyBefore, own, onOthers, running, limited, skewMs, times, fleetTimes] = await Promise.all([
+    queue.isPaused(),
+    listWorkers(ledger),
+    readRoom(ledger, name),
+    readTurn(ledger, body.tenant, body.id, state),
+    countReadyBefore(ledger, body.tenant, body.id, state),
+    readLevels(ledger, shard, state),
+    Promise.all(others.map((each) => readLevels(ledger, each, state))),
+    Promise.all(shards.map((each) => listRunning(ledger, each, MAX_RUNNING))),
+    readLimit(ledger, shard, task),
+    clockSkew(redis, systemClock),
+    readServiceTimes(ledger, body.tenant),
+    readFleetTimes(ledger),
+  ]);
   return {
     isPaused,
     workers,
     room,
     criticalShare: settings.limits.criticalShare,
-    ticket,
     turn,
     readyBefore,
     own,
     others: onOthers,
     running: running.flat(),
-    limitedMs: Math.max(0, limitedMs),
+    limited,
     skewMs,
     times,
     fleetTimes,
   };
 }
 
-/** Where BullMQ has a task's ticket: waiting at a place from 0, elsewhere, or nowhere. */
-export type TicketPlace = { kind: 'waiting'; place: number } | { kind: 'elsewhere'; state: string } | { kind: 'missing' };
+/** How many tasks of a queue may start in each span. */
+export interface StartLimit {
+  max: number;
+  durationMs: number;
+  /** Starts that the present span still allows, and how long it lasts, ms. */
+  left: number;
+  endsInMs: number;
+}
 
-/** Waiting tickets that are searched; a window is smaller unless workers offer more slots. */
-const SEARCHED = 2000;
+async function readLimit(ledger: Ledger, shard: number, { state: { queue } }: WaitingTask): Promise<StartLimit | null> {
+  const { redis, keys, settings } = ledger;
+  const limiter = settings.queues[queue]?.limiter;
+  if (!limiter) return null;
+  const [text, now] = await Promise.all([redis.hget(`${keys.shard(shard).jobs}:starts`, queue), redisNow(redis)]);
+  const [ends = 0, count = 0] = (text ?? '0/0').split('/').map(Number);
+  const isOver = ends <= now;
+  return { ...limiter, left: Math.max(0, limiter.max - (isOver ? 0 : count)), endsInMs: isOver ? 0 : ends - now };
+}
 
-async function findTicket(queue: TicketQueue, { body, state }: WaitingTask): Promise<TicketPlace> {
-  if (state.granted !== true) return { kind: 'missing' };
-  const id = ticketId(body.id, state.ticket);
-  const [waiting, found] = await Promise.all([queue.getRanges(['waiting', 'prioritized'], 0, SEARCHED - 1, true), queue.getJobState(id)]);
-  const place = waiting.indexOf(id);
-  if (place >= 0) return { kind: 'waiting', place };
-  if (found === 'unknown') return { kind: 'missing' };
-  const isWaiting = found === 'waiting' || found === 'prioritized';
-  return isWaiting ? { kind: 'waiting', place: SEARCHED } : { kind: 'elsewhere', state: found };
+/** How long the limiter keeps a task with so many of its queue in front, ms. */
+export function limitedMs(limit: StartLimit | null, ahead: number): number {
+  if (limit === null || ahead < limit.left) return 0;
+  return limit.endsInMs + Math.floor((ahead - limit.left) / limit.max) * limit.durationMs;
 }

@@ -1,8 +1,9 @@
 import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
-import { bandOf, type SlotPolicy } from '../permits/choose-next.ts';
+import { bandOf, peopleSlots, type SlotPolicy } from '../slots/slot-policy.ts';
 import { planSlots } from '../queue-names.ts';
 import { takesFrom } from '../registry/offered-slots.ts';
+import type { WorkerRecord } from '../registry/worker-registry.ts';
 import { type Flow, type SlotSupply, timeToLastStart } from './drain-model.ts';
 import type { FrontPart, TaskFront } from './front.ts';
 import type { FleetFacts } from './read-facts.ts';
@@ -40,7 +41,7 @@ function isShared({ workers }: FleetFacts, one: TaskQueue, other: TaskQueue): bo
 function flowOf(policy: SlotPolicy, queue: TaskQueue, parts: readonly FrontPart[], costs: ServiceCosts): Flow {
   const segments = parts.map((part) => ({
     // As if it were new: which low ones have waited for long is not known.
-    band: bandOf({ priority: part.priority, madeAt: 0 }, policy, 0),
+    band: bandOf({ priority: part.priority, acceptedAt: 0 }, policy, 0),
     count: part.count,
     costMs: part.costMs ?? costs.ofPart(part),
   }));
@@ -56,7 +57,8 @@ function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, co
   if (offered === 0) return null;
   const slots = Math.min(offered, room.cap);
   const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
-  const kept = servesCritical ? Math.ceil(offered * settings.limits.criticalShare) : 0;
+  const forCritical = servesCritical ? Math.ceil(offered * settings.limits.criticalShare) : 0;
+  const kept = forCritical + (queue === 'chat' ? 0 : keptForPeople(serving, settings));
   // Of the workers' slots and of the fleet's cap a part each is kept for critical tasks.
   const ordinary = Math.max(1, Math.min(offered - kept, room.cap - room.reserved));
   const reserved = queue === 'critical' ? 0 : Math.max(0, slots - ordinary);
@@ -64,4 +66,10 @@ function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, co
   const running = facts.running.filter(({ state }) => state.queue === queue || isShared(facts, queue, state.queue));
   const lateMs = lateRests(running, task.body.tenant, costs, facts);
   return { slots, reserved, free, runningMs: costs.ofRunning(), lateMs: lateMs.slice(0, slots), shares: settings.worker.shares };
+}
+
+/** Slots of these workers that only people use. */
+function keptForPeople(workers: readonly WorkerRecord[], { worker: { peopleShare } }: Ledger['settings']): number {
+  const serving = workers.filter((each) => each.queues.length > 1 && takesFrom(each, 'chat'));
+  return serving.reduce((sum, { slots }) => sum + peopleSlots(slots ?? 0, peopleShare), 0);
 }

@@ -8,8 +8,9 @@ let fleet: Fleet;
 let worker: ServiceProcess;
 
 const LONG = { workMs: [120_000] };
-/** Of a worker's 28 slots, 6 are kept for critical tasks. */
-const ORDINARY_SLOTS = 22;
+/** Of a worker's 28 slots, 6 are kept for critical tasks and 2 for people. */
+const PEOPLE_SLOTS = 2;
+const OTHER_SLOTS = 20;
 /** 15 percent of 28. */
 const LOW_SLOTS = 4;
 
@@ -43,19 +44,24 @@ async function say(session: string, text: string, context: object): Promise<stri
 }
 
 describe('a worker with all queues', () => {
-  it('runs forty API tasks in all its slots but those of critical tasks, which start beside them', async () => {
+  it('runs forty API tasks in all its slots but those of critical tasks and of people, which start beside them', async () => {
     await open();
     await submitAll(numbers(40), { context: LONG });
-    await untilRunning(ORDINARY_SLOTS);
+    await untilRunning(OTHER_SLOTS);
     await submitAll(['critical'], { context: LONG, priority: 'critical' });
-    await untilRunning(ORDINARY_SLOTS + 1);
+    await untilRunning(OTHER_SLOTS + 1);
     expect(starts().at(-1)).toBe('critical');
+    await say('person', 'a message', LONG);
+    await untilRunning(OTHER_SLOTS + 2);
+    expect(starts().at(-1)).toBe('a message');
   });
 
   it.runIf(testEnvironment.isChaos)('gives the next free slot to a message that comes behind a flood of API tasks', async () => {
     await open();
     await submitAll(numbers(200), { context: LONG });
-    await untilRunning(ORDINARY_SLOTS);
+    await untilRunning(OTHER_SLOTS);
+    for (let person = 0; person < PEOPLE_SLOTS; person += 1) await say(`person ${person}`, 'another message', LONG);
+    await untilRunning(OTHER_SLOTS + PEOPLE_SLOTS);
     const message = await say('late', 'a message', LONG);
     await waitFor(async () => (await fleet.client.task(message)).status === 'queued', { deadlineMs: 20_000, what: 'the message to wait' });
     const before = starts().length;
@@ -69,7 +75,7 @@ describe('a worker with all queues', () => {
     async () => {
       await open();
       await submitAll(numbers(80), { context: { workMs: [1000] }, priority: 'low' });
-      await untilRunning(ORDINARY_SLOTS);
+      await untilRunning(OTHER_SLOTS);
       const others = await submitAll(
         numbers(80).map((n) => `other ${n}`),
         { context: { workMs: [1000] } },
@@ -82,7 +88,7 @@ describe('a worker with all queues', () => {
         return { event, count: before.reduce((sum, each) => sum + (each.event === 'start' ? 1 : -1), 0) };
       });
       // Until then others wait in any case.
-      const to = journal.findLastIndex(({ event, input }) => event === 'start' && isOther(input)) - ORDINARY_SLOTS;
+      const to = journal.findLastIndex(({ event, input }) => event === 'start' && isOther(input)) - OTHER_SLOTS;
       const started = lows.slice(from, to).filter(({ event }, at) => event === 'start' && !isOther(journal[from + at]?.input ?? ''));
       expect(started.length).toBeGreaterThan(0);
       // A low ticket may also start while the tickets of the others are still on their way from the ledger.

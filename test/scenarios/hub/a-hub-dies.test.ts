@@ -3,6 +3,7 @@ import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { endPause, pauseAgent } from '#shared/ledger/settle/paused-agents.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import { parseTimeline } from '#shared/tasks/index.ts';
 import { RawDaemon } from '../../support/daemons/raw-daemon.ts';
 import { registerDaemon } from '../../support/daemons/start-hub.ts';
@@ -54,14 +55,9 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('an attempt goes on at another hub afte
   expect(welcome.drop).toEqual([]);
   expect(welcome.keep.toSorted()).toEqual(ids.toSorted());
   // The attempts fill the fleet as before, so that the daemon gets nothing more in its free slots.
-  const held = await waitForPermits(second.pid);
-  expect(held).toEqual({ attempts: CAP, permits: CAP });
   await endPause(parts.ledger, { tenant: 'default', agent: 'coder' });
   const { id: next } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write more' });
-  await waitFor(async () => Object.keys(await parts.redis.hgetall(parts.keys.fleet.permitWaiters)).length > 0, {
-    deadlineMs: 20_000,
-    what: 'the hub to wait for a permit',
-  });
+  await waitForFleet(next);
   expect((await readTask(parts.ledger, 'default', next))?.state.status).toBe('queued');
   for (const { seq, ...name } of welcome.resume) {
     // What the dead hub had not stored is sent again.
@@ -122,27 +118,17 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('attempts whose hub ended by %s use the
   const attempts = await Promise.all(Array.from({ length: CAP }, async () => await daemon.accept()));
   const running = attempts.map(({ taskId, token: attempt }) => ({ taskId, token: attempt }));
   await daemon.flushed();
-  const { redis, keys } = parts;
   await first.kill(signal);
   await daemon.closed();
-  // Its permits that no attempt used are free again.
-  await waitFor(async () => (await redis.zrange(keys.fleet.permitHolders, '0', '-1')).every((name) => !isOwnLease(name, first.pid)), {
-    deadlineMs: 20_000,
-    what: 'the lease of the dead hub to end',
-  });
 
   const other = await RawDaemon.welcomed(`${second.url}/hub`, otherToken);
   const { id: next } = await acceptTask(parts, { tenant: 'default', agent: 'coder', input: 'write more' });
-  await waitFor(async () => (await redis.hlen(keys.fleet.permitWaiters)) > 0, {
-    deadlineMs: 20_000,
-    what: 'the other hub to wait for a permit',
-  });
+  await waitForFleet(next);
   expect((await readTask(parts.ledger, 'default', next))?.state.status).toBe('queued');
 
   const again = await RawDaemon.connect(`${second.url}/hub`, token);
   again.hello({ running, slots: CAP });
   expect((await again.next('hub.welcome')).drop).toEqual([]);
-  expect(await waitForPermits(second.pid)).toEqual({ attempts: CAP, permits: CAP });
   for (const name of running) again.send({ type: 'task.completed', ...name, output: 'done' });
   await waitFor(async () => (await readTask(parts.ledger, 'default', next))?.state.status === 'scheduled', {
     deadlineMs: 20_000,
@@ -152,22 +138,11 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('attempts whose hub ended by %s use the
   again.vanish();
 });
 
-/** Whether it is the lease of this hub on permits that no attempt uses. */
-function isOwnLease(name: string, pid: number): boolean {
-  return name.includes(`-hub-${pid}-`) && !name.endsWith('/attempts');
-}
-
-/** Waits until one hub alone holds permits of the fleet, for all that runs. Returns the attempts that run, and the permits. */
-async function waitForPermits(hub: number): Promise<{ attempts: number; permits: number }> {
-  const { redis, keys } = parts;
-  return await waitFor(
-    async () => {
-      const counts = Object.entries(await redis.hgetall(keys.fleet.permits)).filter(([, count]) => Number(count) > 0);
-      const permits = counts.reduce((sum, [, count]) => sum + Number(count), 0);
-      const leases = Array.from({ length: keys.shards }, (_, shard) => redis.zcard(keys.shard(shard).leases));
-      const attempts = (await Promise.all(leases)).reduce((sum, count) => sum + count, 0);
-      return counts.every(([name]) => name.includes(`-hub-${hub}-`)) && permits >= attempts ? { attempts, permits } : null;
-    },
-    { deadlineMs: 20_000, what: 'the permits of the attempts to be with their new hub' },
-  );
+/** Resolves once a task waits for the fleet's cap. */
+async function waitForFleet(id: string): Promise<void> {
+  const gateOf = async (): Promise<string | undefined> => {
+    const task = await readTask(parts.ledger, 'default', id);
+    return task ? (await explainWait(parts, task)).reasons[0]?.gate : undefined;
+  };
+  await waitFor(async () => (await gateOf()) === 'fleet', { deadlineMs: 20_000, what: 'the task to wait for the fleet' });
 }

@@ -45,8 +45,8 @@ async function startedBefore(id: string, before: number): Promise<number> {
 
 async function keysLeft(): Promise<string[]> {
   const redis = connectRedis({ url: fleet.redis.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
-  const { ready, window, turns, weights } = createKeys(1).shard(0);
-  const found = await Promise.all([ready, window, turns, weights].map(async (key) => ((await redis.exists(key)) === 1 ? [key] : [])));
+  const { ready, jobs, turns, weights } = createKeys(1).shard(0);
+  const found = await Promise.all([ready, jobs, turns, weights].map(async (key) => ((await redis.exists(key)) === 1 ? [key] : [])));
   redis.disconnect();
   return found.flat();
 }
@@ -65,7 +65,7 @@ describe('behind a flood of one tenant', () => {
     const beforeSingle = await startedBefore(single, before);
 
     const last = ids.at(-1) ?? '';
-    expect((await fleet.client.call('GET', `/v1/tasks/${last}/why`)).body.reasons).toMatchObject([{ gate: 'turn', taskId: null }]);
+    expect((await fleet.client.call('GET', `/v1/tasks/${last}/why`)).body.reasons).toMatchObject([{ gate: 'queue', taskId: null }]);
     before = starts().length;
     expect((await fleet.client.call('POST', `/v1/tasks/${last}/priority`, { body: { priority: 9 } })).status).toBe(200);
     const beforeUrgent = await startedBefore(last, before);

@@ -58,16 +58,18 @@ describe('the configuration', () => {
     const file = 'old-names.mjs';
     await writeFile(
       join(folder, file),
-      `export default { scheduler: { maxWritsPerRun: 2 }, commands: { lookMs: 60 }, deliveries: { lookMs: 70 }, events: { lookMs: 80, pollMs: 90 } };`,
+      `export default { scheduler: { maxWritsPerRun: 2 }, commands: { lookMs: 60 }, deliveries: { lookMs: 70 }, events: { lookMs: 80, pollMs: 90 }, dispatch: { direct: false, lookAhead: 3 } };`,
     );
     const { settings, warnings } = await loadConfig({ MUSTER_CONFIG: file }, folder);
     expect(settings.scheduler.maxDirectivesPerRun).toBe(2);
     expect([settings.commands.pollMs, settings.deliveries.pollMs, settings.events.pollMs]).toEqual([60, 70, 80]);
+    expect(settings.dispatch.lookAhead).toBe(3);
     expect(warnings).toEqual([
       'scheduler.maxWritsPerRun is called scheduler.maxDirectivesPerRun now',
       'commands.lookMs is called commands.pollMs now',
       'deliveries.lookMs is called deliveries.pollMs now',
       'events.lookMs is called events.pollMs now',
+      'dispatch.direct has no effect any more',
     ]);
   });
 

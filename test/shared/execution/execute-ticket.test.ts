@@ -106,8 +106,11 @@ async function promise(id: string): Promise<void> {
 }
 
 describe('the ticket of a task', () => {
-  it('returns when its attempt is drained', async () => {
-    expect(await executed(async (_id, { keeper }) => await Promise.resolve(keeper.drain()))).toEqual({ kind: 'returned' });
+  it('is used up when its attempt is drained', async () => {
+    expect(await executed(async (_id, { keeper }) => await Promise.resolve(keeper.drain()))).toEqual({
+      kind: 'done',
+      note: 'the worker is shutting down; gets another ticket now',
+    });
   });
 
   it('is used up when its attempt is drained and its place was promised to another', async () => {

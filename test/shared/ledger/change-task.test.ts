@@ -356,38 +356,46 @@ describe('changing the priority', () => {
   });
 });
 
-describe('making a missing ticket again', () => {
-  it('gives the next number, which is in the outbox', async () => {
+/** As if a slot had taken the ticket of a task, and its process had died. */
+const take = async (id: string): Promise<void> => {
+  const { ready } = test.keys.shard(0);
+  const text = (await test.redis.zrange(ready, '0', '-1')).find((each) => each.includes(`/${id}.`));
+  expect(await test.redis.zrem(ready, text ?? '')).toBe(1);
+};
+
+describe('a ticket that a slot took and did not start', () => {
+  it('is ready again under the next number', async () => {
     const id = await test.accepted();
+    await take(id);
     expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 1 })).toMatchObject({ ticket: 2 });
-    expect(await test.redis.zrange(test.keys.shard(0).outbox, '0', '-1')).toContain(`${TENANT}/${id}.2`);
+    expect((await test.claimBest()).map((held) => held.id)).toEqual([id]);
   });
 
-  it('makes one when many callers miss it', async () => {
+  it('is ready again once when many callers miss it', async () => {
     const id = await test.accepted();
-    const answers = await Promise.all(
+    await take(id);
+    await Promise.all(
       Array.from({ length: 20 }, (_, n) => reissueTicket(n % 2 ? test.ledger : test.rival, TENANT, { task: id, number: 1 })),
     );
-    expect(answers.filter((answer) => answer !== null)).toHaveLength(1);
     expect((await test.state(id)).ticket).toBe(2);
+    expect(await test.redis.zcard(test.keys.shard(0).ready)).toBe(1);
   });
 
-  it('makes one for a task that was granted by another, and none for one that is not due', async () => {
+  it('stays as it is where it is ready, and only needs its job', async () => {
     const held = await running({ lane: LANE });
     const next = await test.accepted({ lane: LANE });
     await test.settle(held, DONE);
-    expect(await reissueTicket(test.ledger, TENANT, { task: next, number: 1 })).toMatchObject({ ticket: 2 });
+    expect(await reissueTicket(test.ledger, TENANT, { task: next, number: 1 })).toMatchObject({ ticket: 1 });
     expect((await test.claim(next)).kind).toBe('claimed');
-    const later = await test.accepted({ scheduledFor: inAnHour() });
-    expect(await reissueTicket(test.ledger, TENANT, { task: later, number: 0 })).toBeNull();
   });
 
   it.each([
     ['runs', async () => (await running()).id],
     ['ended', async () => await failedForGood()],
     ['waits for its lane', async () => (await test.accepted({ lane: LANE }), await test.accepted({ lane: LANE }))],
+    ['waits for its time', async () => await test.accepted({ scheduledFor: inAnHour() })],
     ['is not there', async () => await Promise.resolve('nobody')],
-  ])('makes none for a task that %s', async (_what, make) => {
+  ])('is not made for a task that %s', async (_what, make) => {
     const id = await make();
     expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 1 })).toBeNull();
     expect(await reissueTicket(test.ledger, TENANT, { task: id, number: 0 })).toBeNull();

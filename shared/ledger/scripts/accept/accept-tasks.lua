@@ -5,8 +5,8 @@
 -- KEYS[4] events: stream, the tenant's events
 -- KEYS[5] outbox: zset, the shard's tickets to add to BullMQ, by ms
 -- KEYS[6] bodies: hash, bodies of the tenant's tasks by id
--- KEYS[7] ready: zset, the shard's tickets that wait for room in their queue's window, as text
--- KEYS[8] window: zset, the shard's tickets that no worker has claimed, by level and tenant
+-- KEYS[7] ready: zset, the shard's tickets that wait for a slot, as text
+-- KEYS[8] jobs: zset, the shard's tickets with a job in BullMQ that no worker has drawn, by queue
 -- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
 -- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- KEYS[11] rates: hash, when the tenant's buckets are empty again by class and window, ms
@@ -33,11 +33,9 @@
 -- include: states
 -- include: queues
 -- include: context
--- include: window
+-- include: ready
 -- include: turns
--- include: levels
 -- include: tickets
--- include: dispatch
 -- include: grants
 -- include: lane-limits
 -- include: repeats

@@ -218,7 +218,7 @@ describe('submitting many', () => {
   it('takes a bare list too, and answers in the same form', async () => {
     const { status, body } = await api.call('POST', '/v1/tasks/bulk', { body: [task, { input: 1 }] });
     expect(status).toBe(200);
-    expect(body.items[0]).toMatchObject({ httpStatus: 202, id: expect.any(String), status: 'queued', position: 0, problem: null });
+    expect(body.items[0]).toMatchObject({ httpStatus: 202, id: expect.any(String), status: 'queued', problem: null });
     expect(body.items[1]).toMatchObject({ httpStatus: 422, id: null, status: null, problem: { code: 'request.invalid' } });
   });
 

@@ -329,7 +329,7 @@ describe('changing the priority', () => {
       deadlineMs: 3000,
       what: 'the new ticket',
     });
-    expect(moved.opts.priority).toBe(20);
+    expect(moved.opts.priority).toBe(10);
     expect(await queue.getJob(id)).toBeUndefined();
     await drive.complete(id, 'done');
   });

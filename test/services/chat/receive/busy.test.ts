@@ -19,8 +19,9 @@ it('tells a person once how long their answer will take, when that is a minute o
     await parts.redis.zadd(own.index, 0, `status=completed/${id}`);
   }
   await parts.relay.idle();
-  await parts.redis.del(...(await parts.redis.keys('*:bull:chat:prioritized')));
-  await parts.queues.get(0, 'chat').add('ticket', { tenant: 'default', task: 'x' }, { priority: 1 });
+  const { ready } = parts.keys.shard(0);
+  await parts.redis.del(ready);
+  await parts.redis.zadd(ready, 0, 'chat/00/default/000000000001000/x.1/1000/3/echo/');
   for (const number of [1, 2]) {
     expect((await chat.post('telegram', fakes.telegram.personWrites({ text: 'hi', number, chat: '1' }))).status).toBe(200);
   }

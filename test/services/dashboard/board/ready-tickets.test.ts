@@ -54,7 +54,7 @@ describe('the list of what waits', () => {
     for (let count = 0; count < 8; count += 1) ids.push(await submit({ session: `s${count}` }));
   });
 
-  it('shows the ready tickets behind those that BullMQ has, in the order of their turns, page by page', async () => {
+  it('shows what waits for a slot in the order of turns, whether BullMQ has a job of it or not, page by page', async () => {
     const first = await line(1, 5);
     expect(first.counts['prioritized']).toBe(8);
     const second = await line(2, 5);
@@ -69,7 +69,7 @@ describe('the list of what waits', () => {
     expect((await line(3, 5)).jobs).toEqual([]);
   });
 
-  it('opens a ready ticket, also once it is out', async () => {
+  it('opens what waits, by the id that it has there', async () => {
     const read = async (id: string): Promise<{ status: string; job: Shown }> =>
       (await (await act('GET', `/tasks/${encodeURIComponent(id)}`)).json()) as { status: string; job: Shown };
     expect(await read(`${ids[6]}@default`)).toMatchObject({ status: 'prioritized', job: { data: { task: ids[6] } } });

@@ -21,7 +21,7 @@ it('the state of a daemon is made again only when something in it has changed', 
     id: 'd1',
     executor: { isDraining: () => true } as never,
     settings: { graceMs: 1000, resendMs: 1000 } as never,
-    count: { adopt: () => () => undefined, leave: () => undefined },
+    onAdopted: () => undefined,
     onChange: () => undefined,
     onTaken: () => undefined,
   });

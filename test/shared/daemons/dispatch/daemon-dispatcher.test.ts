@@ -95,7 +95,6 @@ class FakeHub {
         },
       },
       keepsSlot: true,
-      count: { adopt: () => () => undefined, leave: () => undefined, stands: () => Promise.resolve(true) },
       findAgent: (tenant, id) => parts.findAgent(tenant, id),
       fail: ({ task }, _how, { code }) => {
         this.failed.push([task, code]);

@@ -39,7 +39,6 @@ describe('accepting a task', () => {
       status: 'queued',
       gate: null,
       entry: `${TENANT}/${task.body.id}.1`,
-      isAhead: false,
       ahead: 0,
       depth: 1,
       outcome: null,

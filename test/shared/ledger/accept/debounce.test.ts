@@ -16,7 +16,14 @@ const age = async (id: string, ms: number): Promise<void> => {
   const { states } = test.keys.tenant(TENANT);
   const state = await test.state(id);
   await test.redis.hset(states, id, JSON.stringify({ ...state, createdAt: state.createdAt - ms, notBefore: undefined }));
-  await test.redis.zrem(test.keys.shard(0).due, `${TENANT}/${id}`);
+  const { due: dueKey, ready } = test.keys.shard(0);
+  await test.redis.zrem(dueKey, `${TENANT}/${id}`);
+  for (const text of await test.redis.zrange(ready, '0', '-1')) {
+    if (!text.includes(`/${id}.`)) continue;
+    await test.redis.zrem(ready, text);
+    const createdAt = String(state.createdAt - ms).padStart(15, '0');
+    await test.redis.zadd(ready, 0, text.replace(/\/\d{15}\//, `/${createdAt}/`));
+  }
 };
 const due = async (id: string): Promise<number> => {
   const answer = await test.claim(id);

@@ -32,14 +32,13 @@ const WAITS = { kind: 'accepted', gate: 'cap', ahead: 0 };
 
 describe('tasks that their own lane alone can hold back', () => {
   it('have their own places, whatever they share with others of the call', async () => {
-    test.window = 2;
     const { answers, ids } = await acceptAll({}, {}, { priority: 8 }, {}, { correlationId: 'c' });
     expect(answers.map(placeOf)).toEqual([
       [null, 0],
       [null, 0],
       [null, 0],
-      ['turn', 0],
-      ['turn', 1],
+      [null, 0],
+      [null, 0],
     ]);
     expect(answers.map((answer) => 'depth' in answer && answer.depth)).toEqual([5, 5, 5, 5, 5]);
     expect(await test.redis.zrange(test.keys.shard(0).outbox, '0', '-1')).toHaveLength(1);
@@ -48,13 +47,12 @@ describe('tasks that their own lane alone can hold back', () => {
   });
 
   it('go out in the order in which they came, at one priority', async () => {
-    test.window = 2;
     const { answers } = await acceptAll({}, { agent: 'slow' }, { priority: 8 }, {});
     expect(answers.map(placeOf)).toEqual([
       [null, 0],
       [null, 0],
       [null, 0],
-      ['turn', 0],
+      [null, 0],
     ]);
   });
 
@@ -154,19 +152,18 @@ describe('tasks that their own lane alone can hold back', () => {
   it('get no ticket when they cannot be written', async () => {
     await test.redis.set(keys.states, 'no hash');
     await expect(acceptNewTask(test.ledger, aTask())).rejects.toThrow('WRONGTYPE');
-    expect(await test.redis.exists(test.keys.shard(0).outbox, test.keys.shard(0).window)).toBe(0);
+    expect(await test.redis.exists(test.keys.shard(0).outbox, test.keys.shard(0).jobs)).toBe(0);
     await test.redis.del(keys.states, keys.bodies);
   });
 
   it('have their places behind those that are ready, call by call', async () => {
-    test.window = 1;
     const places: unknown[] = [];
     for (let call = 0; call < 4; call += 1) places.push(...(await acceptAll({})).answers.map(placeOf));
     expect(places).toEqual([
       [null, 0],
-      ['turn', 0],
-      ['turn', 1],
-      ['turn', 2],
+      [null, 0],
+      [null, 0],
+      [null, 0],
     ]);
   });
 
@@ -237,7 +234,13 @@ async function everything(holder: string): Promise<Record<string, unknown>> {
   const found = await test.redis.keys('*');
   const entries = found.map(async (key) => [key, await contentOf(key, holder)] as const);
   const text = JSON.stringify(Object.fromEntries((await Promise.all(entries)).toSorted(([a], [b]) => (a < b ? -1 : 1))));
-  return JSON.parse(text.replaceAll(holder, 'HOLDER').replaceAll(/\b\d{13,15}(\.\d+)?(?:-\d+)?\b/g, 'TIME')) as Record<string, unknown>;
+  const read = JSON.parse(text.replaceAll(holder, 'HOLDER').replaceAll(/\b\d{13,30}(\.\d+)?(?:-\d+)?\b/g, 'TIME')) as Record<
+    string,
+    unknown
+  >;
+  // In the order of times that are not compared.
+  const { ready } = test.keys.shard(0);
+  return { ...read, [ready]: (read[ready] as string[] | undefined)?.toSorted() };
 }
 
 async function contentOf(key: string, holder: string): Promise<unknown> {

@@ -110,7 +110,7 @@ describe('a short state', () => {
     await test.settle(held, DONE);
     expect([before, await kept(next)].map((text) => text[0])).toEqual(['w', 'q']);
     expect(test.granted).toMatchObject([
-      { task: next, number: 1, queue: 'tasks', agent: 'echo', lane: 'session:s', priority: 5, maxAttempts: 3, isAhead: false },
+      { task: next, number: 1, queue: 'tasks', agent: 'echo', lane: 'session:s', priority: 5, maxAttempts: 3 },
     ]);
     expect((await test.state(next)).log).toMatch(/^pending@\d{13};queued@\d{13}$/);
   });

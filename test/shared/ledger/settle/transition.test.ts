@@ -75,8 +75,7 @@ describe('a transition as the script takes it', () => {
     const held = await test.claimed(await test.accepted());
     expect(await decided(held, DONE)).toMatchObject({ continuation: 'end', events: ['task.completed'], attempt: '' });
     expect(await decided(held, retry(0))).toMatchObject({
-      continuation: 'now',
-      ticket: 1,
+      continuation: 'again',
       events: ['task.failed'],
       fact: { attempt: 1, code: FAILURE.code, willRetry: true },
     });

@@ -3,6 +3,7 @@ import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, changePriority, type NewPriority, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import { parseReadyTicket } from '#shared/ledger/grants/tickets.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
@@ -84,7 +85,6 @@ export class FleetModel {
   readonly #test: TestLedger;
   readonly accepted: string[] = [];
   readonly #lanes = new Map<string, string | null>();
-  #tickets: Ticket[] = [];
   #work: Work[] = [];
   reopened = 0;
   readonly #actions: Record<Simple, (pick: number, ledger: Ledger) => Promise<void>> = {
@@ -104,11 +104,6 @@ export class FleetModel {
 
   constructor(test: TestLedger) {
     this.#test = test;
-  }
-
-  /** `<task>.<number>` of the tickets that are on their way to a worker. */
-  get delivered(): string[] {
-    return this.#tickets.map(({ task, number }) => `${task}.${number}`);
   }
 
   async do(action: Action, ledger: Ledger): Promise<void> {
@@ -138,7 +133,7 @@ export class FleetModel {
   /** Every ticket is brought, and claimed once. */
   async #start(ledger: Ledger): Promise<void> {
     while ((await this.#entry(0)) !== undefined) await this.#deliver(0);
-    for (let left = this.#tickets.length; left > 0; left -= 1) await this.#claim(0, ledger);
+    for (let left = (await this.#ready()).length; left > 0; left -= 1) await this.#claim(0, ledger);
   }
 
   async #live(): Promise<string[]> {
@@ -212,19 +207,11 @@ export class FleetModel {
   async #deliver(pick: number): Promise<void> {
     const entry = await this.#entry(pick);
     if (entry === undefined) return;
-    this.#bring(...parseOutboxEntry(entry).tickets.map(({ task, number }) => ({ task, number })));
     await this.#pay(entry);
   }
 
   async #pay(entry: string): Promise<void> {
     await this.#test.redis.zrem(this.#test.keys.shard(0).outbox, entry);
-  }
-
-  /** The queue knows a ticket by its id and takes it once. */
-  #bring(...tickets: Ticket[]): void {
-    for (const ticket of tickets) {
-      if (!this.#tickets.some(({ task, number }) => task === ticket.task && number === ticket.number)) this.#tickets.push(ticket);
-    }
   }
 
   /** The relay was gone; the sweep makes the tickets of an entry again. */
@@ -235,18 +222,27 @@ export class FleetModel {
     await this.#pay(entry);
   }
 
-  /** Somebody emptied the queue; the audit misses a ticket. */
+  /** Tickets of tasks that stand at a slot. */
+  async #ready(): Promise<Ticket[]> {
+    const texts = await this.#test.redis.zrange(this.#test.keys.shard(0).ready, '0', '-1');
+    return texts.map(parseReadyTicket).map(({ task, number }) => ({ task, number }));
+  }
+
+  /** A process that took a ticket to look at it is gone; the audit misses it. */
   async #lose(pick: number, ledger: Ledger): Promise<void> {
-    const ticket = this.#tickets[pick % Math.max(1, this.#tickets.length)];
-    if (!ticket) return;
-    this.#tickets = this.#tickets.filter((each) => each !== ticket);
+    const { redis, keys } = this.#test;
+    const texts = await redis.zrange(keys.shard(0).ready, '0', '-1');
+    const text = texts[pick % Math.max(1, texts.length)];
+    if (text === undefined) return;
+    const ticket = parseReadyTicket(text);
+    await redis.zrem(keys.shard(0).ready, text);
     await reissueTicket(ledger, TENANT, ticket);
   }
 
   async #claim(pick: number, ledger: Ledger): Promise<void> {
-    const ticket = this.#tickets[pick % Math.max(1, this.#tickets.length)];
+    const ready = await this.#ready();
+    const ticket = ready[pick % Math.max(1, ready.length)];
     if (!ticket) return;
-    this.#tickets = this.#tickets.filter((each) => each !== ticket);
     const place = this.#place(ticket.task);
     const answer = await claimTask(ledger, place, 'w1');
     if (answer.kind === 'claimed') {
@@ -281,7 +277,6 @@ export class FleetModel {
     if (settled === 'lost' || isTerminal(settled.status) || !putsBack) return;
     // What goes on later gets another ticket then.
     if ('hold' in verdict || ('delayMs' in verdict && (verdict.delayMs ?? 0) > 0)) return;
-    this.#bring(work.ticket);
     await this.#pay(outboxEntry(TENANT, [work.ticket]));
   }
 

@@ -6,17 +6,13 @@ import { readTasks } from '#shared/ledger/read/read-tasks.ts';
 import type { OutcomeKind, Task } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import { hasAttempt, isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { pairs } from '#shared/redis/replies.ts';
 import { backlogPlace, standingText } from '#shared/ledger/grants/standing.ts';
 import { levelName } from '#shared/ledger/grants/tickets.ts';
-import { TASK_QUEUES } from '#shared/config/sources.ts';
 import { type GatedTask, GatesModel } from './gates-model.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';
 
 /** Whether it waits in the line of its lane. */
 const isInLine = ({ gate }: TaskState): boolean => gate === 'lane' || gate === 'steer';
-
-const QUEUE_NUMBERS: readonly string[] = TASK_QUEUES;
 
 interface Lane {
   held: string[];
@@ -41,10 +37,8 @@ interface LedgerData {
   lanes: Map<string, Lane>;
   /** Tickets that wait for their turn, as text. */
   ready: string[];
-  /** Of unclaimed tickets that are out -> their level and tenant. */
-  window: Map<string, number>;
-  turns: string[];
-  windowSize: number;
+  /** Tasks with a job in BullMQ that no worker has drawn. */
+  jobs: string[];
   limits: TenantLimits | null;
 }
 
@@ -54,9 +48,7 @@ interface LedgerData {
  */
 export async function ledgerProblems(test: TestLedger, delivered: Iterable<string> = []): Promise<string[]> {
   const data = await readData(test, delivered);
-  return [listed, leases, lanes, sharedLanes, caps, stuck, readyTickets, windows, endings, outcomes, notified].flatMap((check) =>
-    check(data),
-  );
+  return [listed, leases, lanes, sharedLanes, caps, stuck, readyTickets, jobs, endings, outcomes, notified].flatMap((check) => check(data));
 }
 
 async function readData(test: TestLedger, delivered: Iterable<string>): Promise<LedgerData> {
@@ -81,10 +73,8 @@ async function readData(test: TestLedger, delivered: Iterable<string>): Promise<
     ended: await redis.zrange(shard.ended, '0', '-1'),
     tickets: new Set([...outbox, ...delivered]),
     lanes: await readLanes(test),
-    ready: await redis.zrange(shard.ready, '0', '-1'),
-    window: new Map(pairs(await redis.zrange(shard.window, '0', '-1', 'WITHSCORES')).map(([member, score]) => [member, Number(score)])),
-    turns: await redis.zrange(shard.turns, '0', '-1'),
-    windowSize: test.window,
+    ready: (await redis.zrange(shard.ready, '0', '-1')).filter((text) => text.split('/')[2] === TENANT),
+    jobs: await redis.zrange(shard.jobs, '0', '-1'),
     limits,
   };
 }
@@ -302,33 +292,27 @@ function stuck({ live, tickets, lanes: found, due, lookups, ready }: LedgerData)
 
 const isUnclaimed = ({ state }: Task): boolean => state.granted === true && !hasAttempt(state.status) && state.notBefore === undefined;
 
-/** What is ready is a granted task's newest ticket, at its level, and has a turn; and there is no room for it. */
-function readyTickets({ live, ready, window, turns, windowSize }: LedgerData): string[] {
-  const expected = live
-    .filter((task) => isUnclaimed(task))
-    .map(({ body, state }) => `${levelName(state.queue, state.priority)}${TENANT}/${standingText(state)}/${body.id}.${state.ticket}/`);
-  return ready.flatMap((text) => {
-    const level = /^[^/]+\/\d+\//.exec(text)?.[0] ?? '';
-    const [queue = '', rank] = level.split('/');
-    const number = QUEUE_NUMBERS.indexOf(queue) * 10 + Number(rank);
-    const before = [...window.values()].filter(
-      (score) => score >= QUEUE_NUMBERS.indexOf(queue) * 1e10 && score < (number + 1) * 1e9,
-    ).length;
-    const id = text.split('/')[4]?.split('.')[0] ?? '';
-    return [
-      ...(expected.some((each) => text.startsWith(each)) ? [] : [`ready: ${text} is of no task that waits for it`]),
-      ...(turns.includes(`${level}${TENANT}`) ? [] : [`ready: ${text} has no turn`]),
-      ...(before >= windowSize ? [] : [`ready: ${text} waits while its window has ${before} of ${windowSize}`]),
-      ...(window.has(`${TENANT}/${id}`) ? [`ready: ${id} is in the window too`] : []),
-    ];
-  });
+function prefixOf({ body, state }: Task): string {
+  return `${levelName(state.queue, state.priority)}${TENANT}/${standingText(state)}/${body.id}.${state.ticket}/`;
 }
 
-/** What is in the window is granted and not claimed. */
-function windows({ live, window }: LedgerData): string[] {
+/** What is ready is the newest ticket of a granted task, once, and each such task stands there or is looked at. */
+function readyTickets({ live, ready, tickets }: LedgerData): string[] {
+  const waiting = live.filter((task) => isUnclaimed(task));
+  const expected = waiting.map(prefixOf);
+  return [
+    ...ready.flatMap((text) => (expected.some((each) => text.startsWith(each)) ? [] : [`ready: ${text} is of no task that waits for it`])),
+    ...waiting
+      .filter((task) => !ready.some((text) => text.startsWith(prefixOf(task))) && !tickets.has(`${task.body.id}.${task.state.ticket}`))
+      .map(({ body }) => `ready: ${body.id} may run and does not stand there`),
+  ];
+}
+
+/** What has a job in BullMQ is granted and not claimed. */
+function jobs({ live, jobs: found }: LedgerData): string[] {
   const waiting = new Set(live.filter((task) => isUnclaimed(task)).map(({ body }) => `${TENANT}/${body.id}`));
-  const own = [...window.keys()].filter((member) => member.startsWith(`${TENANT}/`));
-  return own.filter((member) => !waiting.has(member)).map((member) => `window: ${member} waits for no worker`);
+  const own = found.filter((member) => member.startsWith(`${TENANT}/`));
+  return own.filter((member) => !waiting.has(member)).map((member) => `jobs: ${member} waits for no worker`);
 }
 
 /** A task that ended is in the lasting lookups under one end, and in nothing that is alive. */

@@ -2,7 +2,7 @@ import { type Arbitrary, assert, asyncProperty } from 'fast-check';
 
 /** However loaded the machine is. */
 const MIN_RUNS = 3;
-const MAX_RUNS = 500;
+const MAX_RUNS = 100000;
 
 /** Plays scenarios for a while. When one fails, smaller ones are tried without a limit of time. */
 export async function playScenarios<Scenario>(

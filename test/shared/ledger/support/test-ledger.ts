@@ -3,8 +3,9 @@ import type { SourceClass, TaskQueue } from '#shared/config/sources.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
 import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { cancelTask } from '#shared/ledger/change-task.ts';
+import { claimForSlots } from '#shared/ledger/claim/claim-for-slots.ts';
 import { claimTask, type ClaimAnswer } from '#shared/ledger/claim/claim-task.ts';
-import { ClaimPace } from '#shared/ledger/claim/claim-pace.ts';
 import { ABSENT_FIELDS } from '#shared/ledger/codec/body.ts';
 import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
@@ -16,6 +17,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskPlace } from '#shared/ledger/context.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
+import { RunningSlots } from '#shared/queue/slots/running-slots.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import type { Task, TaskBody } from '#shared/tasks/task.ts';
@@ -24,10 +26,11 @@ import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
 
 export const TENANT = 'acme';
-/** More than any test has that is about something else. */
-const WINDOW = 10_000;
-/** Of the least window that a test may have. */
-const LOOK_AHEAD = 1;
+const SHARES = { high: 40, normal: 35, low: 15 };
+/** Jobs that BullMQ has at most: more than any test has that is about something else. */
+const LOOK_AHEAD = 10_000;
+/** Slots of a worker that claims for them. */
+const SLOTS = 100;
 
 export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   lane?: { name: string; limit: number; order?: number };
@@ -126,8 +129,6 @@ export class TestLedger {
   readonly costs = new Map<string, number>();
   /** Tickets that scripts let out besides that of the task that they were for. */
   granted: IssuedTicket[] = [];
-  /** Unclaimed tickets of a queue that may be out. */
-  window = WINDOW;
   readonly #server: RedisServer;
   readonly #rivalRedis: RedisClient;
 
@@ -154,7 +155,6 @@ export class TestLedger {
     await this.redis.flushall();
     this.limits = null;
     this.granted = [];
-    this.window = WINDOW;
     this.limitsByTenant.clear();
     this.costs.clear();
   }
@@ -176,6 +176,30 @@ export class TestLedger {
 
   async claim(id: string, worker = 'w1'): Promise<ClaimAnswer> {
     return await claimTask(this.ledger, await this.place(id), worker);
+  }
+
+  /** The best tasks for so many free slots of a worker that serves the queue of tasks alone, as they started. */
+  async claimBest(count = 1, queues: readonly TaskQueue[] = ['tasks'], ledger: Ledger = this.ledger): Promise<Held[]> {
+    const policy = {
+      slots: SLOTS,
+      reserved: 0,
+      people: 0,
+      weights: new Map(queues.map((queue) => [queue, 1])),
+      shares: SHARES,
+      lowAgeMs: 300_000,
+    };
+    const { tickets } = await claimForSlots(ledger, {
+      shard: 0,
+      worker: 'w1',
+      queues: queues.map((queue) => ({ queue, pauses: `${this.keys.shard(0).queues}:${queue}:meta` })),
+      count,
+      pool: new RunningSlots(policy).pool(0, ''),
+      drawn: [],
+      ended: [],
+    });
+    return tickets.flatMap(({ ticket, claimed }) =>
+      claimed ? [{ tenant: ticket.tenant, id: ticket.task, lane: ticket.lane, token: claimed.state.token, state: claimed.state }] : [],
+    );
   }
 
   /** Claims a task that has to be claimable. */
@@ -200,6 +224,17 @@ export class TestLedger {
     const task = await readTask(this.ledger, TENANT, id);
     if (!task) throw new Error(`There is no task ${id}`);
     return task;
+  }
+
+  /** A task of another tenant. */
+  async taskOf(tenant: string, id: string): Promise<Task> {
+    const task = await readTask(this.ledger, tenant, id);
+    if (!task) throw new Error(`There is no task ${id}`);
+    return task;
+  }
+
+  async cancelled(tenant: string, id: string): Promise<void> {
+    await cancelTask(this.ledger, await this.place(id, tenant), 'not any more');
   }
 
   async state(id: string): Promise<TaskState> {
@@ -258,19 +293,11 @@ export class TestLedger {
     return createLedger({
       redis,
       keys: this.keys,
-      settings: settingsSchema.parse({ dispatch: { lookAhead: LOOK_AHEAD, direct: false }, ...settings }),
+      settings: settingsSchema.parse({ dispatch: { lookAhead: LOOK_AHEAD }, ...settings }),
       limitsOf: (tenant) => this.limitsByTenant.get(tenant) ?? this.limits,
+      boundedTenants: () => [TENANT],
       costOf: (_tenant, agent) => this.costs.get(agent) ?? 1000,
       onTicket: (ticket) => this.granted.push(ticket),
-      offeredSlots: () => this.window - LOOK_AHEAD,
-      // Each claim is long ago by its clock, so that a window is as large as the test says.
-      pace: new ClaimPace(longAfter()),
     });
   }
-}
-
-/** A clock that goes on by an hour at each reading, ms. */
-function longAfter(): () => number {
-  let now = 0;
-  return () => (now += 3_600_000);
 }

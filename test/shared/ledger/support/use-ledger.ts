@@ -5,8 +5,8 @@ import { closeLedger } from './close-ledger.ts';
 import { TestLedger } from './test-ledger.ts';
 
 /** A ledger on a Redis of its own, for all tests of a file. */
-export async function useLedger(settings: SettingsInput = {}): Promise<TestLedger> {
-  return closeAfterTests(await TestLedger.open(settings));
+export async function useLedger(settings: SettingsInput = {}, shards = 1): Promise<TestLedger> {
+  return closeAfterTests(await TestLedger.open(settings, shards));
 }
 
 /** The same, emptied after each test, which fails when it left inconsistent data. */

@@ -117,13 +117,14 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   },
   turn: async () => {
     await startWorker(['tasks'], 1);
-    for (let count = 0; count < MORE_THAN_THE_WINDOW; count += 1) await submit();
+    await submit({ tenant: 'heavy' });
     return { id: await submit() };
   },
   fleet: async () => {
     await startWorker();
     const id = await submit();
-    await parts.redis.hset(parts.keys.fleet.permitWaiters, 'ordinary w1', `5.1 1 ${Date.now()}`);
+    const ends = Date.now() + MINUTE;
+    await parts.redis.zadd(parts.keys.shard(0).leases, ...Array.from({ length: 5 }, (_, at) => [ends, `default/other${at}/1`]).flat());
     return { id };
   },
   paused: async () => {
@@ -139,13 +140,13 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   outbox: async () => {
     await startWorker();
     const id = await submit();
-    await parts.queues.get(0, 'tasks').remove(id);
+    await parts.redis.del(parts.keys.shard(0).ready);
     return { id };
   },
   rate: async () => {
     await startWorker();
     const id = await submit({ source: 'webhook' });
-    await parts.redis.set(parts.queues.get(0, 'webhooks').toKey('limiter'), 1, 'PX', MINUTE);
+    await parts.redis.hset(`${parts.keys.shard(0).jobs}:starts`, 'webhooks', `${Date.now() + MINUTE}/1`);
     return { id };
   },
   clock: async () => {

@@ -41,16 +41,10 @@ do
     leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
   end
 
-  -- The task keeps its grant, and its next ticket goes out at once.
-  local function requeue(context, _, transition)
-    return_ticket(context, transition.id, transition.level)
-    add_to_outbox(context, transition.id .. '.' .. transition.ticket)
-  end
-
-  -- The task keeps its grant, and gets another ticket: that of its lost worker may never come back.
+  -- The task keeps its grant, and stands at `slot` again under another ticket.
   local function grant_again(context, _, transition) give_ticket(context, transition.id, cjson.decode(transition.next)) end
 
-  local STEPS = { ['end'] = close, now = requeue, again = grant_again, later = park, yield = park, hold = hold, backlog = make_room, lanes = make_room }
+  local STEPS = { ['end'] = close, again = grant_again, later = park, yield = park, hold = hold, backlog = make_room, lanes = make_room }
 
   function continue_task(context, batch, transition) STEPS[transition.continuation](context, batch, transition) end
 end

@@ -1,65 +1,74 @@
--- The places of tickets: out at once while their window has room and nothing is ready, else ready. Calls that run together place the tickets
--- of all their tenants, and write them once.
+-- Tasks come to stand at `slot`, and leave it. Where a slot may be idle for one, its ticket gets a job in BullMQ, which wakes that slot. Calls
+-- that run together place the tickets of all their tenants, and write them once.
 
-local add_to_window, place_ticket, issue_tickets, give_ticket, write_placed
+local open_dispatch, place_ticket, issue_tickets, give_ticket, withdraw_ticket, write_placed
 do
-  function add_to_window(context, level, tenant, id)
-    append(context.shard.placed.window, window_score(level.number, tenant), tenant .. '/' .. id)
-    level.placed = (level.placed or 0) + 1
-    for _, each in pairs(context.shard.levels) do
-      if each.queue == level.queue and each.number >= level.number then each.room = each.room - 1 end
-    end
+  local function no_placed() return { ready = {}, jobs = {}, awaited = {}, outbox = {}, joiners = {} } end
+
+  -- What is known of the shard's tickets, in `shard`, and of the tenant's own by level, in `own`. With `is_idle` it has none before this call.
+  function open_dispatch(context, ready, jobs, turns, weights)
+    context.ready, context.jobs, context.turns, context.weights = ready, jobs, turns, weights
+    context.shard = joined and joined.shard or { levels = {}, rooms = {}, tickets = {}, placed = no_placed() }
+    context.own = {}
+    if joined then joined.shard, joined.context = context.shard, context end
   end
 
-  -- Returns how many ready tickets of its tenant are before it. `is_kept`: a slot takes it now, so the others do not come after it.
-  local function add_to_ready(context, level, text, is_kept)
-    local shard, own = context.shard, own_at(context, level)
-    local before = count_ready(context, level)
-    if not own.joins then
-      own.joins = true
-      append(shard.placed.joiners, level, context)
+  local function open_level(context, prefix)
+    local level = context.shard.levels[prefix]
+    if not level then
+      local number, queue = level_number(prefix)
+      level = { prefix = prefix, number = number, queue = queue }
+      context.shard.levels[prefix] = level
     end
-    append(shard.placed.ready, '0', text)
-    own.ready, own.has_tickets = before + 1, true
-    if is_kept then
-      level.has_kept = true
-      return before
-    end
-    level.has_ready, shard.has_ready = true, true
-    for _, each in pairs(shard.levels) do
-      each.has_better = each.has_better or each.queue == level.queue and each.number > level.number
-    end
-    -- The window has grown: tickets that were ready before this one go first.
-    if level.room > 0 then shard.has_room = true end
-    return before
+    return level
   end
 
-  -- Lets the ticket of a granted task out, or adds it to the ready ones. Returns its name in the outbox, `<task>.<number>` and perhaps
-  -- `.ahead`; or nil, and how many ready tickets of its tenant are before it.
-  -- `prefix`: of its level, when that is known.
+  -- Whether a slot that claims right behind this call is left for a ticket of this queue.
+  local function has_claimer(context, queue)
+    local slots, kept = context.slots, context.shard.kept or { all = 0 }
+    if not slots or kept.all >= slots.all or (kept[queue] or 0) >= (slots[queue] or 0) then return false end
+    kept.all, kept[queue] = kept.all + 1, (kept[queue] or 0) + 1
+    context.shard.kept = kept
+    return true
+  end
+
+  -- Whether BullMQ has room for a job of this queue: it has one for each slot that is idle, and some for slots that come.
+  local function has_room_for_job(context, queue)
+    local rooms = context.shard.rooms
+    if not rooms[queue] then
+      local idle, number = redis.call('HGET', idle_key(context.jobs), queue) or 0, QUEUE_NUMBERS[queue] or 0
+      rooms[queue] = context.lookAhead + idle - redis.call('ZCOUNT', context.jobs, number, number)
+    end
+    rooms[queue] = rooms[queue] - 1
+    return rooms[queue] >= 0
+  end
+
+  -- Tickets that the tenant has ready at a level, with those of this call.
+  local function own_at(context, level)
+    local own = context.own[level.prefix]
+    if not own then
+      local prefix = level.prefix .. context.tenant .. '/'
+      own = { ready = context.is_idle and 0 or redis.call('ZLEXCOUNT', context.ready, '[' .. prefix, '(' .. prefix .. '\255') }
+      context.own[level.prefix] = own
+      append(context.shard.placed.joiners, level, context)
+    end
+    return own
+  end
+
+  -- Places the ticket of a granted task. Returns its name in the outbox, `<task>.<number>`, where it gets a job, else nil; and how many ready
+  -- tickets of its tenant are at its level. `prefix`: of the level, when that is known.
   function place_ticket(context, id, number, text, prefix)
-    local level = open_level(context, prefix or string.match(text, '^[^/]+/%d+/'))
+    local placed, level = context.shard.placed, open_level(context, prefix or string.match(text, '^[^/]+/%d+/'))
     local own = own_at(context, level)
-    -- Behind what its tenant made ready in this call.
-    if own.joins and level.has_ready then
-      append(context.shard.placed.ready, '0', text)
-      own.ready = own.ready + 1
-      return nil, own.ready - 1
-    end
-    local name = id .. '.' .. number
-    local place = choose_place(context, level, text)
-    if place == 'ready' or place == 'kept' then return nil, add_to_ready(context, level, text, place == 'kept') end
-    add_to_window(context, level, context.tenant, id)
-    own.has_tickets = true
-    if place == 'out' then return name end
-    if place == 'overtaking' then return name .. '.ahead' end
-    local cost = tonumber(string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/(%d+)/'))
-    local start = join_turns(context, level, { context })
-    redis.call('ZADD', context.turns, turn_after(context, context.tenant, start, cost), level.prefix .. context.tenant)
-    return name .. '.ahead'
+    append(placed.ready, '0', text)
+    if string.find(text, '@', 1, true) and awaiting_key(text) then append(placed.awaited, '0', text) end
+    own.ready = own.ready + 1
+    if has_claimer(context, level.queue) or not has_room_for_job(context, level.queue) then return nil, own.ready - 1 end
+    append(placed.jobs, QUEUE_NUMBERS[level.queue] or 0, shard_member(context, id))
+    return id .. '.' .. number, own.ready - 1
   end
 
-  -- Notes tickets that are out: for the reply, and for the outbox, where they stand under one entry until they are in BullMQ.
+  -- Notes tickets that get jobs: for the reply, and for the outbox, where they stand under one entry until they are in BullMQ.
   function issue_tickets(context, entry, texts)
     local shard = context.shard
     append(shard.placed.outbox, context.stamp, entry)
@@ -77,51 +86,48 @@ do
   function write_placed(context)
     local shard = context.shard
     local placed, lines = shard.placed, {}
-    shard.placed = no_placed()
-    call_many('ZADD', context.ready, placed.ready)
-    call_many('ZADD', context.window, placed.window)
-    call_many('ZADD', context.outbox, placed.outbox)
-    for _, level in pairs(shard.levels) do level.placed = 0 end
+    if #placed.joiners == 0 then return end
+    shard.placed, shard.levels = no_placed(), {}
     for position = 1, #placed.joiners, 2 do
       local level, joiner = placed.joiners[position], placed.joiners[position + 1]
-      own_at(joiner, level).joins = nil
-      lines[level] = lines[level] or {}
+      joiner.own = {}
+      lines[level] = lines[level] or { line = read_line(context, level) }
       table.insert(lines[level], joiner)
     end
-    for level, joiners in pairs(lines) do join_turns(context, level, joiners) end
+    call_many('ZADD', context.ready, placed.ready)
+    call_many('ZADD', context.jobs, placed.jobs)
+    call_many('ZADD', awaited_key(context.jobs), placed.awaited)
+    call_many('ZADD', context.outbox, placed.outbox)
+    for level, joiners in pairs(lines) do join_turns(context, level, joiners, joiners.line) end
+  end
+
+  -- Takes the ticket of a task that is not to run now back. A job of it is dropped once a worker draws it.
+  function withdraw_ticket(context, id, task)
+    write_placed(context)
+    local found = find_ready(context, id, task)
+    if found then redis.call('ZREM', context.ready, found) end
+    redis.call('ZREM', context.jobs, shard_member(context, id))
+    -- A slot may have taken it to look at it.
+    redis.call('ZREM', context.outbox, shard_member(context, id) .. '.' .. task.ticket)
   end
 end
 
--- Takes the ticket of a task that is not to run now back, wherever it is.
-local function withdraw_ticket(context, id, task)
-  local shard = context.shard
+-- The end of a call: writes what it placed. Returns the tickets that are to get jobs in BullMQ: entry in the outbox, empty for that of the
+-- ticket before, and text of each. Calls that run together leave all of this to `end_calls`.
+local function close_dispatch(context)
+  if joined then
+    keep_writes(context)
+    return {}
+  end
   write_placed(context)
-  shard.levels, shard.has_ready, context.own = {}, nil, {}
-  if redis.call('ZREM', context.window, shard_member(context, id)) == 1 then
-    shard.has_room = true
-  else
-    drop_ready(context, id, task)
-  end
+  return context.shard.tickets
 end
 
--- The ticket of a task that goes on at once returns to its place in BullMQ, whatever the room.
-local function return_ticket(context, id, prefix)
-  -- What is ready may be better.
-  context.shard.has_room = context.shard.has_room or context.direct
-  add_to_window(context, open_level(context, prefix), context.tenant, id)
-end
-
--- Tickets that a worker has used leave the window.
-local function use_tickets(context, ids)
-  if #ids == 0 then return end
+-- The end of calls that ran together. Returns their tickets.
+local function end_calls()
+  write_joined()
+  local context = joined.context
+  if not context then return {} end
   write_placed(context)
-  local members = {}
-  for position, id in ipairs(ids) do members[position] = shard_member(context, id) end
-  context.shard.has_room = true
-  if redis.call('ZREM', context.window, unpack(members)) == #ids or redis.call('EXISTS', context.ready) == 0 then return end
-  -- An older ticket of a task may come while its newest is ready.
-  for _, id in ipairs(ids) do
-    local task = load_task(context, id)
-    if task then drop_ready(context, id, task) end
-  end
+  return context.shard.tickets
 end

@@ -1,72 +1,76 @@
--- Tenants of one level take turns by start-time fair queueing: each gets as much time of slots as its weight says.
+-- Tenants of one level take turns by start-time fair queueing: each gets as much time of slots as its weight says. The single tenant
+-- of a level needs no turn.
 --   turns: `<queue>/<rank>/<tenant>` -> level and the virtual time at which its next ticket starts: ms of a slot, divided by its weight
 local TIMES = 1e14
 
--- The tenant whose turn it is, when its ticket starts, and whether others may be in line. For a level with ready tickets: a tenant
--- without any is forgotten here once the time of the others has passed its own.
+local function tenant_of(text) return string.match(text, '^[^/]+/%d+/([^/]+)/') end
+
+-- The tenant whose turn it is, and when its ticket starts; nil where there is a single one. A tenant without ready tickets is forgotten here once the
+-- time of the others has passed its own.
 local function next_turn(context, level)
   while true do
     local found = redis.call(
-      'ZRANGEBYSCORE', context.turns, level.number * TIMES, (level.number + 1) * TIMES - 1, 'WITHSCORES', 'LIMIT', '0', '2')
+      'ZRANGEBYSCORE', context.turns, level.number * TIMES, (level.number + 1) * TIMES - 1, 'WITHSCORES', 'LIMIT', '0', '1')
     if not found[1] then return nil end
-    if first_ready(context, found[1] .. '/')[1] then return string.sub(found[1], #level.prefix + 1), tonumber(found[2]), found[3] ~= nil end
+    if first_ready(context, found[1] .. '/')[1] then return string.sub(found[1], #level.prefix + 1), tonumber(found[2]) end
     redis.call('ZREM', context.turns, found[1])
   end
 end
 
-local function own_turn(context, level) return tonumber(redis.call('ZSCORE', context.turns, level.prefix .. context.tenant) or 0) end
-
--- The virtual time of a level: that of whose turn it is.
-local function time_of(context, level)
-  local _, start = nil, nil
-  if level.has_ready or level.has_kept then _, start = next_turn(context, level) end
-  return start or level.number * TIMES
+-- Who waits at a level before more tickets come: `time`, that of whose turn it is, or the `single` tenant; neither where nobody does.
+local function read_line(context, level)
+  if redis.call('EXISTS', context.turns) == 1 then
+    local _, time = next_turn(context, level)
+    if time then return { time = time } end
+  end
+  local first = first_ready(context, level.prefix)[1]
+  return { single = first and tenant_of(first) }
 end
 
--- Puts tenants in line: not before whose turn it is, nor before the end of what each has had. `joiners`: their contexts. Returns the time
--- of the first.
-local function join_turns(context, level, joiners)
-  local members, weighted, unweighted = {}, {}, {}
-  for position, each in ipairs(joiners) do
-    members[position] = level.prefix .. each.tenant
-    if each.weight then append(weighted, each.tenant, each.weight) else unweighted[#unweighted + 1] = each.tenant end
+local function note_weights(context, joiners)
+  for _, each in ipairs(joiners) do
+    if each.weight then
+      redis.call('HSET', context.weights, each.tenant, each.weight)
+      context.shard.has_weights = true
+    elseif redis.call('EXISTS', context.weights) == 1 then
+      redis.call('HDEL', context.weights, each.tenant)
+    end
   end
-  local known, time = redis.call('ZMSCORE', context.turns, unpack(members)), time_of(context, level)
-  local first, starts = nil, {}
-  for position, member in ipairs(members) do
-    local own = tonumber(known[position])
-    local start = math.max(time, own or 0)
-    first = first or start
-    -- The time of the very first level begins at 0.
-    if not own or start > own then append(starts, start, member) end
+end
+
+-- Puts tenants in line: not before whose turn it is, nor before the end of what each has had. `joiners`: their contexts; `line`: see
+-- `read_line`.
+local function join_turns(context, level, joiners, line)
+  note_weights(context, joiners)
+  local names, starts, is_single = { line.single }, {}, not line.time
+  for _, each in ipairs(joiners) do names[#names + 1] = each.tenant end
+  for _, name in ipairs(names) do is_single = is_single and name == names[1] end
+  if is_single then return end
+  for _, name in ipairs(names) do
+    local own = tonumber(redis.call('ZSCORE', context.turns, level.prefix .. name) or -1)
+    local start = math.max(line.time or level.number * TIMES, own)
+    if start > own then append(starts, start, level.prefix .. name) end
   end
   call_many('ZADD', context.turns, starts)
-  call_many('HSET', context.weights, weighted)
-  if #weighted > 0 then context.shard.has_weights = true end
-  call_many('HDEL', context.weights, unweighted)
-  return first
 end
 
--- When a tenant's next ticket starts, after tickets of this cost.
-local function turn_after(context, tenant, start, cost)
+-- What tickets of this cost add to a tenant's time.
+local function span_of(context, tenant, cost)
   local shard = context.shard
   if shard.has_weights == nil then shard.has_weights = redis.call('EXISTS', context.weights) == 1 end
   local weight = shard.has_weights and redis.call('HGET', context.weights, tenant) or 1
-  return start + math.ceil(cost / tonumber(weight))
+  return math.ceil(cost / tonumber(weight))
 end
 
--- Forgets the tenants' shares in queues where nothing is ready and the window has room: no tenant waits for a turn there.
-local function end_turns(context)
-  local from = 0
-  while true do
-    local member = redis.call('ZRANGEBYSCORE', context.turns, from, '+inf', 'LIMIT', '0', '1')[1]
-    if not member then break end
-    local queue = string.match(member, '^[^/]+')
-    local last = first_level(queue) + RANKS - 1
-    if room_of(context, last, queue) > 0 and not first_ready(context, queue .. '/')[1] then
-      redis.call('ZREMRANGEBYSCORE', context.turns, from, (last + 1) * TIMES - 1)
-    end
-    from = (last + 1) * TIMES
+-- Notes that a tenant has had tickets of this cost, and forgets the turns of a level where nothing is ready.
+local function note_turn(context, level, tenant, cost)
+  local member = level.prefix .. tenant
+  local start = redis.call('ZSCORE', context.turns, member)
+  if not start then return end
+  if first_ready(context, level.prefix)[1] then
+    redis.call('ZADD', context.turns, tonumber(start) + span_of(context, tenant, cost), member)
+  else
+    redis.call('ZREMRANGEBYSCORE', context.turns, level.number * TIMES, (level.number + 1) * TIMES - 1)
+    if redis.call('EXISTS', context.turns) == 0 then redis.call('DEL', context.weights) end
   end
-  if redis.call('EXISTS', context.turns) == 0 then redis.call('DEL', context.weights) end
 end

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { reportFigure } from '../../support/fleet/figures.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let fleet: Fleet;
+
+const ROUNDS = testEnvironment.isChaos ? 20 : 2;
+/** Of a worker's 28 slots, 6 are kept for critical tasks. */
+const SLOTS = 22;
+const DEADLINE = { deadlineMs: 60_000 };
+
+afterEach(async () => {
+  await fleet.stop();
+});
+
+async function open(settings: Record<string, unknown> = {}): Promise<void> {
+  fleet = await openFleet({ settings: { limits: { backpressure: { warningDepth: 50_000 } }, ...settings } });
+  await fleet.start('api');
+  await fleet.start('worker');
+}
+
+interface Start {
+  task: string;
+  input: string;
+}
+
+const starts = (): Start[] => fleet.journal().filter(({ event }) => event === 'start');
+const running = (): Start[] => {
+  const journal = fleet.journal();
+  const ended = new Set(journal.flatMap(({ event, task }) => (event === 'start' ? [] : [task])));
+  return journal.filter(({ event, task }) => event === 'start' && !ended.has(task));
+};
+
+async function bulk(count: number, input: string, priority: number, workMs: number): Promise<void> {
+  const items = Array.from({ length: count }, () => ({ agent: 'work', input, priority, context: { workMs: [workMs] } }));
+  const answer = await fleet.client.call('POST', '/v1/tasks/bulk', { body: { items } });
+  expect(answer.status).toBeLessThan(300);
+}
+
+async function say(session: string, workMs = 50): Promise<string> {
+  const body = { text: `message of ${session}`, agent: 'work', context: { workMs: [workMs] } };
+  const answer = await fleet.client.call('POST', `/v1/sessions/${session}/messages`, { body });
+  expect(answer.status).toBe(202);
+  return answer.body.id as string;
+}
+
+async function startedBefore(id: string, before: number): Promise<number> {
+  return (await waitFor(() => starts().findIndex(({ task }) => task === id) + 1, { ...DEADLINE, what: 'its start' })) - 1 - before;
+}
+
+describe('the slots of a worker', () => {
+  it('go to a message next, however many attempts of a flood end together', async () => {
+    await open({ worker: { peopleShare: 0 } });
+    const passed: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const from = starts().length;
+      await bulk(4 * SLOTS, `flood ${round}`, 8, 1000);
+      await waitFor(() => starts().length >= from + SLOTS, { ...DEADLINE, what: 'the flood to run' });
+      for (let message = 0; message < 3; message += 1) {
+        const before = starts().length;
+        const id = await say(`x${round}-${message}`);
+        const { reasons } = (await fleet.client.call('GET', `/v1/tasks/${id}/why`)).body as { reasons: { gate: string }[] };
+        // It may run by now.
+        expect(reasons.every(({ gate }) => gate === 'queue')).toBe(true);
+        passed.push(await startedBefore(id, before));
+      }
+      await waitFor(() => running().length === 0, { ...DEADLINE, what: 'the flood to end' });
+    }
+    reportFigure('messages behind a flood', `passed over by ${passed.join(', ')} starts`);
+    // Those whose slots had claimed when it came: attempts of equal length end together.
+    expect(Math.max(...passed)).toBeLessThanOrEqual(SLOTS);
+    expect(passed.filter((count) => count > 0).length).toBeLessThan(passed.length);
+  });
+
+  it('are shared by the ranges of priorities within one queue', async () => {
+    await open({ worker: { peopleShare: 0 } });
+    const items = [8, 5, 2].flatMap((priority) =>
+      Array.from({ length: 60 }, () => ({ agent: 'work', input: `${priority}`, priority, context: { workMs: [700] } })),
+    );
+    expect((await fleet.client.call('POST', '/v1/tasks/bulk', { body: { items } })).status).toBeLessThan(300);
+    const seen: Record<string, number>[] = [];
+    const look = (): boolean => {
+      const all = starts();
+      // Slots that were idle took what came first.
+      if (all.length < 2 * SLOTS) return false;
+      const now = running();
+      if (now.length === SLOTS)
+        seen.push(Object.fromEntries([8, 5, 2].map((each) => [each, now.filter(({ input }) => input === `${each}`).length])));
+      return all.length >= 100;
+    };
+    await waitFor(look, { ...DEADLINE, what: 'a hundred starts' });
+    expect(seen.length).toBeGreaterThan(0);
+    // Shares of 40, 35 and 15: 10, 8 or 9, and 3 or 4 of 22.
+    for (const counts of seen) {
+      expect(counts['8']).toBeGreaterThanOrEqual(8);
+      expect(counts['5']).toBeGreaterThanOrEqual(6);
+      expect(counts['2']).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it('are kept for people behind long batch work', async () => {
+    await open();
+    await bulk(60, 'batch', 5, 120_000);
+    await waitFor(() => starts().length >= 20, { ...DEADLINE, what: 'the batch to fill the slots' });
+    for (let message = 0; message < 5; message += 1) {
+      const before = starts().length;
+      const id = await say(`person ${message}`);
+      expect(await startedBefore(id, before)).toBe(0);
+    }
+  });
+});
