@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tenantLimitsSchema } from '#shared/config/settings/limits-settings.ts';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
-import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask, offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { appendOutput } from '#shared/ledger/read/run-log.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { leaseMember, renewLeases } from '#shared/ledger/claim/leases.ts';
@@ -11,7 +11,6 @@ import { listEnded, removeTask } from '#shared/ledger/ended-tasks.ts';
 import { createLedger, type Ledger } from '#shared/ledger/ledger.ts';
 import { closeCancel, takeOpenCancel } from '#shared/ledger/settle/open-cancels.ts';
 import { listTasks } from '#shared/ledger/search/list-tasks.ts';
-import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';

@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask, offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { parseWorkerSignal, type WorkerSignal } from '#shared/ledger/claim/leases.ts';
 import { laneOfTask } from '#shared/ledger/context.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { readInputs } from '#shared/ledger/claim/take-input.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';

@@ -1,6 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { acceptNewTask, acceptNewTasks } from '#shared/ledger/accept/accept-task.ts';
-import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask, acceptNewTasks, offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, reopenTask } from '#shared/ledger/change-task.ts';
 import { aTask, DONE, limitsOf, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
@@ -123,7 +123,11 @@ describe('a delegated task', () => {
       const place = await test.place(parent);
       const own: TaskWish = round % 2 === 0 ? {} : { lane: { name: `session:${round}`, limit: 1 }, mode: 'interrupt' };
       const task = aTask(childOf(parent, own));
-      const stop = async (): Promise<string> => (await cancelTask(test.rival, place, 'enough')).kind;
+      const stop = async (): Promise<string> => {
+        // What is accepted is sent with all others of its turn.
+        await setImmediate();
+        return (await cancelTask(test.rival, place, 'enough')).kind;
+      };
       const accept = async (): Promise<string> => (await acceptNewTask(test.ledger, task)).kind;
       const [one, other] = await Promise.all(round % 4 < 2 ? [accept(), stop()] : [stop(), accept()]);
       const kind = round % 4 < 2 ? one : other;

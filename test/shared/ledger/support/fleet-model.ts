@@ -1,6 +1,6 @@
 import type { QueueMode } from '#shared/config/sources.ts';
 import type { AcceptAnswer } from '#shared/ledger/accept/accept-answer.ts';
-import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
+import { acceptNewTask, offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, changePriority, type NewPriority, reopenTask } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { parseReadyTicket } from '#shared/ledger/grants/tickets.ts';
@@ -12,7 +12,6 @@ import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { outboxEntry, parseOutboxEntry } from '#shared/ledger/grants/outbox.ts';
 import { preemptTasks } from '#shared/ledger/grants/preempt-tasks.ts';
 import { reissueTicket } from '#shared/ledger/grants/repair-tickets.ts';
-import { offerMessage } from '#shared/ledger/accept/accept-task.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { laneOfTask } from '#shared/ledger/context.ts';
