@@ -55,6 +55,7 @@ local intake = open_intake(context, {
 })
 local closed = shared_exists(KEYS[15]) and closed_state(KEYS[15], context.tenant)
 local all = items.read(iterate(KEYS, 20), iterate(ARGV, 2))
+intake.size = #all
 if not closed then items.prepare(context, all) end
 
 -- By lane, the refusal of one that may come again.

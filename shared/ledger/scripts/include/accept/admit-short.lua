@@ -24,12 +24,22 @@ do
     return room
   end
 
+  -- Whether the caps have room for a task. Mostly they have for all of the call, which is asked once.
+  local function may_run(context, intake, class)
+    local has_room_for_all = intake.has_room[class]
+    if has_room_for_all == nil then
+      has_room_for_all = has_room(context, class, intake.size)
+      intake.has_room[class] = has_room_for_all
+    end
+    return has_room_for_all or has_room(context, class)
+  end
+
   -- Whether nothing holds a new task back: its lane is empty, and its shared lanes and its caps have room.
   local function is_free_now(context, intake, item)
     for _, lane in ipairs(item.shared) do
       if known_room(context, intake, lane) < 1 then return false end
     end
-    if not has_room(context, item.class) then return false end
+    if not may_run(context, intake, item.class) then return false end
     return not item.held or item.lane_is_empty or redis.call('EXISTS', item.held, item.wait) == 0
   end
 

@@ -6,7 +6,7 @@ local function open_intake(context, keys)
   return {
     keys = keys, queued_state = 'q ' .. stamp .. ' ' .. stamp, waiting_state = 'w ' .. stamp .. ' ', rates = buckets.open(keys.rates),
     rank = time_rank(context.now), index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {}, open = {},
-    deadline_times = {}, sla_times = {}, lane_room = {}, repeats = {}, repeated = {},
+    deadline_times = {}, sla_times = {}, lane_room = {}, has_room = {}, size = 0, repeats = {}, repeated = {},
   }
 end
 
@@ -25,7 +25,7 @@ end
 local function write_admitted(context, intake)
   call_many('HSET', context.states, intake.states)
   call_many('ZADD', context.live, intake.listed)
-  intake.listed, intake.states, intake.lane_room, intake.pending = {}, {}, {}, nil
+  intake.listed, intake.states, intake.lane_room, intake.has_room, intake.pending = {}, {}, {}, {}, nil
 end
 
 local function emit_all(context, ids, event)
@@ -51,7 +51,7 @@ local function close_intake(context, intake)
   write_happened(context, intake)
   write_shared(context, 'ZADD', intake.keys.deadlines, intake.deadline_times)
   write_shared(context, 'ZADD', intake.keys.slas, intake.sla_times)
-  buckets.write(intake.rates)
+  buckets.write(context, intake.rates)
   if entry ~= '' then add_to_outbox(context, entry) end
   repetition.write(context, intake)
   return entry

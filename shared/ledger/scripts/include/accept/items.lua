@@ -95,10 +95,8 @@ do
     local stopped = item.parent and parents.refuse_stopped(context, item.parent)
     if stopped then return stopped end
     if not item.rateClass then return nil end
-    local after, detail = buckets.check(context, intake.rates, item.rateClass, 1)
-    if after > 0 then return { 'rate', math.ceil(after), detail } end
-    item.rate_rules = detail
-    return nil
+    local after, scope = buckets.check(context, intake.rates, item.rateClass)
+    return after > 0 and { 'rate', math.ceil(after), scope } or nil
   end
 
   -- A request that was not accepted has left nothing but its body. That of an earlier request stays.
@@ -113,7 +111,7 @@ do
       return answer
     end
     if item.known_key then redis.call('SET', item.known_key, item.id .. ' ' .. item.digest, 'PX', context.rememberMs) end
-    if item.rate_rules then buckets.fill(context, item.rate_rules, 1) end
+    if item.rateClass then buckets.take(intake.rates) end
     local index = intake.index
     local length = #index
     for position, lookup in ipairs(item.lookups) do index[length + 2 * position - 1], index[length + 2 * position] = '0', lookup end

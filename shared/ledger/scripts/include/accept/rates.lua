@@ -29,35 +29,54 @@ do
     return rules
   end
 
-  -- Whether so many tasks of a class may come in now. Returns 0 and the rules, else how many ms until all of the rules admit them, and the
-  -- class whose limit takes longest.
-  function buckets.check(context, rates, class, count)
-    local rules, longest, longest_class, now = rules_of(context, rates, class), 0, nil, context.now
-    for position = 1, #rules do
-      local rule = rules[position]
-      local bucket, span, over = rule.bucket, rule.span, count * rule.every - rule.span
-      local ahead = bucket.time - now
+  -- How many tasks of a class may come in now (`left`); without room for one, how many ms until all rules admit it (`after`), and the class whose
+  -- limit takes longest (`scope`).
+  local function measure(context, rates, class)
+    local room = { class = class, rules = rules_of(context, rates, class), left = math.huge, taken = 0, after = 0 }
+    for _, rule in ipairs(room.rules) do
+      local bucket, span, every = rule.bucket, rule.span, rule.every
+      local ahead = math.max(0, bucket.time - context.now)
       -- A slower rate, which held before, emptied the bucket for longer.
-      if ahead > span then bucket.time, bucket.is_changed, ahead = now + span, true, span end
-      if ahead > 0 then over = over + ahead end
+      if ahead > span then bucket.time, bucket.is_changed, ahead = context.now + span, true, span end
       -- Times of day have some 0.0002 ms of error each, by which the last of a burst would come too early.
-      if over > rule.every / 1000 and over > longest then longest, longest_class = over, rule.scope end
+      local over = every + ahead - span
+      if over > every / 1000 and over > room.after then room.after, room.scope = over, rule.scope end
+      room.left = math.min(room.left, math.floor((span - ahead) / every + 1 / 1000))
     end
-    if longest > 0 then return longest, longest_class end
-    return 0, rules
+    return room
   end
 
-  -- Counts so many accepted tasks; a negative count takes back what was counted in this call.
-  function buckets.fill(context, rules, count)
-    local now = context.now
-    for position = 1, #rules do
-      local rule = rules[position]
+  -- Counts what was taken of the class that was checked last.
+  local function count_taken(context, rates)
+    local room = rates.room
+    if not room or room.taken == 0 then return end
+    for _, rule in ipairs(room.rules) do
       local bucket = rule.bucket
-      bucket.time, bucket.is_changed = (bucket.time > now and bucket.time or now) + count * rule.every, true
+      bucket.time, bucket.is_changed = math.max(bucket.time, context.now) + room.taken * rule.every, true
     end
+    room.taken = 0
   end
 
-  function buckets.write(rates)
+  -- How many ms until a task of a class may come in, 0 for now, and the class whose limit takes longest. The tasks of a call mostly have one class,
+  -- so its room is measured once.
+  function buckets.check(context, rates, class)
+    local room = rates.room
+    if not room or room.class ~= class or room.left < 1 then
+      count_taken(context, rates)
+      room = measure(context, rates, class)
+      rates.room = room
+    end
+    return room.left < 1 and room.after or 0, room.scope
+  end
+
+  -- Counts an accepted task of the class that was checked last.
+  function buckets.take(rates)
+    local room = rates.room
+    room.left, room.taken = room.left - 1, room.taken + 1
+  end
+
+  function buckets.write(context, rates)
+    count_taken(context, rates)
     local times = {}
     for field, bucket in pairs(rates.buckets) do
       if bucket.is_changed then append(times, field, bucket.time) end
