@@ -218,12 +218,13 @@ describe('taking an attempt back', () => {
     }
   });
 
-  it('parks a suspect while the process for suspects is full, and leaves its grant to others', async () => {
+  it('parks a suspect while the process for suspects is full, and leaves its grant and its shared lanes to others', async () => {
     test.limits = limitsOf({ running: 1 });
-    const held = await running();
+    const sharedLanes = [{ name: 'gpu', limit: 1 }];
+    const held = await test.claimed(await test.accepted({ sharedLanes }));
     await expireLease(test.ledger, held, { blame: 'unknown', isGone: true });
     await test.makeDue(held.id);
-    const next = await test.accepted();
+    const next = await test.accepted({ sharedLanes });
     expect(await claimTask(test.ledger, await test.place(held.id), 'w2', { isolation: 'full' })).toEqual({ kind: 'parked' });
     const { gate, granted, notBefore = 0 } = await test.state(held.id);
     expect([gate, granted, notBefore > Date.now()]).toEqual(['suspect', undefined, true]);

@@ -112,6 +112,39 @@ describe('a task of several shared lanes', () => {
     for (const id of [both, ...streams]) await test.completed(id);
   });
 
+  it('shows for whom a lane is kept, and only lanes that are closed, that where it stands first', async () => {
+    test.limits = limitsOf({ running: 2 });
+    const [gpu, disk] = [await test.claimed(await test.accepted({ sharedLanes: [GPU] })), await test.accepted({ sharedLanes: [DISK] })];
+    const both = await test.accepted({ sharedLanes: [DISK, GPU] });
+    expect(await details(both)).toEqual([
+      `behind task ${disk} in lane "disk", 1 before it`,
+      `behind task ${gpu.id} in lane "gpu", 1 before it`,
+    ]);
+    await test.settle(gpu, DONE);
+    const other = await test.accepted({ sharedLanes: [] });
+    await test.completed(disk);
+    expect(await test.state(both)).toMatchObject({ granted: true });
+    const next = await test.accepted({ sharedLanes: [GPU, DISK] });
+    expect(await details(next)).toEqual([
+      `behind task ${both} in lane "gpu", 1 before it`,
+      `behind task ${both} in lane "disk", 1 before it`,
+    ]);
+    const last = await test.accepted({ sharedLanes: [DISK] });
+    await test.completed(both);
+    expect(await test.statuses(next, last)).toEqual(['queued', 'pending']);
+    for (const id of [other, next, last]) await test.completed(id);
+  });
+
+  it('shows of a lane with room that it is kept for another task', async () => {
+    const disk = await test.accepted({ sharedLanes: [DISK] });
+    const both = await test.accepted({ sharedLanes: [GPU, DISK] });
+    await test.setPassed(both, 1);
+    const next = await test.accepted({ sharedLanes: [GPU] });
+    expect(await details(next)).toEqual([`lane "gpu" is kept for task ${both}, which others passed for long`]);
+    expect(await details(both)).toEqual([`behind task ${disk} in lane "disk", 1 before it`]);
+    for (const id of [disk, both, next]) await test.completed(id);
+  });
+
   it('shows for each lane whom it waits for', async () => {
     const holder = await test.claimed(await test.accepted({ ...session('a'), sharedLanes: [GPU] }));
     const next = await test.accepted({ ...session('a'), sharedLanes: [GPU, DISK] });

@@ -40,15 +40,6 @@ local function end_hold(context, id, task)
   task.hold = nil
 end
 
--- Takes the grant of a task away until a time; it keeps its own lane.
-local function park_until(context, due, id, task, gate, at)
-  unlist(context, id, task)
-  task.granted, task.gate, task.notBefore = nil, gate, at
-  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-  schedule_due(context, due, id, at)
-  save_task(context, id, task)
-end
-
 local function count_low(context)
   local low = 0
   for _, each in ipairs(CLASSES) do low = low + count_grants(context, each .. '0') end

@@ -159,3 +159,13 @@ local function leave_lane(context, held, wait, id, task)
   gates.leave(context, id, task)
   leave_own_lane(context, held, wait, id, task)
 end
+
+-- Takes the grant of a task away until a time. It keeps its own lane.
+local function park_until(context, due, id, task, gate, at)
+  unlist(context, id, task)
+  gates.leave(context, id, task)
+  task.granted, task.gate, task.notBefore = nil, gate, at
+  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
+  schedule_due(context, due, id, at)
+  save_task(context, id, task)
+end
