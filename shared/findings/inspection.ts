@@ -10,13 +10,22 @@ export interface Verdict {
   readonly keeps?: (finding: Finding) => boolean;
 }
 
+/** How much a look reads: what is cheap (`quick`), what a page waits for (`usual`), or also many records (`deep`). */
+const DEPTHS = ['quick', 'usual', 'deep'] as const;
+export type Depth = (typeof DEPTHS)[number];
+
+/** The inspections of a look of this depth. What the others found before stands. */
+export function atDepth<Facts>(inspections: readonly Inspection<Facts>[], depth: Depth): Inspection<Facts>[] {
+  return inspections.filter((each) => DEPTHS.indexOf(each.depth ?? 'quick') <= DEPTHS.indexOf(depth));
+}
+
 /** One thing that is looked at, and what can be found there. */
 export interface Inspection<Facts> {
   /** Of its row in `npx muster doctor`. */
   readonly name: string;
   readonly codes: readonly FindingCode[];
-  /** Whether it reads so much that a page does not wait for it. */
-  readonly isSlow?: boolean;
+  /** From which depth on it is made. Defaults to `quick`. */
+  readonly depth?: Depth;
   /** Judges facts, which all inspections read once. Rejects where a fact cannot be read. */
   readonly look: (facts: Facts) => Promise<Verdict>;
 }

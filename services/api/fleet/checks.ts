@@ -33,7 +33,7 @@ interface Checked {
 export function getChecks(list: FindingList): Route {
   let shared: Promise<Checked> | null = null;
   const check = async (): Promise<Checked> => {
-    const { kept, inspected } = await list.look(null, { withSlow: true });
+    const { kept, inspected } = await list.look(null, 'deep');
     return { items: viewChecks(inspected, kept), checkedAt: new Date(systemClock.now()).toISOString() };
   };
   return fleetRoute({

@@ -10,7 +10,7 @@ export const DATA_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
     codes: ['data.foreign'],
     look: async (facts) => judgeForm(await facts.foreignData(), facts.shards),
   },
-  { name: 'Records', codes: ['data.unreadable'], isSlow: true, look: async (facts) => judgeRecords(await facts.unreadable()) },
+  { name: 'Records', codes: ['data.unreadable'], depth: 'deep', look: async (facts) => judgeRecords(await facts.unreadable()) },
   {
     name: 'Results going out',
     codes: ['ends.unfollowed', 'delivery.untaken'],

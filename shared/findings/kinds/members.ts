@@ -28,7 +28,7 @@ export const MEMBER_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
 export const CLOCK_INSPECTION: Inspection<InstallationFacts> = {
   name: 'Clock',
   codes: ['process.clock'],
-  look: async (facts) => judgeClock(await facts.skewMs()),
+  look: async (facts) => judgeClock(await facts.skewMs(), facts.host),
 };
 
 export function judgeWorkers(members: readonly WorkerRecord[]): Verdict {
@@ -125,10 +125,13 @@ function nameThem(processes: readonly ProcessRecord[]): string {
   return processes.length > MAX_NAMED ? `${names.join(' ')} and ${processes.length - MAX_NAMED} more` : names.join(' ');
 }
 
-function judgeClock(skewMs: number): Verdict {
+/** Each process knows its own clock alone: what another machine found of its own stands until that looks again. */
+function judgeClock(skewMs: number, host: string): Verdict {
+  const keeps: Verdict['keeps'] = ({ subject }) => subject !== host;
   const size = Math.abs(skewMs);
-  if (size < OWN_SKEW_WARN_MS) return { findings: [], note: `${size} ms from Redis's` };
+  if (size < OWN_SKEW_WARN_MS) return { findings: [], note: `${size} ms from Redis's`, keeps };
   const severity = size < OWN_SKEW_FAIL_MS ? 'warning' : 'critical';
-  const text = `This machine is ${size} ms ${skewMs > 0 ? 'ahead of' : 'behind'} Redis.`;
-  return { findings: [findingOf({ code: 'process.clock', severity, text, helps: 'Synchronise both (NTP).', link: LINK })] };
+  const text = `The machine ${host} is ${size} ms ${skewMs > 0 ? 'ahead of' : 'behind'} Redis.`;
+  const finding = findingOf({ code: 'process.clock', severity, text, helps: 'Synchronise both (NTP).', subject: host, link: LINK });
+  return { findings: [finding], keeps };
 }

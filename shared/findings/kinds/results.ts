@@ -7,7 +7,12 @@ import type { Inspection, Verdict } from '../inspection.ts';
 export const RESULT_INSPECTIONS: readonly Inspection<TenantFacts>[] = [
   { name: 'Deliveries', codes: ['delivery.failed'], look: async (facts) => judgeDeliveries((await facts.failedDeliveries()).items.length) },
   { name: 'Endpoints', codes: ['endpoint.disabled'], look: async (facts) => judgeEndpoints(await facts.endpoints()) },
-  { name: 'Schedules', codes: ['schedule.paused'], look: async (facts) => judgeSchedules((await facts.pausedSchedules()).items) },
+  {
+    name: 'Schedules',
+    codes: ['schedule.paused'],
+    depth: 'usual',
+    look: async (facts) => judgeSchedules((await facts.pausedSchedules()).items),
+  },
   { name: 'Budgets', codes: ['budget.soft', 'budget.hard'], look: async (facts) => judgeBudgets(await facts.budgets()) },
 ];
 

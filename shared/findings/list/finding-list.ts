@@ -5,7 +5,7 @@ import { installationFacts, type InstallationPorts } from '../facts/installation
 import { loadFacts } from '../facts/load-facts.ts';
 import { tenantFacts, type TenantPorts } from '../facts/tenant-facts.ts';
 import type { RecordScope } from '../facts/unreadable-records.ts';
-import { type Inspected, inspectAll } from '../inspection.ts';
+import { atDepth, type Depth, type Inspected, inspectAll } from '../inspection.ts';
 import { FLEET_INSPECTIONS, TENANT_INSPECTIONS } from '../inspections.ts';
 import { type ListOwner, readList, writeAcknowledgement, writeList } from './finding-store.ts';
 import { publishFinding } from './publish-finding.ts';
@@ -37,11 +37,11 @@ export class FindingList {
     this.#ports = ports;
   }
 
-  /** Looks now. `withSlow`: also at what reads much; else what was found there before stands. */
-  async look(owner: ListOwner, { withSlow = false }: { withSlow?: boolean } = {}): Promise<LookedAt> {
+  /** Looks now. What is deeper than `depth` stands as it was found before. */
+  async look(owner: ListOwner, depth: Depth = 'usual'): Promise<LookedAt> {
     const [stored, inspected, now] = await Promise.all([
       readList(this.#ports, owner),
-      this.#inspect(owner, withSlow),
+      this.#inspect(owner, depth),
       redisNow(this.#ports.redis),
     ]);
     const { kept, ...changes } = reconcile(stored, inspected, now);
@@ -58,16 +58,13 @@ export class FindingList {
     return { ...finding, acknowledged };
   }
 
-  async #inspect(owner: ListOwner, withSlow: boolean): Promise<Inspected[]> {
-    if (owner !== null) return await inspectAll(TENANT_INSPECTIONS, tenantFacts(this.#ports, owner));
+  async #inspect(owner: ListOwner, depth: Depth): Promise<Inspected[]> {
+    if (owner !== null) return await inspectAll(atDepth(TENANT_INSPECTIONS, depth), tenantFacts(this.#ports, owner));
     const facts = {
       ...installationFacts({ ...this.#ports, settings: this.#ports.ledger.settings }, systemClock, SCOPE),
       ...loadFacts(this.#ports),
     };
-    return await inspectAll(
-      FLEET_INSPECTIONS.filter(({ isSlow = false }) => withSlow || !isSlow),
-      facts,
-    );
+    return await inspectAll(atDepth(FLEET_INSPECTIONS, depth), facts);
   }
 
   /** A Redis that refuses writes is a finding itself: the list is answered all the same. */

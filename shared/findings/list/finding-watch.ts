@@ -11,8 +11,8 @@ interface WatchPorts extends Pick<ListPorts, 'ledger' | 'log'> {
 /** Tenants of one look, where they are few: of more each has its turn within so many looks. */
 const TENANTS_PER_LOOK = 10;
 const MAX_TURNS = 24;
-/** Every so many looks come one at what reads much. */
-const LOOKS_PER_SLOW = 120;
+/** Every so many looks comes one at many records. */
+const LOOKS_PER_DEEP = 120;
 const CONCURRENCY = 10;
 
 /**
@@ -22,10 +22,10 @@ const CONCURRENCY = 10;
 export function openFindingLooks({ list, ledger, tenants, log }: WatchPorts): () => Promise<void> {
   let turn = 0;
   const look = async (tenant: string): Promise<unknown> =>
-    await list.look(tenant).catch((error: unknown) => log.debug({ err: error, tenant }, 'a tenant could not be looked at'));
+    await list.look(tenant, 'quick').catch((error: unknown) => log.debug({ err: error, tenant }, 'a tenant could not be looked at'));
   return async () => {
     turn += 1;
-    await list.look(null, { withSlow: turn % LOOKS_PER_SLOW === 0 });
+    await list.look(null, turn % LOOKS_PER_DEEP === 0 ? 'deep' : 'quick');
     const busy = [...(await tenantsWithTasks(ledger, tenants.list(), 'index')).keys()];
     const turns = Math.min(Math.max(1, Math.ceil(busy.length / TENANTS_PER_LOOK)), MAX_TURNS);
     const due = busy.filter((_, at) => at % turns === turn % turns);
