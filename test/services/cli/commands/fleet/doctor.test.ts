@@ -12,7 +12,7 @@ const folder = await useFolder();
 const critical = { code: 'queue.unserved', level: 'critical', text: 'Tasks wait in the queue "chat".', since: '2100-01-01T00:00:00.000Z' };
 const warning = { code: 'schedule.paused', level: 'warning', text: 'The schedule "daily" is paused.', since: null };
 const failing = { code: 'agent.failing', level: 'critical', text: '9 of 9 attempts of mine failed.', since: null, subject: 'mine' };
-const FINE = { name: 'Attention', state: 'ok', detail: 'Nothing needs attention.' };
+const FINE = { name: 'Attention', state: 'ok', detail: 'Nothing else needs attention.' };
 const CHECKS = [
   { name: 'Redis version', state: 'ok', detail: '8.2' },
   { name: 'Redis maxmemory-policy', state: 'fail', detail: 'allkeys-lru' },
