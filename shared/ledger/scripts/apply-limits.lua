@@ -25,7 +25,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
@@ -45,5 +45,5 @@ while id do
 end
 
 for _, lane in ipairs(gates.lanes_with_line(context)) do gates.open_lane(context, lane) end
-local promoted, has_more = promote_backlog(context)
+local promoted, has_more = gates.open(context)
 return { publish_granted(context), promoted, has_more and 1 or 0 }

@@ -36,7 +36,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 -- include: finish
 -- include: open-cancels

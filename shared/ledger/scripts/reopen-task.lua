@@ -27,7 +27,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
@@ -53,7 +53,7 @@ if ARGV[3] ~= '' then task.retriedBy = ARGV[3] end
 if task.losses then task.losses = math.min(task.losses, 2) end
 emit(context, id, enter(context, task, 'pending', ARGV[3] == '' and 'retried by hand' or 'retried by action ' .. ARGV[3]))
 if join_lane(context, { held = KEYS[11], wait = KEYS[12] }, id, task) then
-  grant_or_backlog(context, id, task)
+  grant(context, id, task)
 else
   redis.call('ZADD', context.live, '0', 'pending/' .. id)
   save_task(context, id, task)

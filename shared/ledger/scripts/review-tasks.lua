@@ -31,7 +31,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 -- include: finish
 -- include: debounce
@@ -71,16 +71,16 @@ local function hold_back(id, keys, task)
   end
   if task.losses and context.isolation == 'offered' then return { 'suspect', task.losses } end
   if task.losses and context.isolation == 'full' then
-    park_until(context, keys.due, id, task, 'suspect', suspect_returns_at(context, id))
-    promote_backlog(context)
+    gates.park_until(context, keys.due, id, task, 'suspect', suspect_returns_at(context, id))
+    gates.open(context)
     return { 'parked' }
   end
-  if not adopt_agent_lane(context, id, task) then
+  if not gates.adopt(context, id, task) then
     unlist(context, id, task)
     task.granted = nil
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     save_task(context, id, task)
-    promote_backlog(context)
+    gates.open(context)
     return { 'parked' }
   end
   return nil
@@ -101,7 +101,7 @@ local function review(id, keys, text)
   if answer then return answer end
   if task.notBefore then redis.call('ZREM', keys.due, shard_member(context, id)) end
   task.gate, task.notBefore = nil, nil
-  end_hold(context, id, task)
+  gates.end_hold(context, id, task)
   stand_again(id, task)
   return { 'ready' }
 end

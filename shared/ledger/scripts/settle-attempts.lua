@@ -39,7 +39,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 -- include: preemption
 -- include: iterate

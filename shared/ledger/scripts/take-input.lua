@@ -31,7 +31,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 -- include: finish
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])

@@ -28,7 +28,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
@@ -54,5 +54,5 @@ redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member
 if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
 save_task(context, id, task)
 leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
-promote_backlog(context)
+gates.open(context)
 return { publish_granted(context), is_new and 'notified' or 'held' }

@@ -28,7 +28,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
@@ -47,7 +47,7 @@ end
 
 -- A task that its repeated input held, and whose time is still to come, waits for that.
 local function wait_for_time(id, task)
-  end_hold(context, id, task)
+  gates.end_hold(context, id, task)
   task.gate = 'time'
   schedule_due(context, KEYS[11], id, task.notBefore)
   save_task(context, id, task)
@@ -85,10 +85,10 @@ local function promote(name, keys)
   if task.granted then
     reissue(id, task)
   else
-    end_hold(context, id, task)
+    gates.end_hold(context, id, task)
     task.gate, task.notBefore = nil, nil
     if join_lane(context, keys, id, task) then
-      grant_or_backlog(context, id, task)
+      grant(context, id, task)
     else
       save_task(context, id, task)
     end

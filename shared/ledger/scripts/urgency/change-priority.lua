@@ -28,7 +28,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local id = ARGV[2]
@@ -60,5 +60,5 @@ local facts = cjson.encode({ { priority = task.priority, queue = task.queue, rea
 emit(context, id, 'task.reprioritized', facts)
 if why ~= '' then emit(context, id, 'task.escalated', facts) end
 gates.move(context, id, former, task)
-promote_backlog(context)
+gates.open(context)
 return { publish_granted(context), 'changed', cjson.encode(load_task(context, id)) }

@@ -26,7 +26,7 @@
 -- include: tickets
 -- include: grants
 -- include: lane-limits
--- include: shared-lanes
+-- include: gates
 -- include: preemption
 -- include: choose-low
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
@@ -116,13 +116,13 @@ for _, critical in ipairs(find_in_lines()) do
   grant_critical(context, critical.id)
 end
 -- One that has its lanes now may meet a cap.
-promote_backlog(context)
+gates.open(context)
 for _, critical in ipairs(context.caps and find_at_caps() or {}) do
   if not has_room(context, critical.task.class) then
     make_room(choose_granted(context, rules, critical.task.class), critical)
   end
   grant_critical(context, critical.id)
 end
-promote_backlog(context)
+gates.open(context)
 answers[1] = publish_granted(context)
 return answers

@@ -2,7 +2,7 @@
 -- the functions for that with its first such task: to make them costs as much as to accept a task the short path.
 local admit_any
 function admit_any(...)
--- include: shared-lanes
+-- include: gates
 -- include: lanes
 -- include: finish
 -- include: open-cancels
@@ -26,7 +26,7 @@ function admit_any(...)
       task.outcome = outcome_of_full_line(context, redis.call('ZCARD', item.wait))
       if task.outcome then return admit_ended(context, intake, id, task, 'cancelled') end
     end
-    local keys = { held = item.held, wait = item.wait, is_free = nil, shared_is_free = is_due and has_turn and shared_are_free(context, id, task) }
+    local keys = { held = item.held, wait = item.wait, is_free = nil, shared_is_free = is_due and has_turn and gates.are_free(context, id, task) }
     if task.lane then keys.is_free = has_turn end
     local refusal = not (keys.shared_is_free and has_room(context, task.class)) and refuse_waiting(context, 0)
     return refusal or admit(context, intake, id, keys, task)

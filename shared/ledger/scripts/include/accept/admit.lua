@@ -50,10 +50,6 @@ do
       end
       return { 'accepted', 'pending', task.gate, ahead_in_lanes(context, keys.held, keys.wait, id, task) }
     end
-    if not has_room(context, task.class) then
-      grant_or_backlog(context, id, task)
-      return { 'accepted', 'pending', 'cap', count(context, 'pending/') - 1 }
-    end
     enter(context, task, 'queued')
     task.granted, task.queuedAt, task.ticket = true, context.now, 1
     if is_ordinary(task, lanes) then redis.call('HSET', context.states, id, intake.queued_state) else save_task(context, id, task) end

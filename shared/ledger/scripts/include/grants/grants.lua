@@ -1,4 +1,6 @@
 local CLASSES = { 'd', 'p', 's', 'u', 'w' }
+-- What a task waits for behind its own lane; in one table, because a script has at most 200 names. See gates.lua.
+local gates = {}
 
 -- How many grants have a prefix. A script that accepts tasks reads it once: it counts its own, and forgets what other changes make wrong.
 local function count_grants(context, class)
@@ -31,13 +33,6 @@ local function unlist(context, id, task)
     redis.call('ZREM', context.live, task.status .. '/' .. id, backlog_member(task, id))
     if task.hold then redis.call('ZREM', context.live, hold_member(task, id)) end
   end
-end
-
--- The task is held no more.
-local function end_hold(context, id, task)
-  if not task.hold then return end
-  redis.call('ZREM', context.live, hold_member(task, id))
-  task.hold = nil
 end
 
 local function count_low(context)
@@ -135,27 +130,12 @@ local function grant_short(context, id, text, body)
   context.granted[#context.granted + 1] = id
 end
 
--- Grants what may go on in the lines that a step opened; see shared-lanes.lua.
-local promote_backlog
-
 -- The end of a script that may have granted tasks: they share one event. Returns the first part of its reply, the tickets that are to be
 -- added to BullMQ at once and not by the sweep.
 local function publish_granted(context)
-  if context.opened then promote_backlog(context) end
+  if context.opened then gates.open(context) end
   if #context.granted > 0 then emit(context, table.concat(context.granted, ','), TRANSITIONS.pending.queued) end
   return close_dispatch(context)
-end
-
--- Grants a task that holds all of its lanes, or leaves it to wait at its caps. Returns whether it was granted.
-local function grant_or_backlog(context, id, task)
-  if has_room(context, task.class) then
-    grant(context, id, task)
-    return true
-  end
-  task.gate = 'cap'
-  redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', backlog_member(task, id))
-  save_task(context, id, task)
-  return false
 end
 
 local function backlog_head(context, class)

@@ -1,5 +1,5 @@
 -- What lanes that tasks share have room for, in the live lookups: `holds=<lane>/<id>`, `waits=<lane>/<accepted at>/<id>` in the line of a lane, with
--- a `!` before the time of a critical task, and `passed=<since>/<id>` of a task that others may pass in a lane. See shared-lanes.lua.
+-- a `!` before the time of a critical task, and `passed=<since>/<id>` of a task that others may pass in a lane. See gates.lua.
 
 -- The least distance of two slots in a line, in ms; a double this long after 1970 still tells it apart.
 local STEP_MS = 1 / 256
@@ -9,9 +9,6 @@ local CRITICAL = '!'
 local CAP = 'cap'
 
 local function holds_member(lane, id) return 'holds=' .. lane.name .. '/' .. id end
-
--- The functions of gates, in one table: a script has at most 200 names of its own.
-local gates = {}
 
 local function timed_member(prefix, id, task, ms)
   return prefix .. (task.queue == 'critical' and CRITICAL or '') .. string.format('%015d', ms) .. '/' .. id

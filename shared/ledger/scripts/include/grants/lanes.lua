@@ -161,11 +161,18 @@ local function leave_lane(context, held, wait, id, task)
 end
 
 -- Takes the grant of a task away until a time. It keeps its own lane.
-local function park_until(context, due, id, task, gate, at)
+function gates.park_until(context, due, id, task, gate, at)
   unlist(context, id, task)
   gates.leave(context, id, task)
   task.granted, task.gate, task.notBefore = nil, gate, at
   redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
   schedule_due(context, due, id, at)
   save_task(context, id, task)
+end
+
+-- The task is held no more.
+function gates.end_hold(context, id, task)
+  if not task.hold then return end
+  redis.call('ZREM', context.live, hold_member(task, id))
+  task.hold = nil
 end

@@ -57,7 +57,7 @@ local function pass_on_grants(context, batch)
   for _, lane in pairs(batch.freed_lanes) do gates.open_lane(context, lane) end
   for position = 1, #batch.yielding, 2 do gates.return_to_line(context, batch.yielding[position], batch.yielding[position + 1]) end
   for _, id in ipairs(batch.critical) do grant_critical(context, id) end
-  if #batch.ungranted > 0 then promote_backlog(context, #batch.ungranted * 2) end
+  if #batch.ungranted > 0 then gates.open(context, #batch.ungranted * 2) end
   write_grants(context)
 end
 

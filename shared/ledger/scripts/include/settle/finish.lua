@@ -21,7 +21,7 @@ local function finish(context, keys, id, task, status, reason)
   if task.deadline then redis.call('ZREM', keys.deadlines, shard_member(context, id)) end
   notify_subscribers(context, keys.ended, id, task)
   leave_lane(context, keys.held, keys.wait, id, task)
-  promote_backlog(context)
+  gates.open(context)
   return event
 end
 

@@ -1,7 +1,6 @@
 -- The gates of a task behind its own lane: the lanes that it shares, then its caps. It takes all of them in one step, or stands in one line: that
 -- of the closed gate that it met last. Others may pass it in the lanes that have room for them. After `reserveAfterMs` its lanes are kept for it,
 -- one task a lane, so that no two wait for each other and none waits for good. See kept_lanes.
-local shared_are_free
 do
   -- From now on the line of a lane may have a task that can go on. `moved`: how many of each class went on from it to the caps in this step.
   function gates.open_lane(context, lane)
@@ -51,7 +50,7 @@ do
     return nil
   end
 
-  function shared_are_free(context, id, task) return not closed_lane(context, id, task) end
+  function gates.are_free(context, id, task) return not closed_lane(context, id, task) end
 
   -- Notes that others may pass a task which waits at one gate in a lane that has room for it.
   local function note_passed(context, id, task, gate)
@@ -233,7 +232,7 @@ do
   end
 
   -- Grants what may go on in the lines that this step opened, the best first. Returns how many, and whether there may be more.
-  function promote_backlog(context, max)
+  function gates.open(context, max)
     context.opened, context.opened_caps = context.opened or {}, true
     local before = #context.granted
     for _ = 1, math.max(max or 0, MAX_STEPS) do
@@ -284,7 +283,7 @@ end
 
 -- Gives a granted task that was accepted before the first figure of its agent the agent's lane. Where that is full it gives up all that it
 -- shares, and waits. Returns whether it holds all of its shared lanes.
-local function adopt_agent_lane(context, id, task)
+function gates.adopt(context, id, task)
   local missing = gates.missing_lane(context, task)
   if not missing then return true end
   local has_room_now = gates.lane_has_room(context, missing, id, task) and not first_of_shared(context, missing)
