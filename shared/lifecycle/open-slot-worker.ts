@@ -1,6 +1,6 @@
 import type { TaskQueue } from '../config/index.ts';
 import type { ClaimIsolation } from '../ledger/index.ts';
-import { type HandleTicket, type JobSource, type SlotPolicy, SlotWorker } from '../queue/index.ts';
+import { ForeignAgents, type HandleTicket, type JobSource, type SlotPolicy, SlotWorker } from '../queue/index.ts';
 import { systemClock } from '../time/index.ts';
 import type { Parts } from './open-parts.ts';
 
@@ -29,6 +29,10 @@ interface SlotsOptions {
 const APART: ReadonlySet<TaskQueue> = new Set<TaskQueue>(['remote']);
 
 /** Opens the slots of a process for tasks, on all shards. */
-export function openSlotWorker({ ledger, relay }: Parts, { isolation = () => undefined, ...own }: SlotsOptions): SlotWorker {
-  return new SlotWorker({ ...own, isolation, ledger, relay, apart: APART, foreign: () => '', clock: systemClock });
+export function openSlotWorker(
+  { ledger, relay, redis, keys, config, log }: Parts,
+  { isolation = () => undefined, ...own }: SlotsOptions,
+): SlotWorker {
+  const foreign = new ForeignAgents({ redis, keys, own: Object.keys(config.settings.agents), log });
+  return new SlotWorker({ ...own, isolation, ledger, relay, apart: APART, foreign, clock: systemClock });
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Config, configurationOf, releaseName } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
-import { beatProcess, PROCESS_BEAT_MS, type ProcessIdentity, removeProcess } from '../queue/index.ts';
+import { beatProcess, noteAgents, PROCESS_BEAT_MS, type ProcessIdentity, removeProcess } from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, ZONE_DATA } from '../time/index.ts';
 
@@ -39,7 +39,10 @@ export class ProcessBeat {
     };
     this.#ticker = new Ticker({
       everyMs: PROCESS_BEAT_MS,
-      run: async () => await beatProcess(options, this.#record, await options.problems()),
+      run: async () => {
+        await noteAgents(options, this.#record.configuration, Object.keys(config.settings.agents));
+        await beatProcess(options, this.#record, await options.problems());
+      },
       onError: (error) => log.debug({ err: error }, 'the beat of this process failed'),
     });
   }

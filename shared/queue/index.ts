@@ -41,6 +41,7 @@ export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registr
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';
+export { ForeignAgents, noteAgents } from './registry/foreign-agents.ts';
 export {
   beatProcess,
   listProcesses,

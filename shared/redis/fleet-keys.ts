@@ -103,6 +103,8 @@ function runningKeys(prefix: string) {
     workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
     /** Channel: a process sends to itself, to see that it receives. Kept: never. Bound: one per process. */
     echo: (process: string) => `${prefix}echo:${process}`,
+    /** Hash: configuration -> since when a process of it was seen, ms, and the names of its agents. Kept: for good. Bound: 20. */
+    configuredAgents: `${prefix}configured-agents`,
     /** String: a process divides the fleet's cap among the shards. Kept: half a second. Bound: one. */
     capDivision: `${prefix}cap-division`,
     /** String: some process serves this chat platform. Kept: ten minutes. Bound: one per platform. */

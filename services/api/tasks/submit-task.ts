@@ -58,6 +58,7 @@ export function postTask(ports: SubmitPorts): Route {
         tenant: call.tenant,
         traceparent: call.traceparent,
         ...keyOf(call),
+        ...(query.waitMs ? { isAwaited: true } : {}),
         ...idempotencyOf(headers['idempotency-key']),
       });
       const last = query.waitMs ? await waitForEnd(ports, call, { id: accepted.id, waitMs: query.waitMs }) : null;

@@ -69,7 +69,7 @@ export interface AcceptItem {
 
 /** `target`: the running task that it is input for. What is wrong with a task shows here, before others share a call with it. */
 export function itemOf(ledger: Ledger, task: NewTask, target?: string): AcceptItem {
-  const { body, lane } = task;
+  const { body, lane, awaitedBy } = task;
   const costMs = costOf(ledger, task);
   const first = firstState(task, costMs);
   const rules = target !== undefined || mayMeetOthers(task) ? rulesOf(ledger, task, target) : undefined;
@@ -77,7 +77,7 @@ export function itemOf(ledger: Ledger, task: NewTask, target?: string): AcceptIt
     id: body.id,
     class: task.class,
     level: levelName(task.queue, task.priority),
-    ticket: ticketTail({ costMs, maxAttempts: body.execution.maxAttempts, agent: body.agent, lane: lane?.name ?? null }),
+    ticket: ticketTail({ costMs, maxAttempts: body.execution.maxAttempts, agent: body.agent, lane: lane?.name ?? null, awaitedBy }),
     lookups: lookupsOf(body).map((lookup) => `${lookup}/${body.id}`),
     digest: task.idempotency?.digest,
     path: pathOf(ledger, task, rules),

@@ -26,6 +26,8 @@ export interface NewTask {
   yields: boolean;
   /** With an sla: so long before it the task would have to be accepted to stand where it stands among its equals. */
   slaLeadMs?: number;
+  /** The id of the API key whose call waits for its end; absent when none does. */
+  awaitedBy?: string | undefined;
   /** Why it is not to run; null when it is. */
   skip: string | null;
   /** What counts it among equal inputs in a row; absent when nothing does. */

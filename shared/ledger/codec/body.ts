@@ -133,7 +133,7 @@ export function firstState(task: NewTask, costMs?: number): FirstState {
 }
 
 /** How it behaves towards others of its lane, and the subscribers of its end. What is absent is left out: states are read often. */
-function behaviorOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<FirstState> {
+function behaviorOf({ body, mode, takesInput, yields, skip, awaitedBy }: NewTask): Partial<FirstState> {
   const tell = subscribersOf(body);
   return {
     ...(mode === null ? {} : { mode }),
@@ -142,6 +142,7 @@ function behaviorOf({ body, mode, takesInput, yields, skip }: NewTask): Partial<
     ...(body.untrusted === isUntrustedBy(body.source, body.visitor) ? {} : { untrusted: body.untrusted }),
     ...(takesInput ? { takesInput } : {}),
     ...(yields ? { yields } : {}),
+    ...(awaitedBy === undefined ? {} : { awaitedBy }),
     // An empty list would come back from the scripts as an object.
     ...(tell.length === 0 ? {} : { tell }),
     ...(skip === null ? {} : { outcome: { kind: 'skipped', reason: skip } }),

@@ -45,8 +45,9 @@ export function ticketTail({
   maxAttempts,
   agent,
   lane,
-}: Pick<IssuedTicket, 'maxAttempts' | 'agent' | 'lane'> & { costMs?: number | undefined }): string {
-  return `${costMs ?? DEFAULT_COST_MS}/${maxAttempts}/${agent}/${lane ?? ''}`;
+  awaitedBy,
+}: Pick<IssuedTicket, 'maxAttempts' | 'agent' | 'lane'> & { costMs?: number | undefined; awaitedBy?: string | undefined }): string {
+  return `${costMs ?? DEFAULT_COST_MS}/${maxAttempts}${awaitedBy === undefined ? '' : `@${awaitedBy}`}/${agent}/${lane ?? ''}`;
 }
 
 /** Reads tickets in the reply of a script: entry in the outbox, empty for that of the ticket before, and text of each. */

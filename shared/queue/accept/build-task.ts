@@ -40,9 +40,14 @@ export function buildTask(
     takesInput: takesInput(definition, request.context),
     yields: settings.retries[source].lane === 'yield',
     slaLeadMs: settings.dispatch.slaLeadMs,
+    awaitedBy: awaiterOf(request),
     skip: request.skip?.reason ?? null,
     ...(repeats === null ? {} : { repeats }),
   };
+}
+
+function awaiterOf({ isAwaited = false, keyId }: AcceptRequest): string | undefined {
+  return isAwaited ? keyId : undefined;
 }
 
 type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;

@@ -32,6 +32,8 @@ export interface AcceptRequest extends TaskRequest {
   scheduleId?: string;
   /** Id of the API key that the request came with. */
   keyId?: string;
+  /** Whether its caller waits for its end. */
+  isAwaited?: boolean;
   /** What made it, when that was no person's request. */
   trigger?: Trigger;
   /** Who wrote the message, by the surface's own id. */
@@ -58,7 +60,7 @@ export interface AcceptRequest extends TaskRequest {
 
 /** Identifies a request that comes again under its key. */
 export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
-  // The trace differs from call to call, and a key may be replaced by another: they are no part of the request.
-  const body = idempotencyBody ?? canonicalJson({ ...request, keyId: undefined, traceparent: undefined });
+  // The trace differs from call to call, and a key may be replaced by another, and a caller may wait or not: they are no part of the request.
+  const body = idempotencyBody ?? canonicalJson({ ...request, keyId: undefined, isAwaited: undefined, traceparent: undefined });
   return hash('sha256', body, 'base64url');
 }

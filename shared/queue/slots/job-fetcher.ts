@@ -71,7 +71,9 @@ export class JobFetcher {
     this.#worker.on('error', (error) => this.#logFailure(error));
   }
 
+  /** A second call does nothing. */
   start(): void {
+    if (this.#renewal || !this.#isOpen) return;
     const { source } = this.#options;
     this.#worker.startStalledCheckTimer().catch((error: unknown) => this.#logFailure(error));
     this.#renewal = setInterval(() => this.#renewLocks(), source.settings.worker.leaseMs / CHECKS_PER_LOCK);

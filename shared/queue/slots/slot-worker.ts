@@ -3,6 +3,7 @@ import { type ClaimIsolation, claimForSlots, type Ledger, type SlotAnswer, type 
 import { type Clock, Ticker, within } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { loadOf } from '../accept/log-accepted.ts';
+import type { ForeignAgents } from '../registry/foreign-agents.ts';
 import type { TicketRelay } from '../tickets/ticket-relay.ts';
 import { DrawnJobs } from './drawn-jobs.ts';
 import { type FetchedJob, JobFetcher } from './job-fetcher.ts';
@@ -19,8 +20,8 @@ export interface SlotWorkerOptions {
   policy: SlotPolicy;
   /** Queues of which it takes tickets only: who runs their tasks is decided afterwards. */
   apart: ReadonlySet<TaskQueue>;
-  /** Agents that other workers have and this one lacks, between commas; empty for none. */
-  foreign: () => string;
+  /** Agents that other workers have and this one lacks. */
+  foreign: Pick<ForeignAgents, 'text' | 'refresh'>;
   isolation: () => ClaimIsolation | undefined;
   handle: HandleTicket;
   clock: Clock;
@@ -80,7 +81,6 @@ export class SlotWorker {
 
   start(): void {
     this.#answeredAt = this.#options.clock.monotonic();
-    for (const fetcher of this.#fetchers) fetcher.start();
     this.#ticker.start();
     this.#ticker.tick();
   }
@@ -142,11 +142,13 @@ export class SlotWorker {
     this.#ask(this.#next, { count: 1, drawn: [], ended: ended !== undefined && this.#next === shard ? [ended] : [] });
   }
 
-  #poll(): Promise<void> {
-    if (this.#isQuiet) return Promise.resolve();
+  async #poll(): Promise<void> {
+    await this.#options.foreign.refresh();
+    if (this.#isQuiet) return;
+    // Not before it is known what this worker leaves to others.
+    for (const fetcher of this.#fetchers) fetcher.start();
     for (const shard of this.#wishes.keys())
       this.#ask(shard, { count: this.#slots.freeFor('critical', this.#asked), drawn: [], ended: [] });
-    return Promise.resolve();
   }
 
   #ask(shard: number, { count, drawn, ended }: Wish): void {
@@ -164,7 +166,7 @@ export class SlotWorker {
   async #claim(shard: number, wish: Wish): Promise<void> {
     this.#claiming[shard] = true;
     const count = Math.min(wish.count, this.#slots.freeFor('critical', this.#asked));
-    const pool = this.#isQuiet ? closedPool(this.#slots.pool(0, '')) : this.#slots.pool(this.#asked, this.#options.foreign());
+    const pool = this.#isQuiet ? closedPool(this.#slots.pool(0, '')) : this.#slots.pool(this.#asked, this.#options.foreign.text);
     this.#asked += count;
     try {
       const answer = await this.#send(shard, { ...wish, count }, pool);

@@ -109,5 +109,9 @@ describe('the slots of a worker', () => {
       const id = await say(`person ${message}`);
       expect(await startedBefore(id, before)).toBe(0);
     }
+    const body = { agent: 'work', input: 'awaited', context: { workMs: [50] } };
+    const awaited = await fleet.client.call('POST', '/v1/tasks?waitMs=20000', { body });
+    expect(awaited).toMatchObject({ status: 200, body: { status: 'completed' } });
+    expect(running().filter(({ input }) => input === 'batch')).toHaveLength(20);
   });
 });

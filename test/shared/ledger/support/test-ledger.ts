@@ -49,6 +49,7 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   takesInput?: boolean;
   yields?: boolean;
   skip?: string;
+  awaitedBy?: string | undefined;
 }
 
 const BODY: Omit<TaskBody, 'id' | 'session' | 'execution'> = {
@@ -76,7 +77,7 @@ const WISH = {
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {
   const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
-  const { mode, arrival, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, ...body } = rest;
+  const { mode, arrival, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, awaitedBy, ...body } = rest;
   const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
@@ -93,6 +94,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
     yields,
     slaLeadMs,
     skip: skip ?? null,
+    awaitedBy,
   };
 }
 

@@ -75,6 +75,11 @@ export class SchedulerModel {
       );
       const [chat] = chats.toSorted((one, other) => other.priority - one.priority || byAge(one, other));
       if (chat) return { task: chat, isForPeople: true };
+      const awaited = may.filter(
+        ({ queue, awaitedBy }) => awaitedBy !== undefined && queue !== 'critical' && queue !== 'chat' && !(awaitedBy in pool.keys),
+      );
+      const [first] = pool.awaited > 0 ? awaited.toSorted((one, other) => other.priority - one.priority || byAge(one, other)) : [];
+      if (first) return { task: first, isForPeople: true };
     }
     if (pool.ordinary <= pool.people) return null;
     const task = this.#best(
@@ -133,10 +138,7 @@ export class SchedulerModel {
     else if (turns) turns.set(task.tenant, (turns.get(task.tenant) ?? 0) + task.costMs);
     const left = this.startsLeft.get(task.queue);
     if (left !== undefined) this.startsLeft.set(task.queue, left - 1);
-    pool.free -= 1;
-    pool.ordinary = Math.min(pool.free, pool.ordinary - (task.queue === 'critical' ? 0 : 1));
-    if (isForPeople) pool.people -= 1;
-    pool.people = Math.max(0, Math.min(pool.people, pool.ordinary));
+    useSlot(pool, task, isForPeople);
     const use = pool.queues[task.queue];
     if (use) use.running += 1;
     const band = task.queue === 'critical' ? undefined : pool.bands[bandOf(task, pool, now)];
@@ -149,6 +151,17 @@ export class SchedulerModel {
     const times = [...turns].flatMap(([tenant, time]) => (waiting.has(tenant) ? [time] : []));
     return times.length === 0 ? 0 : Math.min(...times);
   }
+}
+
+function useSlot(pool: SlotPool, task: Standing, isForPeople: boolean): void {
+  pool.free -= 1;
+  pool.ordinary = Math.min(pool.free, pool.ordinary - (task.queue === 'critical' ? 0 : 1));
+  if (isForPeople) pool.people -= 1;
+  if (isForPeople && task.queue !== 'chat' && task.awaitedBy !== undefined) {
+    pool.awaited -= 1;
+    pool.keys[task.awaitedBy] = true;
+  }
+  pool.people = Math.max(0, Math.min(pool.people, pool.ordinary));
 }
 
 function levelOf({ queue, priority }: Standing): string {

@@ -62,7 +62,7 @@ const POLICIES: readonly SlotPolicy[] = [
 ];
 
 type Step =
-  | { kind: 'accept'; queue: TaskQueue; tenant: string; priority: number; slow: boolean; early: boolean; count: number }
+  | { kind: 'accept'; queue: TaskQueue; tenant: string; priority: number; slow: boolean; early: boolean; awaited: boolean; count: number }
   | { kind: 'claim'; worker: number; count: number }
   | { kind: 'end'; worker: number; picks: number[]; again: boolean }
   | { kind: 'pause'; queue: TaskQueue }
@@ -78,6 +78,7 @@ const step: Arbitrary<Step> = oneof(
       priority: integer({ min: 1, max: 10 }),
       slow: boolean(),
       early: boolean(),
+      awaited: boolean(),
       count: integer({ min: 1, max: 4 }),
     }),
   },
@@ -125,14 +126,15 @@ class Fleet {
     else await this.#cancel(each.pick);
   }
 
-  async #accept({ queue, tenant, priority, slow, early, count }: Extract<Step, { kind: 'accept' }>): Promise<void> {
+  async #accept({ queue, tenant, priority, slow, early, awaited, count }: Extract<Step, { kind: 'accept' }>): Promise<void> {
     const agent = slow ? 'slow' : 'echo';
     for (let n = 0; n < count; n += 1) {
-      const wish = { queue, tenant, priority, agent, ...(early ? { sla: Date.now() + HOUR_MS, slaLeadMs: 24 * HOUR_MS } : {}) };
+      const awaitedBy = awaited ? `k${n % 2}` : undefined;
+      const wish = { queue, tenant, priority, agent, awaitedBy, ...(early ? { sla: Date.now() + HOUR_MS, slaLeadMs: 24 * HOUR_MS } : {}) };
       const id = await test.accepted(wish);
       const { state } = await test.taskOf(tenant, id);
       const from = Math.min(state.ranksFrom ?? state.createdAt, state.createdAt);
-      this.model.stand({ id, tenant, queue, priority, agent, from, acceptedAt: state.createdAt, costMs: slow ? 9000 : 1000 });
+      this.model.stand({ id, tenant, queue, priority, agent, from, acceptedAt: state.createdAt, costMs: slow ? 9000 : 1000, awaitedBy });
     }
   }
 

@@ -6,6 +6,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { openJobSource } from '#shared/queue/consumer/job-source.ts';
 import type { HandleTicket } from '#shared/queue/slots/run-ticket.ts';
+import { ForeignAgents, noteAgents } from '#shared/queue/registry/foreign-agents.ts';
 import { SlotWorker } from '#shared/queue/slots/slot-worker.ts';
 import type { TicketResult } from '#shared/queue/slots/ticket-result.ts';
 import { systemClock } from '#shared/time/clock.ts';
@@ -43,7 +44,7 @@ interface Run {
 }
 
 /** A worker whose attempts run until they are ended, and those that it started, in their order. */
-function work({ slots = 2, queues = ['tasks'] as TaskQueue[] } = {}): { worker: SlotWorker; runs: Run[] } {
+function work({ slots = 2, queues = ['tasks'] as TaskQueue[], own = ['echo'] } = {}): { worker: SlotWorker; runs: Run[] } {
   const runs: Run[] = [];
   const source = openJobSource({ ...parts, fail: noFailure }, 'test');
   const handle: HandleTicket = async ({ task }, { claimed }, queue) => {
@@ -70,7 +71,7 @@ function work({ slots = 2, queues = ['tasks'] as TaskQueue[] } = {}): { worker: 
       lowAgeMs: 60_000,
     },
     apart: new Set(),
-    foreign: () => '',
+    foreign: new ForeignAgents({ ...parts, own }),
     isolation: () => undefined,
     handle,
     clock: systemClock,
@@ -82,6 +83,7 @@ function work({ slots = 2, queues = ['tasks'] as TaskQueue[] } = {}): { worker: 
 }
 
 const jobState = async (id: string, queue: TaskQueue = 'tasks'): Promise<string> => await parts.queues.get(0, queue).getJobState(id);
+const findEcho = (): Promise<{ kind: 'echo' }> => Promise.resolve({ kind: 'echo' });
 const jobsLeft = async (): Promise<number> => {
   const queues = ['tasks', 'chat', 'critical'] as const;
   const counts = await Promise.all(queues.map((queue) => parts.queues.get(0, queue).getJobCounts('prioritized', 'waiting', 'active')));
@@ -179,6 +181,19 @@ describe('the slots of a worker', () => {
     }
     expect(atOnce).toBe(3);
     expect(new Set(runs.map(({ id }) => id))).toEqual(new Set(ids));
+  });
+
+  it('leave the tasks of an agent that another configuration has and theirs lacks, and start those behind', async () => {
+    await noteAgents(parts, 'new', ['echo', 'newer']);
+    const old = work({ slots: 1 });
+    await waitFor(async () => (await parts.redis.hlen(`${parts.keys.shard(0).jobs}:idle`)) > 0, { ...DEADLINE, what: 'a claim' });
+    // It has read by now what others have.
+    const { id: newer } = await acceptTask({ ...parts, findAgent: findEcho }, { tenant: TENANT, agent: 'newer', input: 'x', priority: 9 });
+    const plain = await submit();
+    expect(await started(old.runs, 1)).toEqual([plain]);
+    const fresh = work({ slots: 1, own: ['echo', 'newer'] });
+    expect(await started(fresh.runs, 1)).toEqual([newer]);
+    for (const { end } of [...old.runs, ...fresh.runs]) end();
   });
 
   it('claim nothing once they are quiet, and others get what waits', async () => {

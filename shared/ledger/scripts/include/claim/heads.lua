@@ -25,6 +25,21 @@ do
     end
   end
 
+  local function level_of(queue, text)
+    local prefix = string.match(text, '^[^/]+/%d+/')
+    return { prefix = prefix, number = level_number(prefix), queue = queue }
+  end
+
+  -- A ticket as it is compared with others.
+  local function read_head(queue, text)
+    local level = level_of(queue, text)
+    local standing, id = string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/([^/.]+)')
+    return {
+      level = level, queue = queue, text = text, priority = RANKS - level.number % RANKS, id = id,
+      standing = tonumber(string.sub(standing, 1, TIME_DIGITS)), accepted = tonumber(string.sub(standing, -TIME_DIGITS)),
+    }
+  end
+
   -- The first ticket of a level by its tenants' turns.
   local function by_turn(context, pool, level, text)
     local tenant = next_turn(context, level)
@@ -38,19 +53,8 @@ do
     local from, to = '[' .. level_prefix(queue, high), '(' .. level_prefix(queue, low) .. '\255'
     local text = first_from(context, from, to)
     if not text then return nil end
-    local prefix = string.match(text, '^[^/]+/%d+/')
-    local level = { prefix = prefix, number = level_number(prefix), queue = queue }
-    local chosen = by_turn(context, pool, level, text) or first_runnable(context, pool, from, to)
-    if not chosen then return nil end
-    if string.sub(chosen, 1, #prefix) ~= prefix then
-      prefix = string.match(chosen, '^[^/]+/%d+/')
-      level = { prefix = prefix, number = level_number(prefix), queue = queue }
-    end
-    local standing, id = string.match(chosen, '^[^/]+/%d+/[^/]+/(%d+)/([^/.]+)')
-    return {
-      level = level, queue = queue, text = chosen, priority = RANKS - level.number % RANKS, id = id,
-      standing = tonumber(string.sub(standing, 1, TIME_DIGITS)), accepted = tonumber(string.sub(standing, -TIME_DIGITS)),
-    }
+    local chosen = by_turn(context, pool, level_of(queue, text), text) or first_runnable(context, pool, from, to)
+    return chosen and read_head(queue, chosen)
   end
 
   -- The ranges of priorities whose heads are compared.
@@ -115,26 +119,30 @@ do
     return best
   end
 
-  -- The best ticket of a person who waits: of a chat, else one that a key waits for, one for each key and in half of the slots kept for people.
+  -- The best ticket that a key waits for and that may start, one for each key; nil for none.
+  local function choose_awaited(context, pool)
+    local best
+    for _, text in ipairs(redis.call('ZRANGE', awaited_key(context.jobs), 0, MAX_FOREIGN - 1)) do
+      local queue, key = string.match(text, '^[^/]+'), awaiting_key(text)
+      if not redis.call('ZSCORE', context.ready, text) then
+        redis.call('ZREM', awaited_key(context.jobs), text)
+      elseif pool.queues[queue] and queue ~= 'critical' and not pool.closed[queue] and not pool.keys[key] and has_agent(pool, text) then
+        local head = read_head(queue, text)
+        head.key = key
+        if not best or head.priority > best.priority or head.priority == best.priority and is_older(head, best) then best = head end
+      end
+    end
+    return best
+  end
+
+  -- The best ticket of a person who waits: of a chat, else one that a key waits for.
   local function choose_for_people(context, pool)
     local best
     for _, head in ipairs(pool.queues.chat and find_heads(context, pool, 'chat') or {}) do
       if not best or head.priority > best.priority or head.priority == best.priority and is_older(head, best) then best = head end
     end
     if best or pool.awaited <= 0 then return best end
-    for _, text in ipairs(redis.call('ZRANGE', awaited_key(context.jobs), 0, MAX_FOREIGN - 1)) do
-      local queue, key = string.match(text, '^[^/]+'), awaiting_key(text)
-      if not redis.call('ZSCORE', context.ready, text) then
-        redis.call('ZREM', awaited_key(context.jobs), text)
-      elseif pool.queues[queue] and queue ~= 'critical' and not pool.closed[queue] and not pool.keys[key] and has_agent(pool, text) then
-        local prefix = string.match(text, '^[^/]+/%d+/')
-        local head = { level = { prefix = prefix, number = level_number(prefix), queue = queue }, queue = queue, text = text, key = key }
-        head.priority = RANKS - head.level.number % RANKS
-        head.accepted = tonumber(string.sub(string.match(text, '^[^/]+/%d+/[^/]+/(%d+)/'), -TIME_DIGITS))
-        head.band = band_of(context, pool, head)
-        return head
-      end
-    end
+    return choose_awaited(context, pool)
   end
 
   -- The ticket that gets the next slot, or nil: critical ones first, then people in the slots kept for them, then the best of all others.

@@ -1,0 +1,61 @@
+import type { Log } from '../../log/index.ts';
+import { type Keys, type RedisClient, redisNow } from '../../redis/index.ts';
+import { SILENT_MS } from './process-registry.ts';
+
+interface AgentPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+}
+
+/** Configurations that are kept: those of a rolling deploy, and of some before. */
+const MAX_KEPT = 20;
+
+/** Writes which agents the configuration of a process has, by Redis's clock. */
+export async function noteAgents({ redis, keys }: AgentPorts, configuration: string, agents: readonly string[]): Promise<void> {
+  await redis.hset(keys.fleet.configuredAgents, configuration, `${await redisNow(redis)} ${agents.join(',')}`);
+}
+
+interface ForeignAgentsOptions extends AgentPorts {
+  /** The agents of this process's configuration. */
+  own: readonly string[];
+  log: Log;
+}
+
+/**
+ * ForeignAgents is responsible for which agents other configurations have and this process lacks, so that a worker of the release before leaves
+ * the tasks of a new agent to those that can run them.
+ */
+export class ForeignAgents {
+  readonly #options: ForeignAgentsOptions;
+  #text = '';
+
+  constructor(options: ForeignAgentsOptions) {
+    this.#options = options;
+  }
+
+  /** As claims take them: between commas, empty for none. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Never rejects. */
+  async refresh(): Promise<void> {
+    const { redis, keys, own, log } = this.#options;
+    try {
+      const [found, now] = await Promise.all([redis.hgetall(keys.fleet.configuredAgents), redisNow(redis)]);
+      const all = Object.entries(found).map(([configuration, text]) => parse(configuration, text));
+      const live = all.filter(({ at }) => now - at < SILENT_MS);
+      const foreign = new Set(live.flatMap(({ agents }) => agents.filter((agent) => !own.includes(agent))));
+      this.#text = foreign.size === 0 ? '' : `,${[...foreign].join(',')},`;
+      const old = all.toSorted((one, other) => other.at - one.at).slice(MAX_KEPT);
+      if (old.length > 0) await redis.hdel(keys.fleet.configuredAgents, ...old.map(({ configuration }) => configuration));
+    } catch (error) {
+      log.debug({ err: error }, 'the agents of other configurations cannot be read now');
+    }
+  }
+}
+
+function parse(configuration: string, text: string): { configuration: string; at: number; agents: string[] } {
+  const [at = '0', agents = ''] = text.split(' ');
+  return { configuration, at: Number(at), agents: agents === '' ? [] : agents.split(',') };
+}
