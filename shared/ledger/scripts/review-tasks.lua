@@ -72,7 +72,6 @@ local function hold_back(id, keys, task)
   if task.losses and context.isolation == 'offered' then return { 'suspect', task.losses } end
   if task.losses and context.isolation == 'full' then
     gates.park_until(context, keys.due, id, task, 'suspect', suspect_returns_at(context, id))
-    gates.open(context)
     return { 'parked' }
   end
   if not gates.adopt(context, id, task) then
@@ -80,7 +79,6 @@ local function hold_back(id, keys, task)
     task.granted = nil
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     save_task(context, id, task)
-    gates.open(context)
     return { 'parked' }
   end
   return nil

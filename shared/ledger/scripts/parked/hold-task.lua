@@ -52,7 +52,6 @@ if is_new then
 end
 redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
 if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
+gates.leave(context, id, task)
 save_task(context, id, task)
-leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
-gates.open(context)
 return { publish_granted(context), is_new and 'notified' or 'held' }

@@ -38,7 +38,7 @@ do
     if transition.dueAt then schedule_due(context, batch.keys.due, id, transition.dueAt) end
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
-    leave_lane(context, nil, nil, id, { sharedLanes = task.sharedLanes, createdAt = task.createdAt, queue = task.queue })
+    gates.leave(context, id, task)
   end
 
   -- The task keeps its grant, and stands at `slot` again under another ticket.
