@@ -68,7 +68,7 @@ type Delegated = TaskBody & { rootTaskId: string; depth: number };
 const MAX_CUTS = 3;
 
 /**
- * Counts a delegated task among the descendants of its root. Returns how to take that back when the task is not accepted.
+ * Counts a delegated task among the descendants of its root. Returns how to take that back when the task is not accepted; that never rejects.
  * Errors: `task.runaway` when the chain is too long, or the root has too many descendants or has had some for too long, from then on for all
  * of them; `limit.rate` when the tenant's tasks make too many tasks and no root is to blame.
  */
@@ -77,7 +77,11 @@ export async function joinTree(parts: TreeParts, { body }: NewTask): Promise<() 
   if (rootTaskId === null || depth === null) return () => Promise.resolve();
   const place = { tenant: body.tenant, root: rootTaskId };
   await countIn(parts, { ...body, rootTaskId, depth });
-  return () => uncountDescendant(parts.ledger, place);
+  return async () => {
+    await uncountDescendant(parts.ledger, place).catch((error: unknown) => {
+      parts.log.debug({ err: error, ...place }, 'a task that was not accepted still counts below its root');
+    });
+  };
 }
 
 async function countIn(parts: TreeParts, body: Delegated): Promise<void> {

@@ -164,6 +164,22 @@ describe('the tasks of a session in one bulk start in its order', () => {
     await assertInOrder();
   });
 
+  it('and one that is refused as Redis goes away leaves the others their answers', async () => {
+    tenant = 'uncounted';
+    await acceptTask(parts, { tenant, agent: 'echo', input: 'parent', id: PARENT });
+    const { ledger, ...intake } = intakeWith({ rates: { delegation: { perMinute: 1, perHour: 1000, burst: 1 } } });
+    const redis = new Proxy(ledger.redis, {
+      get: (own, name) => {
+        if (name === 'hincrby') return () => Promise.reject(new Error('Connection is closed.'));
+        const value: unknown = Reflect.get(own, name);
+        return typeof value === 'function' ? value.bind(own) : value;
+      },
+    });
+    const requests = bulkOf((at) => (at === 1 || at === 2 ? { parentTaskId: PARENT } : {}), 4);
+    const results = await acceptTasks({ ...intake, ledger: { ...ledger, redis } }, requests);
+    expect(results.map(codeOf)).toEqual(['', '', 'limit.rate', '']);
+  });
+
   it('while another bulk takes the last of a rate, whoever gets it', async () => {
     tenant = 'rated';
     const intake = intakeWith({ rates: { user: { perMinute: 1, perHour: 1000, burst: 100 } } });
