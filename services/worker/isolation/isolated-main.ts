@@ -1,4 +1,4 @@
-import { handleStray } from '#shared/agents/index.ts';
+import { assertAgents, handleStray } from '#shared/agents/index.ts';
 import { loadConfig, withVariables } from '#shared/config/index.ts';
 import { openParts, openExecutor } from '#shared/lifecycle/index.ts';
 import { createLog } from '#shared/log/index.ts';
@@ -44,6 +44,8 @@ const { executor, keeper, listen } = openExecutor(parts, {
   isDraining: () => isDraining,
 });
 const listener = listen();
+// Suspects come together: none waits for the files of its agent to be loaded. The worker has checked them; what fails here fails its tasks.
+await assertAgents(config).catch((error: unknown) => log.debug({ err: error }, 'not all agents could be loaded'));
 await openWatchdog(parts, opening.worker).start();
 keeper.start();
 
