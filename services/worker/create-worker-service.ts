@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { assertAgents, describeCgroups, endOrphanedCommands } from '#shared/agents/index.ts';
+import { assertAgents, describeCgroups } from '#shared/agents/index.ts';
 import { releaseName } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { executeTicket, type ExecuteTicketParts } from '#shared/execution/index.ts';
@@ -19,6 +19,7 @@ import { systemClock, within } from '#shared/time/index.ts';
 import { openCallbacks } from './callbacks.ts';
 import { Reclaimer } from './chores/reclaimer.ts';
 import { openChores } from './chores/open-chores.ts';
+import { orphanEnder } from './end-orphans.ts';
 import { openPool } from './isolation/open-pool.ts';
 import { openRemote } from './remote/open-remote.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
@@ -40,7 +41,7 @@ export function createWorkerService(parts: Parts): DrainableService {
   parts.offeredSlots.addOwn(capacity);
   const policy = planSlots(config.settings, config.env.MUSTER_QUEUES);
   const draining = new AbortController();
-  const endOrphaned = (): Promise<void> => endOrphans(parts, draining.signal);
+  const endOrphaned = orphanEnder(parts, draining.signal);
   const onNotice = (notice: FleetNotice): void => {
     void publishFleetEvent(fleet, notice);
     if (notice.event === 'worker.lost') void endOrphaned();
@@ -86,17 +87,6 @@ export function createWorkerService(parts: Parts): DrainableService {
     clock: systemClock,
     log,
   });
-}
-
-/** Ends what commands of a worker that was killed on this system may have left; waits while Redis is away. Never rejects. */
-async function endOrphans({ config, fleetId, log }: Parts, signal: AbortSignal): Promise<void> {
-  try {
-    const ended = await endOrphanedCommands(await fleetId.read(signal), config.settings.commands);
-    if (ended > 0)
-      log.warn({ event: 'command.orphans-ended', processes: ended }, 'ended processes that commands of a killed worker had left');
-  } catch (error) {
-    log.debug({ err: error }, 'the processes of killed workers could not be ended; another worker on this machine retries');
-  }
 }
 
 /** What its record says that it serves: its slots are those for tickets. */

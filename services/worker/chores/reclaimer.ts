@@ -8,7 +8,7 @@ import { eachShard } from './each-shard.ts';
 
 interface ReclaimerOptions extends Intake {
   log: Log;
-  /** Called with the worker of each attempt that was taken back. */
+  /** Called with each worker whose attempts were taken back, once in a round. */
   onLost: (worker: string) => void;
 }
 
@@ -41,15 +41,17 @@ export class Reclaimer {
       for (let shard = 0; shard < keys.shards; shard += 1) this.#wereAway.add(shard);
       throw error;
     });
+    const lost = new Set<string>();
     await eachShard(keys, async (shard) => {
       if (this.#wereAway.delete(shard)) this.#expireFrom.set(shard, now + AFTER_OUTAGE_MS);
       try {
-        if (now >= (this.#expireFrom.get(shard) ?? 0)) await this.#eachDue(keys.shard(shard).leases, now, (member) => this.#expire(member));
+        if (now >= (this.#expireFrom.get(shard) ?? 0))
+          await this.#eachDue(keys.shard(shard).leases, now, (member) => this.#expire(member, lost));
       } catch (error) {
         this.#wereAway.add(shard);
         throw error;
       }
-    });
+    }).finally(() => lost.forEach((worker) => this.#options.onLost(worker)));
   }
 
   async reissueTickets(): Promise<void> {
@@ -91,16 +93,16 @@ export class Reclaimer {
     }
   }
 
-  async #expire(member: string): Promise<void> {
-    const { ledger, log, onLost } = this.#options;
+  async #expire(member: string, lost: Set<string>): Promise<void> {
+    const { ledger, log } = this.#options;
     const { tenant, id, token } = parseLease(member);
     const state = await readState(ledger, tenant, id);
     const worker = state?.worker;
-    const lost = { worker, ...(await routeOfLoss(this.#options, tenant, state)) };
-    const answer = await expireOfProcess(ledger, { tenant, id, token, lane: state?.lane ?? null }, lost);
+    const loss = { worker, ...(await routeOfLoss(this.#options, tenant, state)) };
+    const answer = await expireOfProcess(ledger, { tenant, id, token, lane: state?.lane ?? null }, loss);
     if (answer === 'held' || answer === 'gone') return;
     log.warn({ event: 'task.orphaned', task: id, tenant, worker, outcome: answer }, 'reclaimed a task of a lost worker');
-    if (worker !== undefined) onLost(workerOf(worker));
+    if (worker !== undefined) lost.add(workerOf(worker));
   }
 
   async #reissue(shard: number, entry: string): Promise<void> {

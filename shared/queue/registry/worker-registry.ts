@@ -96,9 +96,19 @@ export async function readWorker(ports: RegistryPorts, id: string): Promise<Work
 /** Workers that are read to find another one: hubs may be among them. */
 const MAX_OTHERS = 20;
 
-/** Whether the fleet has another worker besides `worker`, also when it was lost a moment ago: its tasks may come back here. */
+/** The tasks of a worker that is dead for so long are back. */
+const LOST_MS = 300_000;
+
+/** Whether the fleet has another worker besides `worker`, or had one until lately: its tasks may come back here. */
 export async function hasOtherWorker(ports: RegistryPorts, worker: string): Promise<boolean> {
-  const ids = await ports.redis.zrevrange(ports.keys.fleet.workers, 0, MAX_OTHERS);
+  const { redis, keys } = ports;
+  const { workers, deadWorkers } = keys.fleet;
+  const since = (await redisNow(redis)) - LOST_MS;
+  const [live, dead] = await Promise.all([
+    redis.zrevrange(workers, 0, MAX_OTHERS),
+    redis.zrevrangebyscore(deadWorkers, '+inf', since, 'LIMIT', 0, MAX_OTHERS),
+  ]);
+  const ids = [...live, ...dead];
   const others = await readRecords(
     ports,
     ids.filter((id) => id !== worker).map((id) => ({ id, lastBeatAt: 0 })),

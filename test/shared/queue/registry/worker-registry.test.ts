@@ -43,6 +43,10 @@ it('has another worker in a fleet of two, also when that is silent or drains, an
   await beat(fleet, 'w2', reportOf({ isDraining: true }));
   await ageBeat('w2', DEAD_MS);
   expect(await hasOtherWorker(fleet, 'w1')).toBe(true);
+  await markDeadWorkers(fleet);
+  expect(await hasOtherWorker(fleet, 'w1')).toBe(true);
+  await redis.zadd(keys.fleet.deadWorkers, (await redisNow(redis)) - HOUR_MS, 'w2');
+  expect(await hasOtherWorker(fleet, 'w1')).toBe(false);
 });
 
 describe('the status of a worker', () => {
