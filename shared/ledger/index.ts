@@ -40,7 +40,7 @@ export { settleExpired } from './settle/settle-expired.ts';
 export { readReportedUsage, type RunningUsage, reportUsage } from './claim/report-usage.ts';
 export { claimForSlots, type DrawnFate, type SlotAnswer, type SlotPool, type TakenTicket } from './claim/claim-for-slots.ts';
 export { divideCap } from './claim/divide-cap.ts';
-export { fleetCap } from './claim/fleet-cap.ts';
+export { countAttempts, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';

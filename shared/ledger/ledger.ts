@@ -110,6 +110,7 @@ export type ScriptName =
   | 'count-ends'
   | 'count-tokens'
   | 'cut-tree'
+  | 'drop-idle'
   | 'expire-deadline'
   | 'forget-repeats'
   | 'hold-task'

@@ -8,7 +8,7 @@ import { settleAttempts } from '../settle/settle-attempt.ts';
 import type { ClaimedTask, ClaimIsolation } from './claim-task.ts';
 import { runClaim } from './run-claim.ts';
 
-/** What runs in a worker's slots, and what may start there; see `heads.lua`. */
+/** What runs in a worker's slots, and what may start there; see `order.lua`. */
 export interface SlotPool {
   /** Slots for any ticket; of these, those for tickets that are not critical; and of these, those kept for people. */
   free: number;

@@ -1,3 +1,4 @@
+import type { RedisClient } from '../../redis/index.ts';
 import type { Ledger } from '../ledger.ts';
 
 /** How many attempts of the fleet, or of one shard, run at once, and how many of these only critical ones may be. */
@@ -22,4 +23,11 @@ export function capOfShard(ledger: CapPorts & Pick<Ledger, 'keys'>): FleetCap {
   const { max, reserved } = fleetCap(ledger);
   const { shards } = ledger.keys;
   return { max: Math.floor(max / shards), reserved: Math.floor(reserved / shards) };
+}
+
+/** Attempts that run in a shard, and how many of these are critical; by its leases. */
+export async function countAttempts(redis: RedisClient, leases: string): Promise<{ all: number; critical: number }> {
+  const [all, members] = await Promise.all([redis.zcard(leases), redis.smembers(`${leases}:critical`)]);
+  const scores = members.length === 0 ? [] : await redis.zmscore(leases, ...members);
+  return { all, critical: scores.filter((score) => score !== null).length };
 }

@@ -9,9 +9,13 @@ import type { OutboxTicket } from './outbox.ts';
 /** Members that are checked together. */
 const PAGE = 200;
 
-/** Drops what is counted as a job of BullMQ and waits no more, so that no room is lost for good. Returns how many it dropped. */
+/**
+ * Drops what is counted as a job of BullMQ and waits no more, so that no room is lost for good, and the idle slots of workers that are gone.
+ * Returns how many jobs it dropped.
+ */
 export async function repairJobs(ledger: Ledger, shard: number): Promise<number> {
   const { jobs } = ledger.keys.shard(shard);
+  await ledger.run('drop-idle', [`${jobs}:idle`], []);
   let dropped = 0;
   for (let from = 0; ; from += PAGE) {
     const members = await ledger.redis.zrange(jobs, String(from), String(from + PAGE - 1));

@@ -10,7 +10,7 @@
 -- KEYS[8...] per queue: of the pool, BullMQ's own hash, which has its pause
 -- ARGV[1] options: JSON, channel and bounds; names: how the keys of a tenant begin, before and after its id; cap: attempts of the shard at
 --   once, `max` and, of these, `reserved` for critical ones, `fleetMax` in all shards, and the `key` that has its share, if any; bounded: lanes of agents by tenant that tasks may lack; apart: queues whose
---   tickets only are taken; isolation: see `claimTask`; daemon: the one that runs the given tasks; pool: see `heads.lua`, with limits of
+--   tickets only are taken; isolation: see `claimTask`; daemon: the one that runs the given tasks; pool: see `order.lua`, with limits of
 --   queues; idleMs: how long what is said of idle slots holds
 -- ARGV[2] queues: text, of the pool, separated by commas; empty without a pool
 -- ARGV[3] count: int, slots that are to get a task now
@@ -31,6 +31,8 @@
 -- include: ready
 -- include: turns
 -- include: heads
+-- include: order
+-- include: take
 -- include: fleet-room
 -- include: begin-attempt
 -- include: start-attempt

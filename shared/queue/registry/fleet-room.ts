@@ -1,4 +1,4 @@
-import { fleetCap, type Ledger } from '../../ledger/index.ts';
+import { countAttempts, fleetCap, type Ledger } from '../../ledger/index.ts';
 
 export interface FleetRoom {
   /** Whether the fleet has no room for another attempt of the queue. */
@@ -14,16 +14,10 @@ export interface FleetRoom {
 export async function readRoom(ledger: Ledger, queue: string): Promise<FleetRoom> {
   const { redis, keys } = ledger;
   const { max: cap, reserved } = fleetCap(ledger);
-  const counts = await Promise.all(Array.from({ length: keys.shards }, (_, shard) => countRunning(redis, keys.shard(shard).leases)));
+  const counts = await Promise.all(Array.from({ length: keys.shards }, (_, shard) => countAttempts(redis, keys.shard(shard).leases)));
   const running = counts.reduce((sum, { all }) => sum + all, 0);
   const critical = counts.reduce((sum, each) => sum + each.critical, 0);
   // What is critical uses its own part first.
   const room = queue === 'critical' ? cap - running : cap - running - Math.max(0, reserved - critical);
   return { isFull: room <= 0, running, cap, reserved };
-}
-
-async function countRunning(redis: Ledger['redis'], leases: string): Promise<{ all: number; critical: number }> {
-  const [all, members] = await Promise.all([redis.zcard(leases), redis.smembers(`${leases}:critical`)]);
-  const scores = members.length === 0 ? [] : await redis.zmscore(leases, ...members);
-  return { all, critical: scores.filter((score) => score !== null).length };
 }

@@ -38,8 +38,8 @@ export class ForeignAgents {
     return this.#text;
   }
 
-  /** Never rejects. */
-  async refresh(): Promise<void> {
+  /** Answers whether Redis did. Never rejects. */
+  async refresh(): Promise<boolean> {
     const { redis, keys, own, log } = this.#options;
     try {
       const [found, now] = await Promise.all([redis.hgetall(keys.fleet.configuredAgents), redisNow(redis)]);
@@ -49,8 +49,10 @@ export class ForeignAgents {
       this.#text = foreign.size === 0 ? '' : `,${[...foreign].join(',')},`;
       const old = all.toSorted((one, other) => other.at - one.at).slice(MAX_KEPT);
       if (old.length > 0) await redis.hdel(keys.fleet.configuredAgents, ...old.map(({ configuration }) => configuration));
+      return true;
     } catch (error) {
       log.debug({ err: error }, 'the agents of other configurations cannot be read now');
+      return false;
     }
   }
 }

@@ -35,9 +35,12 @@ interface Wish {
   count: number;
   drawn: FetchedJob[];
   ended: string[];
+  /** Further shards that are asked for what this one cannot fill; a look of idle slots asks them in any case. */
+  others: number;
+  isLook: boolean;
 }
 
-const nothing = (): Wish => ({ count: 0, drawn: [], ended: [] });
+const nothing = (): Wish => ({ count: 0, drawn: [], ended: [], others: 0, isLook: false });
 
 /**
  * SlotWorker is responsible for a process's slots: a free one claims the best task that stands at `slot`. A job of BullMQ wakes an idle slot;
@@ -60,6 +63,8 @@ export class SlotWorker {
   #waiting = new Set<() => void>();
   readonly #wakes = new Map<string, NodeJS.Timeout>();
   #isQuiet = false;
+  /** Whether the last call failed: the next poll that is answered goes on. */
+  #isAway = false;
   /** Monotonic, ms: the last claim that was answered. */
   #answeredAt = 0;
 
@@ -130,34 +135,50 @@ export class SlotWorker {
     this.#drawn.add(fetched, fetcher);
     // It is here only to be listed as failed.
     if (failed !== undefined) return this.#drawn.fail(fetched, failed);
-    this.#ask(shard, { count: 1, drawn: [fetched], ended: [] });
+    this.#ask(shard, { ...nothing(), count: 1, drawn: [fetched] });
   }
 
   /** A slot has ended its attempt; `ended`: the lease of that. */
   #onEnded(shard: number, ended: string | undefined): void {
     this.#wakeFetchers();
     if (this.#isQuiet) return;
-    const { shards } = this.#options.ledger.keys;
-    this.#next = (this.#next + 1) % shards;
-    this.#ask(this.#next, { count: 1, drawn: [], ended: ended !== undefined && this.#next === shard ? [ended] : [] });
+    const next = this.#turn();
+    this.#ask(next, {
+      ...nothing(),
+      count: 1,
+      ended: ended !== undefined && next === shard ? [ended] : [],
+      others: this.#wishes.length - 1,
+    });
   }
 
   async #poll(): Promise<void> {
-    await this.#options.foreign.refresh();
-    if (this.#isQuiet) return;
+    const isThere = await this.#options.foreign.refresh();
+    if (this.#isQuiet || !isThere) return;
+    this.#isAway = false;
     // Not before it is known what this worker leaves to others.
     for (const fetcher of this.#fetchers) fetcher.start();
-    for (const shard of this.#wishes.keys())
-      this.#ask(shard, { count: this.#slots.freeFor('critical', this.#asked), drawn: [], ended: [] });
+    this.#ask(this.#turn(), { ...nothing(), count: this.#free, others: this.#wishes.length - 1, isLook: true });
   }
 
-  #ask(shard: number, { count, drawn, ended }: Wish): void {
+  get #free(): number {
+    return this.#slots.freeFor('critical', this.#asked);
+  }
+
+  /** The shard that is asked next: each in its turn. */
+  #turn(): number {
+    this.#next = (this.#next + 1) % this.#wishes.length;
+    return this.#next;
+  }
+
+  #ask(shard: number, { count, drawn, ended, others, isLook }: Wish): void {
     const wish = this.#wishes[shard];
     if (!wish) return;
     wish.count += count;
     wish.drawn.push(...drawn);
     wish.ended.push(...ended);
-    if (this.#claiming[shard]) return;
+    wish.others = Math.max(wish.others, others);
+    wish.isLook ||= isLook;
+    if (this.#claiming[shard] || this.#isAway) return;
     this.#wishes[shard] = nothing();
     void this.#claim(shard, wish);
   }
@@ -165,7 +186,7 @@ export class SlotWorker {
   /** One claim of a shard is under way at a time, so that each knows what runs. */
   async #claim(shard: number, wish: Wish): Promise<void> {
     this.#claiming[shard] = true;
-    const count = Math.min(wish.count, this.#slots.freeFor('critical', this.#asked));
+    const count = Math.min(wish.count, this.#free);
     const pool = this.#isQuiet ? closedPool(this.#slots.pool(0, '')) : this.#slots.pool(this.#asked, this.#options.foreign.text);
     this.#asked += count;
     try {
@@ -173,17 +194,26 @@ export class SlotWorker {
       this.#answeredAt = this.#options.clock.monotonic();
       this.#asked -= count;
       this.#take(shard, wish, answer);
+      this.#askOthers(shard, wish, count - answer.tickets.length);
     } catch (error) {
       this.#asked -= count;
+      // A call that waits for Redis would start tasks of which this worker never hears.
+      this.#isAway = true;
       this.#options.source.log.debug({ err: error, shard }, 'slots could not claim now');
       for (const fetched of wish.drawn) this.#drawn.giveBack(fetched);
     }
     this.#claiming[shard] = false;
     this.#wakeFetchers();
     const next = this.#wishes[shard];
-    if (!next || (next.count === 0 && next.drawn.length === 0)) return;
+    if (!next || this.#isAway || (next.count === 0 && next.drawn.length === 0 && !next.isLook)) return;
     this.#wishes[shard] = nothing();
     void this.#claim(shard, next);
+  }
+
+  /** What a shard left of its slots is for the next one. */
+  #askOthers(shard: number, { others, isLook }: Wish, left: number): void {
+    if (others === 0 || (left <= 0 && !isLook)) return;
+    this.#ask((shard + 1) % this.#wishes.length, { ...nothing(), count: Math.max(0, left), others: others - 1, isLook });
   }
 
   async #send(shard: number, { count, drawn, ended }: Wish, pool: SlotPool): Promise<SlotAnswer> {
@@ -207,7 +237,7 @@ export class SlotWorker {
   #take(shard: number, wish: Wish, { tickets, drawn, closed }: SlotAnswer): void {
     const own = this.#drawn.decide(wish.drawn, drawn);
     // A better task had the slot that a removed job was drawn for.
-    if (tickets.length > 0 && drawn.includes('removed')) this.#ask(shard, { count: 1, drawn: [], ended: [] });
+    if (tickets.length > 0 && drawn.includes('removed')) this.#ask(shard, { ...nothing(), count: 1 });
     for (const taken of tickets) this.#run(shard, taken, own);
     for (const each of own.values()) this.#drawn.remove(each);
     for (const [queue, until] of closed) this.#wakeAt(shard, queue, until);
@@ -238,7 +268,7 @@ export class SlotWorker {
     clearTimeout(this.#wakes.get(name));
     const wake = (): void => {
       this.#wakes.delete(name);
-      this.#ask(shard, { count: this.#slots.freeFor('critical', this.#asked), drawn: [], ended: [] });
+      this.#ask(shard, { ...nothing(), count: this.#free });
     };
     this.#wakes.set(name, setTimeout(wake, Math.min(POLL_MS, Math.max(1, until - this.#options.clock.now()))).unref());
   }

@@ -40,7 +40,7 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   const now = systemClock.now() - facts.skewMs;
   const { notBefore } = task.state;
   // The time of a hold is its bound.
-  if (hold !== null) return hold.until === null ? null : Math.max(0, hold.until - now);
+  if (hold !== null) return untilHoldEnds(hold, now);
   if (notBefore !== undefined) return Math.max(0, notBefore - now);
   const costs = new ServiceCosts(facts, task.body.tenant);
   const costMs = costs.ofTask(task);
@@ -49,6 +49,11 @@ export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<
   if (gate === 'lane') return Math.round(await waitForLane(ledger, start, { costMs, slotMs, costs }));
   const grantMs = gate === 'cap' ? await waitForCap(ledger, start, { costMs, slotMs, costs }) : 0;
   return Math.round(Math.max(grantMs + slotMs * (grantMs > 0 ? LATER : 1), limitedMs(facts.limited, front.inQueue)));
+}
+
+/** Null where nobody knows, as of a daemon that is to come. */
+function untilHoldEnds({ until }: Pick<GateReport, 'until'>, now: number): number | null {
+  return until === null || until <= now ? null : until - now;
 }
 
 function isUnforeseen({ caps, gate }: StartFacts): boolean {

@@ -71,7 +71,6 @@ describe('the slots of a worker', () => {
     reportFigure('messages behind a flood', `passed over by ${passed.join(', ')} starts`);
     // Those whose slots had claimed when it came: attempts of equal length end together.
     expect(Math.max(...passed)).toBeLessThanOrEqual(SLOTS);
-    expect(passed.filter((count) => count > 0).length).toBeLessThan(passed.length);
   });
 
   it('are shared by the ranges of priorities within one queue', async () => {

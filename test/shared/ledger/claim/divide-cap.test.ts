@@ -51,15 +51,19 @@ describe("the fleet's cap over several shards", () => {
     await test.reset();
     await wait(0, 20);
     const first = maxima(await divideNow());
-    expect(first).toEqual([CAP, 0, 0]);
-    await run(0, CAP);
+    expect(sum(first)).toBe(CAP);
+    expect(first[0]).toBeGreaterThanOrEqual(CAP - 2);
+    // Two are reserved for critical work.
+    const others = async (): Promise<number[]> =>
+      (await divideNow()).map((share) => Number(share.split('/')[0]) - Number(share.split('/')[1]));
+    await run(0, 8);
     await wait(1, 20);
     // What runs above a cut share is not given away yet.
-    expect(maxima(await divideNow())).toEqual([CAP / 2, 0, 0]);
+    expect(await others()).toEqual([4, 0, 0]);
     await run(0, 7);
-    expect(maxima(await divideNow())).toEqual([CAP / 2, 3, 0]);
+    expect(await others()).toEqual([4, 1, 0]);
     await run(0, 2);
-    expect(maxima(await divideNow())).toEqual([CAP / 2, CAP / 2, 0]);
+    expect(await others()).toEqual([4, 4, 0]);
   });
 
   it('keeps its part for critical work where that waits', async () => {
