@@ -1,5 +1,5 @@
 import type { TaskState, TaskStatus } from '../tasks/index.ts';
-import { parseFullState } from './codec/state.ts';
+import { parseState } from './codec/state.ts';
 import { contextKeys, runInContext, shardKeys, taskKeys, type TaskPlace } from './context.ts';
 import type { Ledger } from './ledger.ts';
 import type { OpenCancel } from './settle/open-cancels.ts';
@@ -73,7 +73,7 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
     keys: contextKeys(ledger, tenant),
     args: [id, change.priority, change.queue, change.class, change.why ?? ''],
   })) as [PriorityAnswer['kind'], string?];
-  return kind === 'changed' ? { kind, state: parseFullState(`${state}`) } : { kind };
+  return kind === 'changed' ? { kind, state: parseState(`${state}`, null) } : { kind };
 }
 
 /** `repeated`: the same action reopened it before. */

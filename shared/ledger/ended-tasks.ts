@@ -1,7 +1,7 @@
 import type { Subscriber, Task } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
 import { readRecords, scriptJson } from '../redis/index.ts';
-import { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
+import { parseKnownState, parseState } from './codec/state.ts';
 import { parseBody } from './codec/body.ts';
 import { shardKeys } from './context.ts';
 import { endLookup, lookupsOf } from './read/lookups.ts';
@@ -97,7 +97,7 @@ function readOld(id: string, text: string, stored: string | null | undefined): P
 
 /** When a task ended; never, when it has not, or when that cannot be read. */
 function endOf(id: string, text: string): number {
-  const { items } = readRecords([[id, text]], () => (isShort(text) ? parseShort(text).end?.completedAt : parseFullState(text).completedAt));
+  const { items } = readRecords([[id, text]], () => parseKnownState(text).completedAt);
   return items[0] ?? Infinity;
 }
 

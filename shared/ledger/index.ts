@@ -42,7 +42,7 @@ export { claimForSlots, type DrawnFate, type SlotAnswer, type SlotPool, type Tak
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
-export { isShort, parseFullState, parseShort, parseState } from './codec/state.ts';
+export { parseKnownState, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';
 export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbox.ts';
 export { adoptWindow } from './grants/adopt-window.ts';

@@ -6,7 +6,8 @@ export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availabil
 export { type RedisClient, commandsSentBy, connectRedis } from './connect-redis.ts';
 export { FleetId } from './fleet-id.ts';
 export { runGathered } from './gathered-scripts.ts';
-export { type Keys, type ShardKeys, assertInstallation, createKeys, installationProblem } from './keys.ts';
+export { assertInstallation, DATA_FORM, installationProblem } from './installation.ts';
+export { type Keys, type ShardKeys, createKeys } from './keys.ts';
 export {
   type ReadRecords,
   type UnreadableRecord,

@@ -9,7 +9,7 @@ function keysUnder(prefix: string) {
   return {
     /** Hash: task id -> JSON of it as accepted, with its first state. Kept: `tasks.retentionMs` after its end. Bound: `tasks.maxEnded`. */
     bodies: `${prefix}bodies`,
-    /** Hash: task id -> its state, JSON or short (see the ledger's `include/states.lua`). Kept: as `bodies`. Bound: as `bodies`. */
+    /** Hash: task id -> its state: a head of words, and a tail of JSON or `-` (see the ledger's `include/states.lua`). Kept: as `bodies`. Bound: as `bodies`. */
     states: `${prefix}task-states`,
     /** Hash: id of a completed task -> its final text. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
     outputs: `${prefix}outputs`,

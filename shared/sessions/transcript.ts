@@ -1,16 +1,5 @@
 import type { AgentTurn } from '../config/index.ts';
-import {
-  type Ledger,
-  readInputs,
-  readTasks,
-  type TakenInput,
-  idAt,
-  isShort,
-  parseFullState,
-  parseShort,
-  readLookup,
-  sessionLookup,
-} from '../ledger/index.ts';
+import { type Ledger, readInputs, readTasks, type TakenInput, idAt, parseKnownState, readLookup, sessionLookup } from '../ledger/index.ts';
 import type { Task, TaskState } from '../tasks/index.ts';
 import { truncateBytes } from '../text/index.ts';
 import { readRecords } from '../redis/index.ts';
@@ -162,12 +151,8 @@ async function readTimes(ledger: Ledger, tenant: string, ids: readonly string[])
 }
 
 function timesOf(text: string): Times | null {
-  if (isShort(text)) {
-    const { createdAt, run, end } = parseShort(text);
-    return run && end ? { createdAt, startedAt: run.startedAt } : null;
-  }
-  const { status, outcome, createdAt, startedAt = 0 } = parseFullState(text);
-  return status === 'completed' && outcome?.kind === 'ran' ? { createdAt, startedAt } : null;
+  const { status, outcome, createdAt, startedAt = 0 } = parseKnownState(text);
+  return status === 'completed' && (outcome?.kind ?? 'ran') === 'ran' ? { createdAt, startedAt } : null;
 }
 
 function turnRefOf(id: string, times: Times | null, from: number): TurnRef[] {

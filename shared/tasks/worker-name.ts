@@ -17,7 +17,7 @@ interface NamedProcess {
 
 /**
  * The name of a process that runs attempts. Records have no other word of its release, which costs no state of a task a field. It has no
- * spaces, commas or slashes: they separate names in short states, messages and members of sets.
+ * spaces, commas or slashes: they separate names in states, messages and members of sets.
  */
 export function workerName({ host, pid, role, random, release }: NamedProcess): string {
   const machine = host.replaceAll(/\s/g, '-');

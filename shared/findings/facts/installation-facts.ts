@@ -39,7 +39,7 @@ function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
     redisVersion: once(async () => /^redis_version:(\S+)/m.exec(await info('server'))?.[1] ?? '0'),
     redisSetting: (name: string) => readSetting(ports, name),
     persistence: once(() => info('persistence')),
-    foreignData: once(() => installationProblem(redis, keys)),
+    foreignData: once(() => installationProblem({ redis, keys })),
     shards: keys.shards,
     /** The machine of the process that looks. */
     host: hostname(),

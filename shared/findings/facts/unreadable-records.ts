@@ -1,6 +1,6 @@
 import { apiAgentDefinitionSchema } from '../../config/index.ts';
 import { deliverySchema } from '../../deliveries/index.ts';
-import { isShort, parseFullState, parseShort } from '../../ledger/index.ts';
+import { parseKnownState } from '../../ledger/index.ts';
 import type { RegistryPorts } from '../../queue/index.ts';
 import { readRecords, type RedisClient, scanHash, scanKeys, type TenantKeys } from '../../redis/index.ts';
 import { parseSchedule } from '../../schedules/index.ts';
@@ -52,7 +52,7 @@ type Note = (what: string, records: { unreadable: { id: string }[] }) => void;
 
 async function checkTenantRecords(redis: RedisClient, own: TenantKeys, { maxRead, readHook }: RecordScope, note: Note): Promise<void> {
   const hashes: (readonly [what: string, key: string, read: (text: string) => unknown])[] = [
-    ['task', own.states, (text) => (isShort(text) ? parseShort(text) : parseFullState(text))],
+    ['task', own.states, (text) => parseKnownState(text)],
     ['schedule', own.schedules, (text) => parseSchedule(text)],
     ['agent', own.agents, (text) => apiAgentDefinitionSchema.parse(JSON.parse(text))],
     ...(readHook === undefined ? [] : [['hook', own.hooks, readHook] as const]),

@@ -24,7 +24,7 @@ interface ItemFields {
   /** `<limit> <name>` of each of its shared lanes, separated by line feeds. */
   shared?: string | undefined;
   /**
-   * `free`: a short state says all of it where no lane or cap keeps it waiting; `line`: also while it waits for its own lane; `skip`: it is
+   * `free`: the head of its state says all of it where no lane or cap keeps it waiting; `line`: also while it waits for its own lane; `skip`: it is
    * not to run.
    */
   path?: 'free' | 'line' | 'skip' | undefined;

@@ -1,5 +1,5 @@
 import type { TaskState } from '../../tasks/index.ts';
-import { parseFullState } from '../codec/state.ts';
+import { parseState } from '../codec/state.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptRef } from './leases.ts';
@@ -16,5 +16,5 @@ export async function beginAttempt(ledger: Ledger, { tenant, id, token }: Omit<A
   const options = JSON.stringify({ tenant, channel: signal, ...bounds });
   const reply = (await ledger.run('begin-attempt', [states, events, leases], [options, id, token])) as [BeginAnswer['kind'], string?];
   const [kind, stored = ''] = reply;
-  return kind === 'lost' ? { kind } : { kind, stored, state: parseFullState(stored) };
+  return kind === 'lost' ? { kind } : { kind, stored, state: parseState(stored, null) };
 }

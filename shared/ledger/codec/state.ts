@@ -1,112 +1,197 @@
 import type { FinishReason } from '../../config/index.ts';
-import { type FirstState, type TaskState, TRANSITIONS, type TaskUsage, timelineNote } from '../../tasks/index.ts';
-
-/** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it. */
-export function parseState(text: string, first: FirstState): TaskState {
-  return isShort(text) ? expandState(parseShort(text), first) : parseFullState(text);
-}
+import { scriptJson } from '../../redis/index.ts';
+import { type FirstState, type TaskState, type TaskStatus, TRANSITIONS, type TaskUsage, timelineNote } from '../../tasks/index.ts';
 
 /**
- * Reads a state that is kept in full. Of a task that was given to a daemon, `isAssigned` is kept beside the status `running` until the daemon
- * accepts it: an older release treats it as what it has been there, an attempt under a lease.
+ * What the head of a state says: the words before its tail, in this order, those that are absent as `-`. `usage` is one word with
+ * `finishReason`. Times are milliseconds since the epoch. `scripts/include/states.lua` reads and writes it too.
  */
-export function parseFullState(json: string): TaskState {
-  const { isAssigned, ...stored } = JSON.parse(json) as TaskState & { isAssigned?: true };
-  const state: TaskState = isAssigned ? { ...stored, status: 'scheduled' } : stored;
-  // Another release may have written it.
-  if (!Object.hasOwn(TRANSITIONS, state.status) || !Number.isFinite(state.createdAt)) throw new Error('This is no state of a task');
-  return state;
-}
+type StateHead = Pick<
+  TaskState,
+  | 'status'
+  | 'createdAt'
+  | 'class'
+  | 'ticket'
+  | 'token'
+  | 'attempt'
+  | 'queuedAt'
+  | 'startedAt'
+  | 'worker'
+  | 'completedAt'
+  | 'usage'
+  | 'finishReason'
+>;
+
+const HEAD = /^([a-z][a-z_]+) (\d+) ([^ ]+) (\d+) (\d+) (\d+) (\d+|-) (\d+|-) ([^ ]+) (\d+|-) ([^ ]+) (.+)$/s;
+const ABSENT = '-';
 
 /**
- * The state of a task with an ordinary life: accepted, granted at once or when its lane was free, claimed, completed by its first
- * attempt. The ledger keeps it as a letter and times; `scripts/include/states.lua` says how, and reads and writes it too. Times are
- * milliseconds since the epoch.
+ * What a state says without the body of its task. The tail of a state is JSON of all that its head does not say; a task with an ordinary life has
+ * none: it is as it began, which its body says, waited for its own lane at most, and its first attempt runs or completed it.
  */
-interface ShortState {
-  createdAt: number;
-  /** When it was granted; absent while it waits for its lane. */
-  queuedAt?: number;
-  run?: { startedAt: number; worker: string };
-  end?: { completedAt: number } & Completion;
+export type KnownState = StateHead & Partial<TaskState>;
+
+/** Reads what a state says by itself. Throws when it is none. */
+export function parseKnownState(text: string): KnownState {
+  const { head, tail } = split(text);
+  return tail === ABSENT ? head : fromTail(head, tail);
 }
 
-/** What is kept of the end of an attempt that completed. */
-interface Completion {
+/** Reads a state as the ledger keeps it; `first` is what the task began with, as its body has it, or null where the state has a tail. */
+export function parseState(text: string, first: FirstState | null): TaskState {
+  const { head, tail } = split(text);
+  if (tail !== ABSENT) return fromTail(head, tail);
+  if (first === null) throw new Error('The state of a task is not known without what the task began with');
+  return plainState(head, first);
+}
+
+/** The text of a state, with a tail. */
+export function stateText(state: TaskState): string {
+  const rest: Record<string, unknown> = { ...state };
+  for (const name of IN_HEAD) delete rest[name];
+  // The word of the usage has it.
+  if (state.usage) delete rest['finishReason'];
+  return textOf(state, usageWord(state), scriptJson(rest));
+}
+
+const IN_HEAD = [
+  'status',
+  'createdAt',
+  'class',
+  'ticket',
+  'token',
+  'attempt',
+  'queuedAt',
+  'startedAt',
+  'worker',
+  'completedAt',
+  'usage',
+] as const satisfies (keyof StateHead)[];
+
+/** How an attempt completed, as far as a head says it. */
+interface PlainEnd {
   usage?: TaskUsage | null | undefined;
   finishReason?: FinishReason | undefined;
 }
 
-/** Whether a state, as the ledger keeps it, is short. Else it is JSON. */
-export function isShort(text: string): boolean {
-  return !text.startsWith('{');
+/** The state that follows that of an ordinary task whose first attempt completed, and when: not before its start. Null for any other. */
+export function completePlain(running: string, now: number, end: PlainEnd): { next: string; completedAt: number } | null {
+  const { head, tail } = split(running);
+  // The word of the usage has the reason.
+  if (tail !== ABSENT || head.status !== 'running' || (end.finishReason !== undefined && !end.usage)) return null;
+  const completedAt = Math.max(now, head.startedAt ?? 0);
+  head.status = 'completed';
+  head.completedAt = completedAt;
+  return { next: textOf(head, usageWord(end), ABSENT), completedAt };
 }
 
-/** Whether it is the short state of a task that runs: under its first token. */
-export function isShortRun(text: string): boolean {
-  return text.startsWith('r ');
+function textOf(head: StateHead, usage: string, tail: string): string {
+  const { status, createdAt, class: capClass, ticket, token, attempt, queuedAt, startedAt, worker, completedAt } = head;
+  const accepted = `${status} ${createdAt} ${capClass} ${ticket} ${token} ${attempt}`;
+  const ran = `${timeWord(queuedAt)} ${timeWord(startedAt)} ${worker === undefined ? ABSENT : nameWord(worker)}`;
+  return `${accepted} ${ran} ${timeWord(completedAt)} ${usage} ${tail}`;
 }
 
-/** Reads a short state. Throws when it is none; that is a mistake of ours. */
-export function parseShort(text: string): ShortState {
-  const [letter, created, granted, started, worker = '', completed, usage] = text.split(' ');
-  if (letter === 'w') return { createdAt: timeOf(created) };
-  const queued = { createdAt: timeOf(created), queuedAt: timeOf(granted) };
-  if (letter === 'q') return queued;
-  const run = { startedAt: timeOf(started), worker };
-  if (letter === 'r') return { ...queued, run };
-  if (letter !== 'c' || usage === undefined) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
-  return { ...queued, run, end: { completedAt: timeOf(completed), ...readCompletion(usage) } };
+function split(text: string): { head: StateHead; tail: string } {
+  const words = (HEAD.exec(text) ?? HEAD.exec(convertRelease01(text))) as Words | null;
+  // Another release may have written it.
+  if (words === null || !Object.hasOwn(TRANSITIONS, words[1])) throw new Error(`This is no state of a task: ${text.slice(0, 40)}`);
+  const [queuedAt, startedAt, worker, completedAt, usage] = [words[7], words[8], words[9], words[10], words[11]];
+  const head: StateHead = {
+    status: words[1],
+    createdAt: Number(words[2]),
+    class: words[3],
+    ticket: Number(words[4]),
+    token: Number(words[5]),
+    attempt: Number(words[6]),
+  };
+  if (queuedAt !== ABSENT) head.queuedAt = Number(queuedAt);
+  if (startedAt !== ABSENT) head.startedAt = Number(startedAt);
+  if (worker !== ABSENT) head.worker = worker.includes('%') ? decodeURIComponent(worker) : worker;
+  if (completedAt !== ABSENT) head.completedAt = Number(completedAt);
+  if (usage !== ABSENT) Object.assign(head, readUsage(usage));
+  return { head, tail: words[12] };
 }
 
-function timeOf(text: string | undefined): number {
-  const time = Number(text);
-  if (!Number.isFinite(time)) throw new Error(`This is no state of a task, for its time: ${String(text).slice(0, 40)}`);
-  return time;
+/** All of a state, and its parts. */
+type Words = [
+  text: string,
+  status: TaskStatus,
+  createdAt: string,
+  capClass: string,
+  ticket: string,
+  token: string,
+  attempt: string,
+  queuedAt: string,
+  startedAt: string,
+  worker: string,
+  completedAt: string,
+  usage: string,
+  tail: string,
+];
+
+/**
+ * Of a task that was given to a daemon, `isAssigned` is kept beside the status `running` until the daemon accepts it: to the scripts it is what it
+ * has been there, an attempt under a lease.
+ */
+function fromTail(head: StateHead, tail: string): TaskState {
+  const { isAssigned, ...rest } = JSON.parse(tail) as TaskState & { isAssigned?: true };
+  return { ...rest, ...head, ...(isAssigned && { status: 'scheduled' }) };
 }
 
-/** The short state that follows that of a running task when its attempt completed. */
-export function completedShort(running: string, completedAt: number, { usage, finishReason }: Completion): string {
-  return `c${running.slice(1)} ${completedAt} ${usage ? wordOf({ ...usage, ...(finishReason && { finishReason }) }) : '-'}`;
-}
-
-function readCompletion(word: string): Completion {
-  if (word === '-') return { usage: null };
-  const { finishReason, ...usage } = JSON.parse(word) as TaskUsage & Completion;
-  return { usage, finishReason };
-}
-
-/** JSON without spaces, which separate the parts of a short state; a model's name may have some. */
-function wordOf(usage: TaskUsage & Completion): string {
-  return JSON.stringify(usage).replaceAll(' ', String.raw`\u0020`);
-}
-
-/** A short state in full; `first` is what the task began with. */
-function expandState(short: ShortState, first: FirstState): TaskState {
-  const { createdAt, queuedAt, run, end } = short;
+function plainState(head: StateHead, first: FirstState): TaskState {
+  const { token, startedAt, completedAt } = head;
   const began = first.notBefore === undefined ? first : withoutTime(first);
-  // No getter, although a worker does not read it: see AttemptContext.
-  const log = timelineOf(short);
-  if (queuedAt === undefined)
-    return { ...began, createdAt, log, status: 'pending', gate: 'lane', ticket: 0, token: 0, spent: 0, attempt: 0 };
-  const granted = { queuedAt, ticket: 1 };
-  if (!run) return { ...began, createdAt, log, ...granted, status: 'queued', granted: true, token: 0, spent: 0, attempt: 0 };
-  const { startedAt, worker } = run;
-  const ran = { ...granted, token: 1, spent: 1, attempt: 1, worker, scheduledAt: startedAt, startedAt };
-  if (!end) return { ...began, createdAt, log, ...ran, status: 'running', granted: true };
-  const { completedAt, usage, finishReason } = end;
-  const ended = { completedAt, outcome: { kind: 'ran' } as const, ...(usage && { usage }), ...(finishReason && { finishReason }) };
-  return { ...began, createdAt, log, ...ran, status: 'completed', ...ended };
+  // A head of 0.1 has no class. No getter, although a worker does not read the timeline: see AttemptContext.
+  const state: TaskState = { ...began, ...head, class: first.class, spent: token, log: timelineOf(head) };
+  if (startedAt !== undefined) state.scheduledAt = startedAt;
+  if (head.status === 'pending') state.gate = 'lane';
+  else if (completedAt === undefined) state.granted = true;
+  else state.outcome = { kind: 'ran' };
+  return state;
 }
 
 function withoutTime({ notBefore: _notBefore, ...rest }: FirstState): FirstState {
   return rest;
 }
 
-function timelineOf({ createdAt, queuedAt, run, end }: ShortState): string {
+function timelineOf({ createdAt, queuedAt, startedAt, worker = '', completedAt }: StateHead): string {
   if (queuedAt === undefined) return `pending@${createdAt}`;
   const accepted = `pending@${createdAt};queued@${queuedAt}`;
-  if (!run) return accepted;
-  const ran = `${accepted};scheduled@${run.startedAt} ${timelineNote(run.worker)};running@${run.startedAt}`;
-  return end ? `${ran};completed@${end.completedAt}` : ran;
+  if (startedAt === undefined) return accepted;
+  const ran = `${accepted};scheduled@${startedAt} ${timelineNote(worker)};running@${startedAt}`;
+  return completedAt === undefined ? ran : `${ran};completed@${completedAt}`;
+}
+
+function timeWord(time: number | undefined): string {
+  return time === undefined ? ABSENT : `${time}`;
+}
+
+const SPLITS = /[% ]/g;
+
+/** A name as one word. */
+function nameWord(text: string): string {
+  return text === ABSENT ? '%2D' : text.replace(SPLITS, encodeURIComponent);
+}
+
+function readUsage(word: string): Pick<StateHead, 'usage' | 'finishReason'> {
+  const { finishReason, ...usage } = JSON.parse(word) as TaskUsage & Pick<StateHead, 'finishReason'>;
+  return { usage, ...(finishReason !== undefined && { finishReason }) };
+}
+
+/** JSON without spaces; a model's name may have some. */
+function usageWord({ usage, finishReason }: PlainEnd): string {
+  if (!usage) return ABSENT;
+  return scriptJson({ ...usage, ...(finishReason && { finishReason }) }).replaceAll(' ', String.raw`\u0020`);
+}
+
+/** A state of release 0.1 in the form of today: that was JSON or, of an ordinary task, a letter and times. */
+function convertRelease01(text: string): string {
+  if (text.startsWith('{')) return stateText(JSON.parse(text) as TaskState);
+  const [letter, created, queued, started, worker = '', completed, usage] = text.split(' ');
+  if (letter === 'w') return `pending ${created} ${queued} 0 0 0 - - - - - -`;
+  if (letter === 'q') return `queued ${created} - 1 0 0 ${queued} - - - - -`;
+  const ran = `${created} - 1 1 1 ${queued} ${started} ${nameWord(worker)}`;
+  if (letter === 'r') return `running ${ran} - - -`;
+  return letter === 'c' ? `completed ${ran} ${completed} ${usage} -` : text;
 }

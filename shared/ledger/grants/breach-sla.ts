@@ -1,5 +1,5 @@
 import type { TaskState } from '../../tasks/index.ts';
-import { parseFullState } from '../codec/state.ts';
+import { parseState } from '../codec/state.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 
@@ -29,5 +29,5 @@ export async function breachSla(ledger: Ledger, { tenant, id }: PassedSla): Prom
   const bounds = { maxEvents: settings.events.maxPerTenant, maxTimelineBytes: settings.tasks.maxTimelineBytes };
   const options = JSON.stringify({ tenant, channel: signal, ...bounds });
   const [kind, state] = (await ledger.run('breach-sla', [states, bodies, events, slas], [options, id])) as [string, string?];
-  return kind === 'breached' ? parseFullState(`${state}`) : null;
+  return kind === 'breached' ? parseState(`${state}`, null) : null;
 }

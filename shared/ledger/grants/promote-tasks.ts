@@ -1,7 +1,7 @@
 import { redisNow } from '../../redis/index.ts';
 import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import { isShort, parseFullState } from '../codec/state.ts';
+import { parseKnownState } from '../codec/state.ts';
 
 /** A task that waits for a time. */
 export interface DueTask {
@@ -89,11 +89,11 @@ async function promote(
   })) as string[];
 }
 
-/** A task that waits for a time, or is held, never has a short state. The script answers for one whose state cannot be read. */
+/** The state of a task that waits for a time, or is held, has a tail. The script answers for one whose state cannot be read. */
 function laneIn(state: string | null): string | null {
-  if (state === null || isShort(state)) return null;
+  if (state === null) return null;
   try {
-    return parseFullState(state).lane ?? null;
+    return parseKnownState(state).lane ?? null;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import type { TaskState } from '../../tasks/index.ts';
-import { parseFullState } from '../codec/state.ts';
+import { parseState } from '../codec/state.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { isReadyForTicket } from '../read/read-turns.ts';
@@ -44,5 +44,5 @@ export async function reissueTicket(ledger: Ledger, tenant: string, { task, numb
     string,
     string?,
   ];
-  return kind === 'needless' ? null : parseFullState(`${state}`);
+  return kind === 'needless' ? null : parseState(`${state}`, null);
 }

@@ -2,7 +2,7 @@ import { MusterError } from '../../errors/index.ts';
 import { unreadable } from '../../redis/index.ts';
 import type { FirstState, TaskState, TaskBody } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
-import { parseFullState, parseState } from '../codec/state.ts';
+import { parseState } from '../codec/state.ts';
 import { parseBody } from '../codec/body.ts';
 
 /** States that one call to Redis reads; it answers no other caller meanwhile. */
@@ -58,7 +58,7 @@ async function readTogether(ledger: Ledger, tasks: readonly TaskName[]): Promise
 function toState(id: string, text: string, first: string): TaskState | MusterError | null {
   if (text === '') return null;
   try {
-    return first === '' ? parseFullState(text) : parseState(text, JSON.parse(first) as FirstState);
+    return parseState(text, first === '' ? null : (JSON.parse(first) as FirstState));
   } catch (error) {
     return unreadable(id, error);
   }

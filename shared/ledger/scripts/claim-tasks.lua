@@ -42,7 +42,7 @@
 local context = open_context(ARGV[1], '', '', '', '', KEYS[1], '')
 context.ready, context.jobs, context.turns, context.weights, context.leases, context.deadlines, context.shard =
   KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], {}
-context.worker, context.has_spaces = ARGV[4], string.find(ARGV[4], '%s') ~= nil
+context.worker, context.worker_word = ARGV[4], to_word(ARGV[4])
 context.leaseEnds = string.format('%d', context.now + ARGV[5])
 local pool, pauses, drawn, tickets = context.pool, {}, {}, {}
 
@@ -79,7 +79,7 @@ local function withdraw_given()
   for _, ticket in ipairs(tickets) do
     if ticket.state then
       context.tenant = ticket.tenant
-      local task = is_short(ticket.state) and expand(ticket.state, ticket.body) or cjson.decode(ticket.state)
+      local task = read_state_of(ticket.state, ticket.body)
       local found = find_ready(context, ticket.id, task)
       if found then redis.call('ZREM', context.ready, found) end
       redis.call('ZREM', context.outbox, ticket.tenant .. '/' .. ticket.id .. '.' .. task.ticket)

@@ -18,8 +18,8 @@ if task.status == 'running' or not task.granted or task.notBefore or task.ticket
 local is_ready = find_ready(context, ARGV[1], task) ~= nil
 if not is_ready then
   task.ticket = task.ticket + 1
-  redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(task))
+  redis.call('HSET', KEYS[1], ARGV[1], write_state(task))
   redis.call('ZADD', KEYS[3], 0, ticket_text(context, ARGV[1], task))
 end
 redis.call('ZADD', KEYS[4], QUEUE_NUMBERS[task.queue] or 0, ARGV[3] .. '/' .. ARGV[1])
-return { is_ready and 'stands' or 'reissued', cjson.encode(task) }
+return { is_ready and 'stands' or 'reissued', write_state(task) }

@@ -41,9 +41,9 @@ local keys = { held = KEYS[11], wait = KEYS[12], deadlines = KEYS[13], ended = K
 -- Messages whose input one task has besides its own; later ones are the next turn.
 local MAX_INPUTS = 1000
 
--- Whether a waiting message may go into the task's run. `state`: its state in full, or nil when that is short.
+-- Whether a waiting message may go into the task's run. `state`: what its state says by itself.
 local function fits(state, task)
-  if not state or state.status ~= 'pending' then return false end
+  if state.status ~= 'pending' then return false end
   if how == 'steered' then return state.steer == id end
   return state.collect and state.agent == task.agent and same_sender(state, task)
 end
@@ -55,7 +55,7 @@ local function choose(task)
   local chosen, room = {}, math.min(max, MAX_INPUTS - #(task.inputs or {}))
   for position, text in ipairs(redis.call('HMGET', context.states, unpack(line))) do
     if #chosen >= room then break end
-    if text and fits(full_state(text), task) then
+    if text and fits(read_known(text), task) then
       chosen[#chosen + 1] = line[position]
     elseif how == 'merged' then
       break
@@ -92,7 +92,7 @@ local event
 for _, message in ipairs(chosen) do event = take(message, task) end
 if #chosen > 0 then
   task.taking = ARGV[6] .. ' ' .. #chosen
-  stored = cjson.encode(task)
+  stored = write_state(task)
   redis.call('HSET', context.states, id, stored)
   emit(context, table.concat(chosen, ','), event)
 end

@@ -1,4 +1,3 @@
-import { scriptJson } from '../../redis/index.ts';
 import {
   type FirstState,
   hasAttempt,
@@ -12,10 +11,10 @@ import {
 } from '../../tasks/index.ts';
 import type { AttemptRef } from '../claim/leases.ts';
 import { attemptOf } from '../codec/attempt.ts';
-import { completedShort, isShortRun, parseShort, parseState } from '../codec/state.ts';
+import { completePlain, parseState, stateText } from '../codec/state.ts';
 import { endLookup } from '../read/lookups.ts';
 import { agentEnd } from './agent-failures.ts';
-import { type AttemptEnd, attemptStatus, type Completion } from './attempt-end.ts';
+import { type AttemptEnd, attemptStatus } from './attempt-end.ts';
 import { nextState } from './next-state.ts';
 import type { TaskEnd, Transition } from './transition.ts';
 
@@ -28,7 +27,8 @@ export interface SeenTask {
 
 /** Decides what the ledger does with a task whose attempt has ended so; null when the attempt is not the task's any more. */
 export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTask): Transition | null {
-  if (staysShort(ref, end, seen)) return completeShort(ref, end, seen);
+  const completed = completeOrdinary(ref, end, seen);
+  if (completed) return completed;
   const running = parseState(seen.stored, seen.first);
   if (!hasAttempt(running.status) || running.token !== ref.token) return null;
   const now = Math.max(seen.now, running.startedAt ?? 0);
@@ -44,25 +44,22 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
     fact: factOf(next, continuation),
     usage: usageOf(running, end),
     seen: seen.stored,
-    next: scriptJson(isTurnedBackAgain(running, next) ? { ...next, log: logBefore(running) } : next),
+    next: stateText(isTurnedBackAgain(running, next) ? { ...next, log: logBefore(running) } : next),
     attempt: isKept(running, next, end) ? JSON.stringify(attemptOf(next, attemptStatus(end), now)) : '',
     ...answerOf(end),
   };
 }
 
-/** Of the first attempt: the only one whose state may be short. */
+/** Of the first attempt: the only one of an ordinary task. */
 const FIRST_TOKEN = 1;
 
-/** Whether the state of a task is short when its attempt has ended so. */
-function staysShort({ token }: AttemptRef, end: AttemptEnd, { stored }: SeenTask): end is Completion {
-  if (end.kind !== 'completed' || token !== FIRST_TOKEN || !isShortRun(stored)) return false;
-  // A short state has its ending beside its usage.
-  return !end.notes && (end.finishReason === undefined || Boolean(end.usage));
-}
-
-/** The ordinary end of an ordinary task, which needs no state read or written as JSON. */
-function completeShort(ref: AttemptRef, end: Completion, { stored, first, now }: SeenTask): Transition {
-  const completedAt = Math.max(now, parseShort(stored).run?.startedAt ?? 0);
+/** The ordinary end of an ordinary task, which needs no state read or written as JSON; null for any other. */
+function completeOrdinary(ref: AttemptRef, end: AttemptEnd, { stored, first, now }: SeenTask): Transition | null {
+  if (end.kind !== 'completed' || ref.token !== FIRST_TOKEN || end.notes) return null;
+  const { usage, finishReason } = end;
+  const completed = completePlain(stored, now, { usage, finishReason });
+  if (completed === null) return null;
+  const { next, completedAt } = completed;
   return {
     ...placeOf(ref, first),
     endedAt: completedAt,
@@ -72,7 +69,7 @@ function completeShort(ref: AttemptRef, end: Completion, { stored, first, now }:
     usage: usageOf(first, end),
     ended: endOf(first, 'completed', completedAt),
     seen: stored,
-    next: completedShort(stored, completedAt, end),
+    next,
     attempt: '',
     ...answerOf(end),
   };

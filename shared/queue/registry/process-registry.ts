@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../../redis/index.ts';
-import { pairs, redisNow } from '../../redis/index.ts';
+import { DATA_FORM, pairs, redisNow } from '../../redis/index.ts';
 
 interface ProcessPorts {
   readonly redis: RedisClient;
@@ -46,17 +46,22 @@ export async function beatProcess(
   const { processes, processProblems } = keys.fleet;
   const beat = redis
     .multi()
-    .zadd(processes, now, JSON.stringify(identity))
+    .zadd(processes, now, memberOf(identity))
     .zremrangebyscore(processes, '-inf', now - KEEP_MS);
   if (problems.length === 0) beat.hdel(processProblems, identity.id);
   else beat.hset(processProblems, identity.id, JSON.stringify(problems)).pexpire(processProblems, KEEP_MS);
   await beat.exec();
 }
 
+/** With the form of the data that it writes: a newer release does not start beside it. */
+function memberOf(identity: ProcessIdentity): string {
+  return JSON.stringify({ ...identity, form: DATA_FORM });
+}
+
 /** Removes a process that ends. */
 export async function removeProcess({ redis, keys }: ProcessPorts, identity: ProcessIdentity): Promise<void> {
   const { processes, processProblems } = keys.fleet;
-  await redis.multi().zrem(processes, JSON.stringify(identity)).hdel(processProblems, identity.id).exec();
+  await redis.multi().zrem(processes, memberOf(identity)).hdel(processProblems, identity.id).exec();
 }
 
 /** The processes that live, by their beats, the newest beat first. One of another form than this release writes is left out. */

@@ -3,6 +3,7 @@ import type { Hook } from '../../../services/webhooks/hook.ts';
 import { HookStore } from '../../../services/webhooks/hook-store.ts';
 import { trimTasks } from '../../../services/worker/chores/trim-tasks.ts';
 import { useApi } from './support/use-api.ts';
+import { UNREADABLE_STATE } from '../../shared/ledger/support/stored-states.ts';
 
 const api = await useApi();
 const { redis, keys } = api.parts;
@@ -27,7 +28,7 @@ beforeAll(async () => {
     one['tenants/default/keys'] = await make('/v1/tenants/default/keys', { name: 'k', scopes: ['read'] });
     one['tenants'] = await make('/v1/tenants', { id: one === good ? 'fine' : 'newer' });
   }
-  await redis.hset(own.states, bad['tasks'] ?? '', 'c NaN NaN 5 w1 NaN -');
+  await redis.hset(own.states, bad['tasks'] ?? '', UNREADABLE_STATE);
   await redis.hset(own.schedules, bad['schedules'] ?? '', '1 2 {"kind":"lunar"}');
   await redis.hset(own.agents, 'newer', '{"kind":"quantum"}');
   for (const [digest, text] of Object.entries(await redis.hgetall(keys.fleet.apiKeys))) {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { parseKnownState } from '#shared/ledger/codec/state.ts';
 import { readDaemonStates } from '#shared/daemons/daemon-states.ts';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -10,6 +11,7 @@ import { registerDaemon, startHub, type TestHub } from '../../support/daemons/st
 import { useParts } from '../../support/use-parts.ts';
 import { useWorker } from '../../support/use-worker.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { storedState } from '../../shared/ledger/support/stored-states.ts';
 
 const GRACE_MS = 2000;
 
@@ -233,8 +235,8 @@ describe('a daemon whose connection was cut', () => {
     const { id, name, secret } = await running({ execution: { timeoutMs: 600_000, maxAttempts: 1 } });
     // As if it had started so long ago.
     const { states } = parts.keys.tenant('default');
-    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
-    await parts.redis.hset(states, id, JSON.stringify({ ...state, startedAt: state.startedAt - 599_000 }));
+    const state = parseKnownState((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
+    await parts.redis.hset(states, id, storedState({ ...state, startedAt: state.startedAt - 599_000 }));
     const daemon = await connect(secret, other, { running: [name] });
     expect(await daemon.next('task.cancel')).toMatchObject(name);
     const ended = await until(id, 'permanently_failed');

@@ -10,6 +10,7 @@ import { systemClock } from '#shared/time/clock.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from '../../../services/webhooks/answer-webhook.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
+import { storedState } from '../../shared/ledger/support/stored-states.ts';
 
 const SECRET = 's3cret';
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -205,7 +206,7 @@ test('why a delivery was taken for a repeat is in its record and in the answer',
 async function end(id: string, status: string): Promise<void> {
   const { states } = fleet.keys.tenant('default');
   const state = (await readTask(fleet.ledger, 'default', id))?.state;
-  await fleet.redis.hset(states, id, JSON.stringify({ ...state, status }));
+  await fleet.redis.hset(states, id, storedState({ ...state, status }));
 }
 
 test.each(['permanently_failed', 'cancelled', 'stale'])(

@@ -14,6 +14,7 @@ import { appendOutput, readAttemptOutput } from '#shared/ledger/read/run-log.ts'
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { LeaseKeeper } from '#shared/execution/leases/lease-keeper.ts';
 import { useParts } from '../../support/use-parts.ts';
+import { storedState } from '../ledger/support/stored-states.ts';
 
 const plans: AgentFunction = () => Promise.resolve('/schedule list');
 const answers: AgentFunction = () => Promise.resolve('done');
@@ -102,7 +103,7 @@ async function executed(
 async function promise(id: string): Promise<void> {
   const { state } = (await readTask(parts.ledger, 'default', id))!;
   const promised = { ...state, preempt: { token: 1, by: 'critical', at: Date.now() } };
-  await parts.redis.hset(parts.keys.tenant('default').states, id, JSON.stringify(promised));
+  await parts.redis.hset(parts.keys.tenant('default').states, id, storedState(promised));
 }
 
 describe('the ticket of a task', () => {

@@ -1,5 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
-import { assertInstallation, createKeys, type Keys } from '#shared/redis/keys.ts';
+import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
+import { assertInstallation, installationProblem } from '#shared/redis/installation.ts';
+import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedisClient();
@@ -40,4 +42,41 @@ it.each([
     message: expect.stringContaining(`written by ${age} Muster`),
   });
   expect(await redis.get(keys.fleet.installation)).toBe(written);
+});
+
+const PROCESS: ProcessIdentity = { id: 'api@host:1', services: ['api'], startedAt: 1, release: '0.1.0', configuration: 'x', zoneData: '' };
+
+it('the data of 0.1 is taken over where no process of it runs, beside others of this release', async () => {
+  const keys = createKeys(2);
+  await redis.set(keys.fleet.installation, '2 2');
+  await redis.zadd(keys.fleet.processes, Date.now() - 60_000, JSON.stringify(PROCESS));
+  await beatProcess({ redis, keys }, PROCESS);
+  await Promise.all([assertWith(keys), assertWith(keys)]);
+  expect(await redis.get(keys.fleet.installation)).toBe('3 2');
+  await removeProcess({ redis, keys }, PROCESS);
+  expect(await redis.zcard(keys.fleet.processes)).toBe(1);
+});
+
+it('the data of 0.1 is taken over once its last process has ended', async () => {
+  const keys = createKeys(1);
+  await redis.set(keys.fleet.installation, '2 1');
+  // Killed: this beat is its last, and almost old enough.
+  await redis.zadd(keys.fleet.processes, Date.now() - 10_000, JSON.stringify(PROCESS));
+  await assertWith(keys);
+  expect(await redis.get(keys.fleet.installation)).toBe('3 1');
+});
+
+it('the data of 0.1 is refused while processes of it run, with their names and what to do', async () => {
+  const keys = createKeys(1);
+  await redis.set(keys.fleet.installation, '2 1');
+  await redis.zadd(keys.fleet.processes, Date.now() + 60_000, JSON.stringify(PROCESS), Date.now(), 'rubbish');
+  const problem = await installationProblem({ redis, keys });
+  expect(problem).toContain('processes of it run: api@host:1. Stop all of them, then start this one');
+  expect(await redis.get(keys.fleet.installation)).toBe('2 1');
+});
+
+it('the data of 0.1 with another number of shards is refused, with the number that is right', async () => {
+  const keys = createKeys(1);
+  await redis.set(keys.fleet.installation, '2 4');
+  await expect(assertWith(keys)).rejects.toMatchObject({ code: 'config.invalid', message: expect.stringContaining('Set SHARDS=4,') });
 });

@@ -5,6 +5,7 @@ import { beginTranscript } from '#shared/sessions/session-store.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { TENANT, type TaskWish } from '../ledger/support/test-ledger.ts';
 import { useLedger } from '../ledger/support/use-ledger.ts';
+import { storedState } from '../ledger/support/stored-states.ts';
 
 const ledger = await useLedger({ sessions: { transcriptTurns: 3, transcriptBytes: 60 } });
 beforeEach(() => ledger.reset());
@@ -131,7 +132,7 @@ describe('the transcript of a session', () => {
     const id = await turn('one', 'eins');
     const part = await turn('more', '', { session: 'elsewhere', lane: { name: 'elsewhere', limit: 1 } });
     const state = { ...(await ledger.state(id)), inputs: [{ id: part, how: 'steered' }] };
-    await ledger.redis.hset(ledger.keys.tenant(TENANT).states, id, JSON.stringify(state));
+    await ledger.redis.hset(ledger.keys.tenant(TENANT).states, id, storedState(state));
     expect(await said()).toEqual(['one\n\nmore: eins']);
   });
 });

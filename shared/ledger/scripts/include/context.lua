@@ -75,7 +75,7 @@ local function write_joined()
 end
 
 local function load_task(context, id) return load_state(context.states, context.bodies, id) end
-local function save_task(context, id, task) redis.call('HSET', context.states, id, cjson.encode(task)) end
+local function save_task(context, id, task) redis.call('HSET', context.states, id, write_state(task)) end
 
 -- When the timeline is full, the oldest entry after the first goes.
 local function trim_log(context, task)

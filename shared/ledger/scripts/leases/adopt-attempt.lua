@@ -13,14 +13,14 @@
 -- include: body-layout
 -- include: states
 local text = redis.call('HGET', KEYS[1], ARGV[1])
--- A short state has no daemon.
-local task = text and full_state(text)
+-- An attempt of a daemon has a tail.
+local task = text and read_known(text)
 if not task or task.status ~= 'running' or task.token ~= tonumber(ARGV[2]) or task.daemon ~= ARGV[5] then return { 'gone' } end
 if not redis.call('ZSCORE', KEYS[3], ARGV[3]) then return { 'gone' } end
 local before, state = task.worker, text
 if before ~= ARGV[4] then
   task.worker = ARGV[4]
-  state = cjson.encode(task)
+  state = write_state(task)
   redis.call('HSET', KEYS[1], ARGV[1], state)
 end
 -- A lease under a stop ends with its grace.

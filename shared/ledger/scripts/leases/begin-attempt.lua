@@ -14,13 +14,13 @@
 local context = open_context(ARGV[1], KEYS[1], '', '', KEYS[2], '', '')
 local id = ARGV[2]
 local text = redis.call('HGET', KEYS[1], id)
--- A short state has no daemon.
-local task = text and full_state(text)
-if not task or task.status ~= 'running' or task.token ~= tonumber(ARGV[3]) then return { 'lost' } end
+-- An attempt of a daemon has a tail.
+local task = text and read_known(text)
+if not task or not task.daemon or task.status ~= 'running' or task.token ~= tonumber(ARGV[3]) then return { 'lost' } end
 if not redis.call('ZSCORE', KEYS[3], shard_member(context, id) .. '/' .. ARGV[3]) then return { 'lost' } end
 if not task.isAssigned then return { 'known', text } end
 local event = begin_attempt(context, task)
-local state = cjson.encode(task)
+local state = write_state(task)
 redis.call('HSET', KEYS[1], id, state)
 emit(context, id, event, '[{"attempt":' .. task.attempt .. '}]')
 return { 'begun', state }

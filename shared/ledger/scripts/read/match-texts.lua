@@ -8,7 +8,8 @@
 -- ARGV[4...] per task: one task
 --   id: text, the task's id
 -- RETURNS {read, id...}: how many tasks were read, and those of them that may match
-local JSON_BEGINS = string.byte('{')
+-- include: body-layout
+-- include: states
 -- Tasks whose texts are read together while they are short: a call costs more than a short text, and a long one has a million bytes.
 local TOGETHER, SHORT_BYTES = 10, 4000
 local text, parts = ARGV[2], cjson.decode(ARGV[3])
@@ -53,8 +54,11 @@ local function match_together(ids)
   end
   rest = split(rest, read_column(KEYS[3], rest), matched)
   local states = read_column(KEYS[2], rest)
-  -- Only a state in full has the message of a failure.
-  for position, state in ipairs(states) do states[position] = state and string.byte(state) == JSON_BEGINS and state end
+  -- The tail has the message of a failure.
+  for position, state in ipairs(states) do
+    local is_read, head = pcall(read_head, state or '')
+    states[position] = is_read and head.tail
+  end
   split(rest, states, matched)
   for _, id in ipairs(wanted) do
     if matched[id] then found[#found + 1] = id end

@@ -9,19 +9,6 @@
 -- include: states
 -- include: iterate
 local next_arg, facts = iterate(ARGV, 2), {}
-local STATUS_OF = { w = 'pending', q = 'queued', r = 'running', c = 'completed' }
-
-local function facts_of_short(text, id)
-  local worker = string.match(text, '^[rc] %d+ %d+ %d+ (%S+)') or '-'
-  local agent, source = '-', '-'
-  if ARGV[1] == '1' then
-    local body = redis.call('HGET', KEYS[2], id)
-    if not body then return '' end
-    local first = first_of(body)
-    agent, source = string.match(first, '"agent":"([^"\\]*)"') or '-', string.match(first, '"source":"([^"\\]*)"') or '-'
-  end
-  return STATUS_OF[string.sub(text, 1, 1)] .. ' ' .. agent .. ' ' .. source .. ' ' .. worker .. ' -'
-end
 
 -- The text of a field; no other object within a state has one of the same name. Nil where it is missing.
 local function field(text, name)
@@ -33,17 +20,26 @@ end
 -- As the codec in TypeScript reads it.
 local ASSIGNED = '"isAssigned":true'
 
+-- The JSON that says the agent and the source: what the task began with where the state has no tail. Nil for a missing task.
+local function rest_of(head, id)
+  if not is_plain_head(head) then return head.tail end
+  if ARGV[1] ~= '1' then return '' end
+  local body = redis.call('HGET', KEYS[2], id)
+  return body and first_of(body)
+end
+
 local function facts_of(text, id)
-  if is_short(text) then return facts_of_short(text, id) end
+  local head = read_head(text)
+  local rest, worker = rest_of(head, id), from_word(head.worker) or '-'
+  if not rest then return '' end
   -- Decoding takes several times as long, and only escaped texts need it.
-  if not string.find(text, '\\', 1, true) and field(text, 'status') then
-    local agent, source = field(text, 'agent') or '-', field(text, 'source') or '-'
-    local status = string.find(text, ASSIGNED, 1, true) and 'scheduled' or field(text, 'status')
-    return table.concat({ status, agent, source, field(text, 'worker') or '-', field(text, 'code') or '-' }, ' ')
+  if not string.find(rest, '\\', 1, true) then
+    local status = string.find(rest, ASSIGNED, 1, true) and 'scheduled' or head.status
+    return table.concat({ status, field(rest, 'agent') or '-', field(rest, 'source') or '-', worker, field(rest, 'code') or '-' }, ' ')
   end
-  local task = cjson.decode(text)
+  local task = cjson.decode(rest)
   local code = task.error and task.error.code or '-'
-  return table.concat({ task.isAssigned and 'scheduled' or task.status, task.agent or '-', task.source or '-', task.worker or '-', code }, ' ')
+  return table.concat({ task.isAssigned and 'scheduled' or head.status, task.agent or '-', task.source or '-', worker, code }, ' ')
 end
 
 for position, text in ipairs(redis.call('HMGET', KEYS[1], unpack(ARGV, 2))) do

@@ -23,4 +23,4 @@ task.slaBreached = true
 add_note(context, task, 'its sla passed')
 save_task(context, id, task)
 emit(context, id, 'task.sla_breached', cjson.encode({ { attempt = task.attempt } }))
-return { 'breached', cjson.encode(task) }
+return { 'breached', write_state(task) }

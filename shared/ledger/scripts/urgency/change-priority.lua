@@ -61,4 +61,4 @@ emit(context, id, 'task.reprioritized', facts)
 if why ~= '' then emit(context, id, 'task.escalated', facts) end
 gates.move(context, id, former, task)
 gates.open(context)
-return { publish_granted(context), 'changed', cjson.encode(load_task(context, id)) }
+return { publish_granted(context), 'changed', write_state(load_task(context, id)) }

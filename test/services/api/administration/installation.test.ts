@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { useApi } from '../support/use-api.ts';
+import { UNREADABLE_STATE } from '../../../shared/ledger/support/stored-states.ts';
 
 const api = await useApi({ limits: { maxConcurrent: 7 } });
 
 test('an administrator of the installation reads the checks of the fleet and its configuration', async () => {
   const { parts } = api;
-  await parts.redis.hset(parts.keys.tenant('default').states, '01TASK', 'c NaN NaN 5 w1 NaN -');
+  await parts.redis.hset(parts.keys.tenant('default').states, '01TASK', UNREADABLE_STATE);
   const checks = await api.call('GET', '/v1/checks');
   expect(checks.status).toBe(200);
   const { items } = checks.body as { items: { name: string }[] };

@@ -3,6 +3,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { environmentOf } from '../running-chat.ts';
 import { useChat, useFakePlatforms } from '../use-chat.ts';
+import { completedState } from '../../../shared/ledger/support/stored-states.ts';
 
 const fakes = await useFakePlatforms();
 const chat = await useChat(environmentOf(fakes), { agents: { echo: { kind: 'echo' } }, routing: { agent: 'echo' } });
@@ -13,7 +14,7 @@ it('tells a person once how long their answer will take, when that is a minute o
   const own = parts.keys.tenant('default');
   const request = { tenant: 'default', agent: 'echo', input: 'x', source: 'chat' } as const;
   // Two tasks, the second of which waited three minutes for the first. Another process accepted them: a count of tickets is kept for a moment.
-  for (const end of ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 181000 w 181500 -']) {
+  for (const end of [completedState(1000, 1000, 1500), completedState(1000, 181000, 181500)]) {
     const { id } = await acceptTask({ ...parts, ledger: { ...parts.ledger }, queues: { ...parts.queues } }, request);
     await parts.redis.hset(own.states, id, end);
     await parts.redis.zadd(own.index, 0, `status=completed/${id}`);

@@ -14,13 +14,15 @@ import { createLog } from '#shared/log/create-log.ts';
 import { endedMember } from '#shared/ledger/ended-tasks.ts';
 import { openQueues } from '#shared/queue/queues.ts';
 import { connectRedis, type RedisClient } from '#shared/redis/connect-redis.ts';
-import { createKeys, installationText } from '#shared/redis/keys.ts';
+import { installationText } from '#shared/redis/installation.ts';
+import { createKeys } from '#shared/redis/keys.ts';
 import type { Clock } from '#shared/time/clock.ts';
 import { checkCommands, checkNode, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { removeRedisRecord, writeRedisRecord } from '../../../../services/local/redis/redis-program.ts';
 import { checkRows } from '../../../shared/findings/check-rows.ts';
 import { useFolder } from '../../../support/use-folder.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
+import { UNREADABLE_STATE } from '../../../shared/ledger/support/stored-states.ts';
 
 const server = await useRedis({ args: ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'] });
 const directory = await useFolder('muster-doctor-');
@@ -218,7 +220,7 @@ test('records that another release wrote are named', async () => {
   const own = createKeys(1).tenant('default');
   try {
     expect((await examine(configWith(server.url), server.url)).text).toMatch(/ok +Records /);
-    await redis.hset(own.states, '01TASK', 'c NaN NaN 5 w1 NaN -');
+    await redis.hset(own.states, '01TASK', UNREADABLE_STATE);
     await redis.hset(own.hooks, '01HOOK', '{"provider":"newer"}');
     const { text } = await examine(configWith(server.url), server.url);
     expect(text).toMatch(/warn +Records +Records cannot be read: task of tenant default 01TASK; hook of tenant default 01HOOK\. /);

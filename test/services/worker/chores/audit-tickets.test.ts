@@ -5,6 +5,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { removeTickets, TicketAudit } from '../../../../services/worker/chores/audit-tickets.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useParts } from '../../../support/use-parts.ts';
+import { storedState } from '../../../shared/ledger/support/stored-states.ts';
 
 const TENANT = 'default';
 const YEAR_MS = 365 * 86_400_000;
@@ -52,7 +53,7 @@ it('promotes a task whose time has come and that is not listed as due any more, 
   const [overdue, later] = [await accept(YEAR_MS), await accept(YEAR_MS)];
   const { states } = parts.keys.tenant(TENANT);
   const state = (await readTask(parts.ledger, TENANT, overdue))?.state;
-  await parts.redis.hset(states, overdue, JSON.stringify({ ...state, notBefore: 1 }));
+  await parts.redis.hset(states, overdue, storedState({ ...state, notBefore: 1 }));
   await parts.redis.del(parts.keys.shard(0).due);
   await new TicketAudit(parts).run();
   const statuses = await Promise.all([overdue, later].map(async (id) => (await readTask(parts.ledger, TENANT, id))?.state.status));

@@ -111,7 +111,7 @@ it('gets past many that were accepted long ago and ended late', async () => {
   const { states } = parts.keys.tenant(TENANT);
   const late = ids.slice(0, 1050);
   const stored = await parts.redis.hmget(states, ...late);
-  const changed = late.map((id, position) => [id, (stored[position] ?? '').replace(/\d+ -$/, `${endedLate} -`)]);
+  const changed = late.map((id, position) => [id, (stored[position] ?? '').replace(/\d+ - -$/, `${endedLate} - -`)]);
   await parts.redis.hset(states, Object.fromEntries(changed));
   await trimTasks(parts, later(DAY_MS + MINUTE_MS));
   expect(await kept()).toEqual(late);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseKnownState } from '#shared/ledger/codec/state.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { putDelivery, readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { type HoldNotice, holdTask } from '#shared/ledger/grants/hold-task.ts';
@@ -11,6 +12,7 @@ import { cancelTree } from '#shared/queue/tickets/cancel-tree.ts';
 import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { DeliveryFleet, TENANT } from '../delivery-fleet.ts';
+import { storedState } from '../../ledger/support/stored-states.ts';
 
 let fleet: DeliveryFleet;
 
@@ -258,8 +260,8 @@ describe('a reply', () => {
     const attempt = await drive.start(id);
     // As if it had waited three minutes for its second attempt.
     const { states } = parts.keys.tenant(TENANT);
-    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
-    await parts.redis.hset(states, id, JSON.stringify({ ...state, startedAt: state.startedAt + 180_000 }));
+    const state = parseKnownState((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
+    await parts.redis.hset(states, id, storedState({ ...state, startedAt: state.startedAt + 180_000 }));
     fleet.start();
     await waitFor(() => port.texts().length > 0, { deadlineMs: 5000, what: 'the notice' });
     await drive.end(attempt, 'Here');

@@ -6,6 +6,7 @@ import { pollInput } from '#shared/execution/leases/signal-listener.ts';
 import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
 import { TENANT, type Held } from '../../ledger/support/test-ledger.ts';
 import { useLedger } from '../../ledger/support/use-ledger.ts';
+import { storedState } from '../../ledger/support/stored-states.ts';
 
 const test = await useLedger();
 beforeEach(() => test.reset());
@@ -65,7 +66,7 @@ describe('the input of a running attempt', () => {
     const { attempt, held } = await running();
     const message = await test.accepted({ input: 'lost on its way' });
     const state = { ...(await test.state(held.id)), inputs: [{ id: message, how: 'steered' }] };
-    await test.redis.hset(test.keys.tenant(TENANT).states, held.id, JSON.stringify(state));
+    await test.redis.hset(test.keys.tenant(TENANT).states, held.id, storedState(state));
     const channel = channelOf(attempt);
     attempt.notifyInput();
     expect(await channel.take()).toEqual([{ id: message, text: 'lost on its way', user: null, attachments: [] }]);
@@ -76,7 +77,7 @@ describe('the input of a running attempt', () => {
   it('stops an attempt whose task is not its own any more, and rejects', async () => {
     const { attempt, held } = await running();
     await test.endLease(held);
-    await test.redis.hset(test.keys.tenant(TENANT).states, held.id, JSON.stringify({ ...held.state, token: held.token + 1 }));
+    await test.redis.hset(test.keys.tenant(TENANT).states, held.id, storedState({ ...held.state, token: held.token + 1 }));
     attempt.notifyInput();
     await expect(channelOf(attempt).take()).rejects.toThrow('lease-lost');
     expect(attempt.stopped).toEqual({ kind: 'lease-lost' });

@@ -3,6 +3,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
 import { DONE, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
+import { storedState } from '../support/stored-states.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const COLLECT: TaskWish = { lane: LANE, mode: 'collect' };
@@ -15,7 +16,7 @@ const test = await useCheckedLedger({ routing: { queue: { collect: { debounceMs:
 const age = async (id: string, ms: number): Promise<void> => {
   const { states } = test.keys.tenant(TENANT);
   const state = await test.state(id);
-  await test.redis.hset(states, id, JSON.stringify({ ...state, createdAt: state.createdAt - ms, notBefore: undefined }));
+  await test.redis.hset(states, id, storedState({ ...state, createdAt: state.createdAt - ms, notBefore: undefined }));
   const { due: dueKey, ready } = test.keys.shard(0);
   await test.redis.zrem(dueKey, `${TENANT}/${id}`);
   for (const text of await test.redis.zrange(ready, '0', '-1')) {

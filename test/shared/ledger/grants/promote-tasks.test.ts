@@ -4,6 +4,7 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readDue, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { DONE, limitsOf, retry, TENANT } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
+import { storedState } from '../support/stored-states.ts';
 
 const test = await useCheckedLedger();
 const LANE = { name: 'session:s', limit: 1 };
@@ -13,7 +14,7 @@ const inAnHour = (): number => Date.now() + HOUR_MS;
 const setPast = async (id: string): Promise<void> => {
   const { states } = test.keys.tenant(TENANT);
   const { due } = test.keys.shard(0);
-  await test.redis.hset(states, id, JSON.stringify({ ...(await test.state(id)), notBefore: 1 }));
+  await test.redis.hset(states, id, storedState({ ...(await test.state(id)), notBefore: 1 }));
   await test.redis.zadd(due, 1, `${TENANT}/${id}`);
 };
 

@@ -36,14 +36,14 @@ describe('what an attempt used', () => {
     expect(kept).toBeGreaterThan(365 * 86_400);
   });
 
-  it('keeps a model with a space in its name in the short state of a completed task', async () => {
+  it('keeps a model with a space in its name in the head of the state of a completed task', async () => {
     const held = await running();
     const stored = (await test.redis.hget(test.keys.tenant(TENANT).states, held.id)) as string;
     const usage = used('my model', 1);
     await settleAttempt(test.ledger, held, { ...DONE, usage }, { stored, first: held.state, now: Date.now() });
     expect((await test.state(held.id)).usage).toEqual(usage);
     expect(await usagesOf(held.id)).toEqual([usage]);
-    expect(await test.redis.hget(test.keys.tenant(TENANT).states, held.id)).toMatch(/^c /);
+    expect(await test.redis.hget(test.keys.tenant(TENANT).states, held.id)).toMatch(/^completed .* -$/);
   });
 
   it('is summed over the attempts of a task, and known of each', async () => {

@@ -24,6 +24,7 @@ import type { Task, TaskBody } from '#shared/tasks/task.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 import type { TaskStatus } from '#shared/tasks/transitions.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';
+import { storedState } from './stored-states.ts';
 
 export const TENANT = 'acme';
 const SHARES = { high: 40, normal: 35, low: 15 };
@@ -256,7 +257,7 @@ export class TestLedger {
   async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore'): Promise<void> {
     const { states, bodies } = this.keys.tenant(TENANT);
     const { deadlines } = this.keys.shard(this.keys.shardOf(TENANT));
-    // One step, because others may move the task meanwhile. A short state has its deadline in the body.
+    // One step, because others may move the task meanwhile. A state without a tail has its deadline in the body.
     const script = `
       for key = 1, ARGV[2] == 'deadline' and 2 or 1 do
         local text = redis.call('HGET', KEYS[key], ARGV[1])
@@ -274,7 +275,7 @@ export class TestLedger {
     const member = (at: number): string => `passed=${state.queue === 'critical' ? '!' : ''}${String(at).padStart(15, '0')}/${id}`;
     if (state.passed === undefined) throw new Error('Nobody may pass it in any lane');
     await this.redis.multi().zrem(live, member(state.passed)).zadd(live, 0, member(ms)).exec();
-    await this.redis.hset(states, id, JSON.stringify({ ...state, passed: ms }));
+    await this.redis.hset(states, id, storedState({ ...state, passed: ms }));
   }
 
   /** Names of the tenant's events, oldest first, of one task or all. */

@@ -142,11 +142,11 @@ describe('a tenant with limits on rates and on what waits', () => {
     }
   });
 
-  it('keeps the short states of tasks that nothing can hold back', async () => {
+  it('keeps no tail of tasks that nothing can hold back', async () => {
     test.limitsByTenant.set('one', limitsOf({ waiting: 5, rates: { user: { perMinute: 60, burst: 2, perHour: 60_000 } } }));
     const answers = await Promise.all(Array.from({ length: 3 }, () => acceptNewTask(test.ledger, aTask({ tenant: 'one' }))));
     expect(answers.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'rate']);
     const states = await test.redis.hvals(test.keys.tenant('one').states);
-    expect(states.map((state) => state.slice(0, 2))).toEqual(['q ', 'q ']);
+    expect(states.map((state) => /^(\w+) .* -$/.exec(state)?.[1])).toEqual(['queued', 'queued']);
   });
 });

@@ -12,6 +12,7 @@ import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { closeAfterTests } from '../../../support/close-after-tests.ts';
 import { useRedis } from '../../../support/redis/use-redis.ts';
+import { completedState, storedState } from '../../ledger/support/stored-states.ts';
 
 const TENANT = 'acme';
 const RATE = { perMinute: 60, perHour: 1000, burst: 1 };
@@ -298,7 +299,7 @@ describe('the answer', () => {
     const ids = [(await submit()).id, (await submit()).id, (await submit()).id].toSorted();
     await parts.relay.idle();
     // As if the second had waited for 2 s while the first ran, and the third had come long after.
-    const ends = ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 3000 w 3500 -', 'c 900000 900000 900000 w 900500 -'];
+    const ends = [completedState(1000, 1000, 1500), completedState(1000, 3000, 3500), completedState(900000, 900000, 900500)];
     for (const [position, id] of ids.entries()) {
       await parts.redis.hset(parts.keys.tenant(TENANT).states, id, ends[position] ?? '');
       await parts.redis.zadd(parts.keys.tenant(TENANT).index, 0, `status=completed/${id}`);
@@ -316,7 +317,7 @@ describe('the answer', () => {
     for (const [place, queuedAt] of [1000, 21_000].entries()) {
       const id = `0000000000000000000000000${place}`;
       const state = { status: 'completed', class: 'u1', createdAt: 1000, queuedAt, startedAt: queuedAt, completedAt: queuedAt + 20_000 };
-      await parts.redis.hset(states, id, JSON.stringify(state));
+      await parts.redis.hset(states, id, storedState(state));
       await parts.redis.zadd(index, 0, `status=completed/${id}`);
     }
     await submit({ tenant: 'strict' });

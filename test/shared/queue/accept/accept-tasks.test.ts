@@ -9,6 +9,7 @@ import { acceptTask, type Accepted } from '#shared/queue/accept/accept-task.ts';
 import { acceptTasks } from '#shared/queue/accept/accept-tasks.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+import { completedState } from '../../ledger/support/stored-states.ts';
 
 const none = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
 const settings: SettingsInput = {
@@ -131,7 +132,7 @@ describe('many tasks that are accepted together', () => {
     const ids = (await acceptTasks(parts, many(3))).map((result) => (result as Accepted).id);
     await parts.relay.idle();
     // As if the second had waited for 2 s while the first ran, and the third had come long after.
-    const ends = ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 3000 w 3500 -', 'c 900000 900000 900000 w 900500 -'];
+    const ends = [completedState(1000, 1000, 1500), completedState(1000, 3000, 3500), completedState(900000, 900000, 900500)];
     for (const [position, id] of ids.entries()) {
       await parts.redis.hset(parts.keys.tenant(TENANT).states, id, ends[position] ?? '');
       await parts.redis.zadd(parts.keys.tenant(TENANT).index, 0, `status=completed/${id}`);

@@ -9,6 +9,7 @@ import { monitorOf } from '#shared/queue/pressure/pressure-monitor.ts';
 import { describePressure } from '../../../../services/api/notifications/pressure-notice.ts';
 import { useParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { completedState } from '../../ledger/support/stored-states.ts';
 
 const parts = await useParts({
   limits: { backpressure: { warningDepth: 4, criticalDepth: 8, shedEventMs: 600_000, fleet: { warningDepth: 6, criticalDepth: 20 } } },
@@ -134,7 +135,7 @@ describe('a tenant with much work', () => {
   it('has that level by the wait of its next task too, which excludes what runs', async () => {
     const own = parts.keys.tenant('default');
     // Two tasks, the second of which waited five minutes for the first.
-    const ends = ['c 1000 1000 1000 w 1500 -', 'c 1000 1000 301000 w 301500 -'];
+    const ends = [completedState(1000, 1000, 1500), completedState(1000, 301000, 301500)];
     const ids = [(await submit()).id, (await submit()).id];
     for (const [position, id] of ids.entries()) {
       await parts.redis.hset(own.states, id, ends[position] ?? '');

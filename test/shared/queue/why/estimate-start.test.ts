@@ -8,6 +8,7 @@ import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+import { storedState } from '../../ledger/support/stored-states.ts';
 
 const NONE = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
 const TENANTS = ['default', 'capped'];
@@ -46,7 +47,7 @@ async function start(tenant: string, id: string, ranMs: number): Promise<void> {
   const claim = await claimTask(parts.ledger, { tenant, id, lane }, 'w1');
   if (claim.kind !== 'claimed') throw new Error(`The task was not claimed: ${claim.kind}`);
   const startedAt = (claim.state.startedAt ?? 0) - ranMs;
-  await parts.redis.hset(parts.keys.tenant(tenant).states, id, JSON.stringify({ ...claim.state, startedAt }));
+  await parts.redis.hset(parts.keys.tenant(tenant).states, id, storedState({ ...claim.state, startedAt }));
 }
 
 const estimate = async (tenant: string, id: string): Promise<number | null> =>

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parseKnownState } from '#shared/ledger/codec/state.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
@@ -13,6 +14,7 @@ import { WAIT_GATES, type WaitGate } from '#shared/queue/why/wait-reason.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+import { storedState } from '../../ledger/support/stored-states.ts';
 
 const NONE = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
 
@@ -111,8 +113,8 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
     const id = await submit();
     await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });
     const { states } = parts.keys.tenant('default');
-    const state = JSON.parse((await parts.redis.hget(states, id)) ?? '{}') as object;
-    await parts.redis.hset(states, id, JSON.stringify({ ...state, gate: 'suspect' }));
+    const state = parseKnownState((await parts.redis.hget(states, id)) ?? '') as object;
+    await parts.redis.hset(states, id, storedState({ ...state, gate: 'suspect' }));
     return { id };
   },
   turn: async () => {
@@ -160,7 +162,7 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
     const id = await submit({ deadline: new Date(deadline).toISOString() });
     const { states } = parts.keys.tenant('default');
     const { state } = (await readTask(parts.ledger, 'default', id)) as Task;
-    await parts.redis.hset(states, id, JSON.stringify({ ...state, deadline: Date.now() - 1000 }));
+    await parts.redis.hset(states, id, storedState({ ...state, deadline: Date.now() - 1000 }));
     return { id };
   },
 };
@@ -233,7 +235,7 @@ describe('a task that was running at a worker', () => {
     expect(back.estimatedStartMs).toBeLessThanOrEqual(LOST.delayMs);
     const { states } = parts.keys.tenant('default');
     const { state } = (await readTask(parts.ledger, 'default', id)) as Task;
-    await parts.redis.hset(states, id, JSON.stringify({ ...state, notBefore: Date.now() + 3000 }));
+    await parts.redis.hset(states, id, storedState({ ...state, notBefore: Date.now() + 3000 }));
     const turnedAway = await explain(id);
     expect(turnedAway.reasons[0]?.detail).toMatch(/waits for a free isolated process of a worker, and looks again at/);
     expect(turnedAway.estimatedStartMs).toBeNull();

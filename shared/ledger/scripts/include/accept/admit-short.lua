@@ -59,7 +59,7 @@ do
       intake.lane_room[lane.name] = intake.lane_room[lane.name] - 1
     end
     add_times(context, intake, item)
-    append(intake.states, id, intake.queued_state)
+    append(intake.states, id, queued_state(context.stamp, item.class))
     local rank = item.ranksFrom and time_rank(context.now, item.ranksFrom) or intake.rank
     local text = item.level .. context.tenant .. '/' .. rank .. '/' .. id .. '.1/' .. item.ticket
     return short.add_granted(context, intake, id, item.class, text, item.level)
@@ -81,7 +81,7 @@ do
     if last[1] then slot, ahead = math.max(slot, last[2] + STEP_MS), 1 + redis.call('ZCARD', item.wait) end
     redis.call('ZADD', item.wait, slot, id)
     append(intake.listed, '0', 'pending/' .. id)
-    append(intake.states, id, intake.waiting_state .. item.class)
+    append(intake.states, id, waiting_state(context.stamp, item.class))
     if intake.pending then intake.pending = intake.pending + 1 end
     add_times(context, intake, item)
     return { 'accepted', 'pending', 'lane', ahead }

@@ -22,7 +22,7 @@ do
     return { 'waiting', waiting }
   end
 
-  -- Whether a new task has nothing that a short state cannot say. `lanes`: the shared lanes that it began with.
+  -- Whether a new task is as it began, so that its state needs no tail. `lanes`: the shared lanes that it began with.
   local function is_ordinary(task, lanes)
     return not (task.collect or task.inputs or task.leftOut) and task.sharedLanes == lanes
   end
@@ -44,7 +44,7 @@ do
       redis.call('ZADD', context.live, '0', 'pending/' .. id)
       if is_ordinary(task) and task.gate == 'lane' and not task.order then
         -- At once: the next task of the call reads the line. Whoever grants it looks for no shared lanes.
-        redis.call('HSET', context.states, id, intake.waiting_state .. task.class)
+        redis.call('HSET', context.states, id, waiting_state(context.stamp, task.class))
       else
         save_task(context, id, task)
       end
@@ -52,7 +52,7 @@ do
     end
     enter(context, task, 'queued')
     task.granted, task.queuedAt, task.ticket = true, context.now, 1
-    if is_ordinary(task, lanes) then redis.call('HSET', context.states, id, intake.queued_state) else save_task(context, id, task) end
+    if is_ordinary(task, lanes) then redis.call('HSET', context.states, id, queued_state(context.stamp, task.class)) else save_task(context, id, task) end
     return short.add_granted(context, intake, id, task.class, ticket_text(context, id, task))
   end
 

@@ -16,8 +16,7 @@ do
   function gathering.plan_overflow(lane, task, rules, plan)
     local oldest, following, waiting = nil, nil, 0
     for position, id in ipairs(lane.line) do
-      local state = full_state(lane.states[position])
-      if state and is_of_turn(state, task) then
+      if is_of_turn(read_known(lane.states[position]), task) then
         waiting = waiting + 1
         if waiting == 1 then oldest = id elseif waiting == 2 then following = id end
       end
@@ -50,8 +49,7 @@ do
     local holder = lane.holder and load_task(context, lane.holder)
     if not (holder and is_of_turn(holder, task)) then others.holder = lane.holder end
     for position, id in ipairs(lane.line) do
-      local state = full_state(lane.states[position])
-      if not (state and is_of_turn(state, task)) then gathering.append(others, id, lane.states[position]) end
+      if not is_of_turn(read_known(lane.states[position]), task) then gathering.append(others, id, lane.states[position]) end
     end
     return others
   end

@@ -2,11 +2,10 @@
 -- `open`: entries of the cancels that are to reach sub-tasks.
 local function open_intake(context, keys)
   context.counts = {}
-  local stamp = context.stamp
   return {
-    keys = keys, queued_state = 'q ' .. stamp .. ' ' .. stamp, waiting_state = 'w ' .. stamp .. ' ', rates = buckets.open(keys.rates),
-    rank = time_rank(context.now), index = {}, listed = {}, states = {}, tickets = {}, created = {}, queued = {}, finished = {}, open = {},
-    deadline_times = {}, sla_times = {}, lane_room = {}, has_room = {}, size = 0, repeats = {}, repeated = {},
+    keys = keys, rates = buckets.open(keys.rates), rank = time_rank(context.now), index = {}, listed = {}, states = {}, tickets = {},
+    created = {}, queued = {}, finished = {}, open = {}, deadline_times = {}, sla_times = {}, lane_room = {}, has_room = {}, size = 0,
+    repeats = {}, repeated = {},
   }
 end
 

@@ -20,8 +20,7 @@ do
   -- Whether messages of mode `queue` may still go into the holder's run: all that wait were offered to the holder as well.
   local function line_is_offered(lane)
     for _, text in ipairs(lane.states) do
-      local state = full_state(text)
-      if not state or state.steer ~= lane.holder then return false end
+      if read_known(text).steer ~= lane.holder then return false end
     end
     return true
   end
@@ -40,8 +39,8 @@ do
     if not is_newer then older.holder = lane.holder end
     for position, id in ipairs(lane.line) do
       local text = lane.states[position]
-      local state = full_state(text)
-      local other_number = state and tonumber(state.order)
+      local state = read_known(text)
+      local other_number = tonumber(state.order)
       if not other_number or other_number < number then
         gathering.append(older, id, text)
       elseif replaces_others(state) then

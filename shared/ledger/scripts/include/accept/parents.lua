@@ -3,8 +3,6 @@
 
 local parents = {}
 do
-  local COMPLETED = string.byte('c')
-
   -- The task that delegated another, or nil.
   local function parent_of(context, id)
     local body = redis.call('HGET', context.bodies, id)
@@ -17,10 +15,9 @@ do
   function parents.refuse_stopped(context, id)
     while id do
       local text = redis.call('HGET', context.states, id)
-      local state = text and full_state(text)
+      local state = text and read_known(text)
       if state and (state.status == 'cancelled' or state.cancel or state.stopped) then return { 'stopped', id, state.status } end
-      local has_ended = state and state.completedAt or text and not state and string.byte(text) == COMPLETED
-      id = has_ended and parent_of(context, id) or nil
+      id = state and state.completedAt and parent_of(context, id) or nil
     end
     return nil
   end

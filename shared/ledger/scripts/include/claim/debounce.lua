@@ -6,7 +6,7 @@ local function due_after_debounce(context, keys, id, task)
   local newest = task.createdAt
   local line = redis.call('ZRANGE', keys.wait, 0, MAX_COLLECTED - 1)
   for _, text in ipairs(#line > 0 and redis.call('HMGET', context.states, unpack(line)) or {}) do
-    local other = text and full_state(text)
+    local other = text and read_known(text)
     if not other or not other.collect or other.agent ~= task.agent or not same_sender(other, task) then break end
     newest = math.max(newest, other.createdAt)
   end

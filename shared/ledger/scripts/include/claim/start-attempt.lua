@@ -8,9 +8,6 @@ local function is_late(context, deadlines, id)
   return tonumber(redis.call('ZSCORE', deadlines, shard_member(context, id)) or math.huge) <= context.now
 end
 
--- The state of a task whose short state says that it waits for a worker, once its first attempt runs.
-local function start_short(context, text, worker) return 'r' .. string.sub(text, 2) .. ' ' .. context.stamp .. ' ' .. worker end
-
 -- Moves a task into its next attempt, which a daemon has to accept before it begins.
 local function start_attempt(context, task, worker)
   if task.status ~= 'queued' then enter(context, task, 'queued') end

@@ -28,7 +28,7 @@ do
     return true
   end
 
-  -- Why a task whose state is kept in full may not start with its ticket, as a word, or nil.
+  -- Why a task may not start with its ticket, as a word, or nil.
   local function find_obstacle(context, ticket, task)
     if task.status == 'running' or not task.granted or task.completedAt then return 'gone' end
     if ticket.number and task.ticket ~= ticket.number then return 'gone' end
@@ -41,13 +41,14 @@ do
   local function start_taken(context, ticket, state, body)
     if not state or not body then return nil, 'gone' end
     local late = is_late(context, context.deadlines, ticket.id)
-    local is_plain = string.byte(state) == QUEUED and not (late or context.daemon or context.has_spaces or context.bounded[context.tenant])
-    if is_plain then return start_short(context, state, context.worker), 1, 1 end
-    local task = is_short(state) and expand(state, body) or cjson.decode(state)
+    local may_be_ordinary = not (late or context.daemon or context.bounded[context.tenant])
+    local started = may_be_ordinary and started_state(state, context.stamp, context.worker_word)
+    if started then return started, 1, 1 end
+    local task = read_state_of(state, body)
     local obstacle = late and task.token == 0 and 'waits' or find_obstacle(context, ticket, task)
     if obstacle then return nil, obstacle, task.losses end
     start_attempt(context, task, context.worker)
-    return cjson.encode(task), task.token, task.attempt
+    return write_state(task), task.token, task.attempt
   end
 
   -- Starts what it can of one tenant's tickets. Returns the members of their leases and the line of their event.

@@ -83,8 +83,8 @@ local function write_grants(context)
   call_many('HSET', context.states, gathered.states)
 end
 
--- Grants a parked task, which gets a ticket. Callers reply with `publish_granted`.
-local function grant(context, id, task)
+-- Grants a parked task, which gets a ticket. Callers reply with `publish_granted`. `is_plain`: nothing else of its state changes, which has no tail.
+local function grant(context, id, task, is_plain)
   forget_counts(context)
   local gathered = context.gathered
   if gathered then
@@ -96,7 +96,7 @@ local function grant(context, id, task)
   task.granted, task.gate, task.notBefore, task.preempts = true, nil, nil, nil
   task.queuedAt = task.queuedAt or context.now
   task.ticket = task.ticket + 1
-  local state = cjson.encode(task)
+  local state = write_state(task, is_plain)
   if gathered then
     append(gathered.listed, '0', granted_member(task, id))
     append(gathered.states, id, state)
@@ -104,28 +104,6 @@ local function grant(context, id, task)
     redis.call('ZADD', context.live, '0', granted_member(task, id))
     redis.call('HSET', context.states, id, state)
   end
-  give_ticket(context, id, task)
-  context.granted[#context.granted + 1] = id
-end
-
--- The same for a task whose short state says that it waits for its lane: its next state is short too. Not where there are caps. `body`: the
--- task's, or nil when it was not read.
-local function grant_short(context, id, text, body)
-  forget_counts(context)
-  local created, class = string.match(text, '^w (%d+) (%S+)$')
-  local state = 'q ' .. created .. ' ' .. context.stamp
-  local gathered = context.gathered
-  if gathered then
-    gathered.unlisted[#gathered.unlisted + 1] = 'pending/' .. id
-    append(gathered.listed, '0', 'granted=' .. class .. '/' .. id)
-    append(gathered.states, id, state)
-  else
-    redis.call('ZREM', context.live, 'pending/' .. id)
-    redis.call('ZADD', context.live, '0', 'granted=' .. class .. '/' .. id)
-    redis.call('HSET', context.states, id, state)
-  end
-  local task = cjson.decode(first_of(body or redis.call('HGET', context.bodies, id)))
-  task.createdAt, task.ticket = tonumber(created), 1
   give_ticket(context, id, task)
   context.granted[#context.granted + 1] = id
 end

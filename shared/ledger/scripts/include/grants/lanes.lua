@@ -2,9 +2,9 @@
 local MAX_LINE = 5000
 
 -- Whether a waiting message leaves room to others: it was offered to a task that holds the lane, and waits for that task alone.
--- `state`: its state in full, or nil when that is short.
+-- `state`: what its state says by itself.
 local function waits_for_holder(state, held)
-  return state and state.steer and redis.call('ZSCORE', held, state.steer)
+  return state.steer and redis.call('ZSCORE', held, state.steer)
 end
 
 -- Whether the lane has room for the task and no other waits before it.
@@ -13,13 +13,12 @@ local function lane_is_free(context, task, held, wait)
   local first = redis.call('ZRANGE', wait, 0, 0)[1]
   if not first then return true end
   local state = redis.call('HGET', context.states, first)
-  return state and waits_for_holder(full_state(state), held) and true or false
+  return state and waits_for_holder(read_known(state), held) and true or false
 end
 
 -- A task's number among the messages of its platform, by its state as text, or nil.
 local function number_in(text)
-  local state = text and full_state(text)
-  return state and tonumber(state.order)
+  return text and tonumber(read_known(text).order)
 end
 
 local function by_number(one, other)
@@ -92,16 +91,17 @@ local function ahead_in_lanes(context, held, wait, id, task)
   return gates.ahead_of(context, id, task)
 end
 
--- Takes the first of the line that waits for the lane itself. Returns its id, its state as text and, when that is not short, in full.
+-- Takes the first of the line that waits for the lane itself. Returns its id, and what `read_known` says of its state.
 local function take_next(context, held, wait)
   for _, id in ipairs(redis.call('ZRANGE', wait, 0, MAX_LINE - 1)) do
     local text = redis.call('HGET', context.states, id)
-    local state = text and full_state(text)
+    local state, is_plain
+    if text then state, is_plain = read_known(text) end
     if not text then
       redis.call('ZREM', wait, id)
     elseif not waits_for_holder(state, held) then
       redis.call('ZREM', wait, id)
-      return id, text, state
+      return id, state, is_plain
     end
   end
   return nil
@@ -113,9 +113,11 @@ local function pop_line(context, held, wait)
   local id = popped[1]
   if not id then return nil end
   local text = redis.call('HGET', context.states, id)
-  local state = text and full_state(text)
-  if text and not waits_for_holder(state, held) then return id, text, state end
-  if text then redis.call('ZADD', wait, popped[2], id) end
+  if text then
+    local state, is_plain = read_known(text)
+    if not waits_for_holder(state, held) then return id, state, is_plain end
+    redis.call('ZADD', wait, popped[2], id)
+  end
   return take_next(context, held, wait)
 end
 
@@ -134,13 +136,13 @@ end
 -- Grants the next of a lane's line while the lane has room.
 local function fill_lane(context, held, wait, limit)
   for _ = redis.call('ZCARD', held) + 1, limit do
-    local next_id, text, next_task = pop_line(context, held, wait)
+    local next_id, next_task, is_plain = pop_line(context, held, wait)
     if not next_id then break end
     redis.call('ZADD', held, context.stamp, next_id)
-    if not next_task and not context.caps and not context.agentLanes then
-      grant_short(context, next_id, text)
+    if is_plain then next_task = complete_state(next_task, redis.call('HGET', context.bodies, next_id)) end
+    if is_plain and not context.caps and not context.agentLanes then
+      grant(context, next_id, next_task, true)
     else
-      next_task = next_task or read_state(text, context.bodies, next_id)
       next_task.gate, next_task.steer = nil, nil
       join_caps(context, next_id, next_task)
     end

@@ -25,7 +25,7 @@ do
 
   -- The task waits behind the critical task that takes its place, in the line of the first gate that it meets closed.
   local function make_room(context, batch, transition)
-    local id, task = transition.id, cjson.decode(transition.next)
+    local id, task = transition.id, read_known(transition.next)
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     append(batch.yielding, id, task)
@@ -34,7 +34,7 @@ do
 
   -- The task waits for what holds it, without a grant. It keeps its own lane only: what it shares may serve others meanwhile.
   local function hold(context, batch, transition)
-    local id, task = transition.id, cjson.decode(transition.next)
+    local id, task = transition.id, read_known(transition.next)
     if transition.dueAt then schedule_due(context, batch.keys.due, id, transition.dueAt) end
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
@@ -42,7 +42,7 @@ do
   end
 
   -- The task keeps its grant, and stands at `slot` again under another ticket.
-  local function grant_again(context, _, transition) give_ticket(context, transition.id, cjson.decode(transition.next)) end
+  local function grant_again(context, _, transition) give_ticket(context, transition.id, read_known(transition.next)) end
 
   local STEPS = { ['end'] = close, again = grant_again, later = park, yield = park, hold = hold, backlog = make_room, lanes = make_room }
 

@@ -62,9 +62,11 @@ local function grant_passed(context, transition)
   local passed = transition.passed
   transition.passed = nil
   if not passed.id then return end
-  if passed.text and passed.body and is_short(passed.text) and not context.agentLanes then
+  local state, is_plain
+  if passed.text and passed.body and not context.agentLanes then state, is_plain = read_known(passed.text) end
+  if is_plain then
     redis.call('ZADD', transition.held, context.stamp, passed.id)
-    grant_short(context, passed.id, passed.text, passed.body)
+    grant(context, passed.id, complete_state(state, passed.body), true)
   else
     redis.call('ZADD', transition.wait, passed.slot, passed.id)
     fill_lane(context, transition.held, transition.wait, transition.laneLimit)

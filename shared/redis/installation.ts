@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { MusterError } from '../errors/index.ts';
+import { wait } from '../time/index.ts';
+import type { RedisClient } from './connect-redis.ts';
+import type { Keys } from './keys.ts';
+import { readRecords } from './read-records.ts';
+import { redisNow } from './replies.ts';
+
+interface InstallationPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+}
+
+/** Raised when what is in Redis is kept in another form, so that older and newer code cannot both write there. */
+export const DATA_FORM = 3;
+/** The form of release 0.1. This code reads it, and a process of 0.1 cannot read what this one writes beside it. */
+const FORM_BEFORE = 2;
+
+/** A process of 0.1 that was killed is taken for dead then: it has missed three beats. */
+const SILENT_MS = 10_500;
+const LOOK_AGAIN_MS = 500;
+/** Processes that are named in the refusal. */
+const MAX_NAMED = 5;
+
+/**
+ * Records, in a Redis without an installation, how this code keeps its data, and compares that in any other. With another number of shards
+ * it would look for every tenant's work in the wrong place. Takes over the data of release 0.1 once no process of it runs; waits for those
+ * that were killed. Throws `config.invalid` when the data there was written otherwise, or processes of 0.1 run on.
+ */
+export async function assertInstallation(ports: InstallationPorts): Promise<void> {
+  const { redis, keys } = ports;
+  await redis.set(keys.fleet.installation, installationText(keys), 'NX');
+  let problem = await installationProblem(ports);
+  for (let waitedMs = 0; problem !== null && waitedMs <= SILENT_MS && (await isOfFormBefore(ports)); waitedMs += LOOK_AGAIN_MS) {
+    await wait(LOOK_AGAIN_MS);
+    problem = await installationProblem(ports);
+  }
+  if (problem !== null) throw new MusterError('config.invalid', problem, { details: { problems: [problem] } });
+  if (await isOfFormBefore(ports)) await redis.set(keys.fleet.installation, installationText(keys));
+}
+
+/** Why this code would not find what is in that Redis, with what to do about it, or null when it would. Changes nothing. */
+export async function installationProblem(ports: InstallationPorts): Promise<string | null> {
+  const { keys } = ports;
+  const found = await ports.redis.get(keys.fleet.installation);
+  if (found === null || found === installationText(keys)) return null;
+  if (found === installationText(keys, FORM_BEFORE)) return await formerProblem(ports);
+  const [form = 0, shards = 0] = found.split(' ').map(Number);
+  if (form === DATA_FORM || form === FORM_BEFORE)
+    return `SHARDS is ${keys.shards}, and what is in this Redis was written with SHARDS=${shards}: nothing of it would be found. Set SHARDS=${shards}, or use an empty Redis.`;
+  const age = form > DATA_FORM ? 'a newer' : 'an older';
+  return `What is in this Redis was written by ${age} Muster (form ${form}; this one reads form ${DATA_FORM}). Run that one, or use an empty Redis.`;
+}
+
+/** How code of a form keeps its data, as an installation records it. */
+export function installationText(keys: Keys, form = DATA_FORM): string {
+  return `${form} ${keys.shards}`;
+}
+
+async function isOfFormBefore({ redis, keys }: InstallationPorts): Promise<boolean> {
+  return (await redis.get(keys.fleet.installation)) === installationText(keys, FORM_BEFORE);
+}
+
+/** Why the data of 0.1 cannot be taken over now, or null. */
+async function formerProblem({ redis, keys }: InstallationPorts): Promise<string | null> {
+  const since = (await redisNow(redis)) - SILENT_MS;
+  const found = await redis.zrevrangebyscore(keys.fleet.processes, '+inf', since);
+  const former = found.flatMap((text) => formerProcess(text) ?? []);
+  if (former.length === 0) return null;
+  const names = [...former.slice(0, MAX_NAMED), ...(former.length > MAX_NAMED ? [`${former.length - MAX_NAMED} more`] : [])].join(', ');
+  return `What is in this Redis was written by Muster 0.1, and processes of it run: ${names}. Stop all of them, then start this one: it takes the data over.`;
+}
+
+const processSchema = z.object({ id: z.string(), form: z.number().optional() });
+
+/** The name of a process by its record in the fleet; null for one that keeps its data as this one does. */
+function formerProcess(text: string): string | null {
+  const process = readRecords([['', text]], () => processSchema.parse(JSON.parse(text))).items[0];
+  return process && process.form === undefined ? process.id : null;
+}
