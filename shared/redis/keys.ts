@@ -54,7 +54,7 @@ function tag(shard: number): string {
 /** The work of all of a shard's tenants. See `fleetKeys` for the form of the comments. */
 function shardKeys(prefix: string) {
   return {
-    /** Sorted set: `<tenant>/<task>/<token>` of an attempt -> end of its lease, ms. Kept: while it runs. Bound: `limits.maxConcurrent`. */
+    /** Sorted set: `<tenant>/<task>/<token>` of an attempt -> end of its lease, ms; beside it the set `:critical`, those of critical tasks. Kept: while it runs. Bound: `limits.maxConcurrent`. */
     leases: `${prefix}leases`,
     /**
      * Hash: member of `leases`, or `<member>/preempt` -> JSON of a stop that its worker has not answered. Kept: while it runs.
@@ -73,7 +73,7 @@ function shardKeys(prefix: string) {
     /** Sorted set, scores 0: tickets of tasks that stand at `slot`, as the ledger's `ready.lua` writes them. Kept: until they start. Bound: granted tasks. */
     ready: `${prefix}ready`,
     /**
-     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number. Kept: until it is drawn or started.
+     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number; beside it the hashes `:idle` (slots by queue and worker) and `:starts` (of limited queues), and the sorted set `:awaited` (tickets that a key waits for). Kept: until it is drawn or started.
      * Bound: idle slots and `dispatch.lookAhead`.
      */
     jobs: `${prefix}jobs`,

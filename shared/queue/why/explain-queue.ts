@@ -6,6 +6,7 @@ import type { WorkerRecord } from '../registry/worker-registry.ts';
 import { HELPS } from './helps.ts';
 import type { TaskFront } from './front.ts';
 import { type FleetFacts, limitedMs } from './read-facts.ts';
+import { keptForPeople } from './slot-supply.ts';
 import { closedGate, type GateReport, openGate, type WaitingTask } from './wait-reason.ts';
 import { timeText } from '../../time/index.ts';
 
@@ -35,7 +36,7 @@ function pausedGate({ isPaused }: FleetFacts, task: WaitingTask): GateReport {
   return closedGate('paused', { detail: `queue "${name}" is paused`, helps: HELPS.paused, since: sinceGrant(task) });
 }
 
-function workerGate({ workers, room, criticalShare }: FleetFacts, task: WaitingTask): GateReport {
+function workerGate({ workers, room, criticalShare, peopleShare }: FleetFacts, task: WaitingTask): GateReport {
   const name = task.state.queue;
   const unserved = explainUnserved(workers, name);
   if (unserved !== null)
@@ -52,10 +53,15 @@ function workerGate({ workers, room, criticalShare }: FleetFacts, task: WaitingT
   const kept =
     name === 'critical' ? 0 : sumOf(serving.filter(keepsSlots), ({ slots: own }) => Math.max(1, Math.ceil((own ?? 0) * criticalShare)));
   const free = Math.max(0, Math.min(reported, inFleet));
-  const facts = { workers: serving.length, slots, free, kept };
+  const forPeople = name === 'critical' || name === 'chat' ? 0 : keptForPeople(serving, peopleShare);
+  const facts = { workers: serving.length, slots, free, kept, keptForPeople: forPeople };
   const who = serving.length === 1 ? '1 worker serves' : `${serving.length} workers serve`;
-  const forCritical = kept > 0 ? `, ${kept} of them kept for critical tasks` : '';
-  return openGate('worker', `${who} queue "${name}" with ${slots} slots${forCritical}; ${free} are free`, facts);
+  const parts = [
+    ...(kept > 0 ? [`${kept} of them kept for critical tasks`] : []),
+    ...(forPeople > 0 ? [`${forPeople} for people who wait`] : []),
+  ];
+  const forOthers = parts.length > 0 ? `, ${parts.join(' and ')}` : '';
+  return openGate('worker', `${who} queue "${name}" with ${slots} slots${forOthers}; ${free} are free`, facts);
 }
 
 /** Whether the worker also serves `critical`, for which it keeps slots. */

@@ -29,6 +29,8 @@ export interface FleetFacts {
   room: FleetRoom;
   /** Of the slots of a worker that also serves `critical`, the share that only critical tasks may use. */
   criticalShare: number;
+  /** Of the slots of a worker that serves `chat` beside others, those that only people use at most. */
+  peopleShare: number;
   /** Null for a task that a slot has, and for one without a grant. */
   turn: Turn | null;
   /** Ready tickets of its tenant and priority that are older. */
@@ -77,6 +79,7 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     workers,
     room,
     criticalShare: settings.limits.criticalShare,
+    peopleShare: settings.worker.peopleShare,
     turn,
     readyBefore,
     own,

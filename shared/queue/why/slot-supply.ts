@@ -58,7 +58,7 @@ function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, co
   const slots = Math.min(offered, room.cap);
   const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
   const forCritical = servesCritical ? Math.ceil(offered * settings.limits.criticalShare) : 0;
-  const kept = forCritical + (queue === 'chat' ? 0 : keptForPeople(serving, settings));
+  const kept = forCritical + (queue === 'chat' ? 0 : keptForPeople(serving, settings.worker.peopleShare));
   // Of the workers' slots and of the fleet's cap a part each is kept for critical tasks.
   const ordinary = Math.max(1, Math.min(offered - kept, room.cap - room.reserved));
   const reserved = queue === 'critical' ? 0 : Math.max(0, slots - ordinary);
@@ -69,7 +69,7 @@ function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, co
 }
 
 /** Slots of these workers that only people use. */
-function keptForPeople(workers: readonly WorkerRecord[], { worker: { peopleShare } }: Ledger['settings']): number {
+export function keptForPeople(workers: readonly WorkerRecord[], peopleShare: number): number {
   const serving = workers.filter((each) => each.queues.length > 1 && takesFrom(each, 'chat'));
   return serving.reduce((sum, { slots }) => sum + peopleSlots(slots ?? 0, peopleShare), 0);
 }
