@@ -24,14 +24,14 @@ const MAX_NAMED = 5;
 
 /**
  * Records, in a Redis without an installation, how this code keeps its data, and compares that in any other. With another number of shards
- * it would look for every tenant's work in the wrong place. Takes over the data of release 0.1 once no process of it runs; waits for those
- * that were killed. Throws `config.invalid` when the data there was written otherwise, or processes of 0.1 run on.
+ * it would look for every tenant's work in the wrong place. Takes over the data of release 0.1 once no process of it runs; waits, at most
+ * `waitMs`, for those that were killed. Throws `config.invalid` when the data there was written otherwise, or processes of 0.1 run on.
  */
-export async function assertInstallation(ports: InstallationPorts): Promise<void> {
+export async function assertInstallation(ports: InstallationPorts, waitMs = SILENT_MS): Promise<void> {
   const { redis, keys } = ports;
   await redis.set(keys.fleet.installation, installationText(keys), 'NX');
   let problem = await installationProblem(ports);
-  for (let waitedMs = 0; problem !== null && waitedMs <= SILENT_MS && (await isOfFormBefore(ports)); waitedMs += LOOK_AGAIN_MS) {
+  for (let waitedMs = 0; problem !== null && waitedMs <= waitMs && (await isOfFormBefore(ports)); waitedMs += LOOK_AGAIN_MS) {
     await wait(LOOK_AGAIN_MS);
     problem = await installationProblem(ports);
   }

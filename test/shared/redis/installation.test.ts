@@ -70,8 +70,9 @@ it('the data of 0.1 is refused while processes of it run, with their names and w
   const keys = createKeys(1);
   await redis.set(keys.fleet.installation, '2 1');
   await redis.zadd(keys.fleet.processes, Date.now() + 60_000, JSON.stringify(PROCESS), Date.now(), 'rubbish');
-  const problem = await installationProblem({ redis, keys });
-  expect(problem).toContain('processes of it run: api@host:1. Stop all of them, then start this one');
+  const message = expect.stringContaining('processes of it run: api@host:1. Stop all of them, then start this one');
+  expect(await installationProblem({ redis, keys })).toEqual(message);
+  await expect(assertInstallation({ redis, keys }, 0)).rejects.toMatchObject({ code: 'config.invalid', message });
   expect(await redis.get(keys.fleet.installation)).toBe('2 1');
 });
 
