@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
+import type { Log } from '../log/index.ts';
 import { wait } from '../time/index.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { Keys } from './keys.ts';
@@ -9,6 +10,10 @@ import { redisNow } from './replies.ts';
 interface InstallationPorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
+}
+
+interface AssertingPorts extends InstallationPorts {
+  readonly log: Log;
 }
 
 /** Raised when what is in Redis is kept in another form, so that older and newer code cannot both write there. */
@@ -27,11 +32,12 @@ const MAX_NAMED = 5;
  * it would look for every tenant's work in the wrong place. Takes over the data of release 0.1 once no process of it runs; waits, at most
  * `waitMs`, for those that were killed. Throws `config.invalid` when the data there was written otherwise, or processes of 0.1 run on.
  */
-export async function assertInstallation(ports: InstallationPorts, waitMs = SILENT_MS): Promise<void> {
-  const { redis, keys } = ports;
+export async function assertInstallation(ports: AssertingPorts, waitMs = SILENT_MS): Promise<void> {
+  const { redis, keys, log } = ports;
   await redis.set(keys.fleet.installation, installationText(keys), 'NX');
   let problem = await installationProblem(ports);
   for (let waitedMs = 0; problem !== null && waitedMs <= waitMs && (await isOfFormBefore(ports)); waitedMs += LOOK_AGAIN_MS) {
+    if (waitedMs === 0) log.info({ event: 'installation.awaited', reason: problem }, 'waiting for the end of processes of Muster 0.1');
     await wait(LOOK_AGAIN_MS);
     problem = await installationProblem(ports);
   }

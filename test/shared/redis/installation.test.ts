@@ -1,13 +1,19 @@
 import { beforeEach, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
 import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
 import { assertInstallation, installationProblem } from '#shared/redis/installation.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
 const redis = await useRedisClient();
-beforeEach(() => redis.flushall());
+const lines: object[] = [];
+const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => lines.push(JSON.parse(line)) } });
+beforeEach(async () => {
+  lines.length = 0;
+  await redis.flushall();
+});
 
-const assertWith = (keys: Keys): Promise<void> => assertInstallation({ redis, keys });
+const assertWith = (keys: Keys): Promise<void> => assertInstallation({ redis, keys, log });
 
 it('an empty Redis is taken, and found again', async () => {
   const keys = createKeys(4);
@@ -53,17 +59,19 @@ it('the data of 0.1 is taken over where no process of it runs, beside others of 
   await beatProcess({ redis, keys }, PROCESS);
   await Promise.all([assertWith(keys), assertWith(keys)]);
   expect(await redis.get(keys.fleet.installation)).toBe('3 2');
+  expect(lines).toEqual([]);
   await removeProcess({ redis, keys }, PROCESS);
   expect(await redis.zcard(keys.fleet.processes)).toBe(1);
 });
 
-it('the data of 0.1 is taken over once its last process has ended', async () => {
+it('the data of 0.1 is taken over once its last process has ended, and the log says once that this waits', async () => {
   const keys = createKeys(1);
   await redis.set(keys.fleet.installation, '2 1');
   // Killed: this beat is its last, and almost old enough.
-  await redis.zadd(keys.fleet.processes, Date.now() - 10_000, JSON.stringify(PROCESS));
+  await redis.zadd(keys.fleet.processes, Date.now() - 9500, JSON.stringify(PROCESS));
   await assertWith(keys);
   expect(await redis.get(keys.fleet.installation)).toBe('3 1');
+  expect(lines).toMatchObject([{ level: 'info', event: 'installation.awaited', reason: expect.stringContaining('api@host:1') }]);
 });
 
 it('the data of 0.1 is refused while processes of it run, with their names and what to do', async () => {
@@ -72,7 +80,7 @@ it('the data of 0.1 is refused while processes of it run, with their names and w
   await redis.zadd(keys.fleet.processes, Date.now() + 60_000, JSON.stringify(PROCESS), Date.now(), 'rubbish');
   const message = expect.stringContaining('processes of it run: api@host:1. Stop all of them, then start this one');
   expect(await installationProblem({ redis, keys })).toEqual(message);
-  await expect(assertInstallation({ redis, keys }, 0)).rejects.toMatchObject({ code: 'config.invalid', message });
+  await expect(assertInstallation({ redis, keys, log }, 0)).rejects.toMatchObject({ code: 'config.invalid', message });
   expect(await redis.get(keys.fleet.installation)).toBe('2 1');
 });
 
