@@ -250,6 +250,12 @@ describe('the decision records', () => {
     expect(new Set(numbers).size).toBe(names.length);
     expect(names.filter((name) => !readFileSync(join(folder, name), 'utf8').startsWith(`# ${name.slice(0, 4)}`))).toEqual([]);
   });
+
+  it('say under the title whether they hold', () => {
+    const folder = resolve(import.meta.dirname, '../.github/decisions');
+    const without = readdirSync(folder).filter((name) => !/^# .+\n\nStatus: \S/.test(readFileSync(join(folder, name), 'utf8')));
+    expect(without).toEqual([]);
+  });
 });
 
 describe('a source that breaks the rule is found, and one that keeps it is not', () => {

@@ -40,13 +40,11 @@ const queueSchema = z
     }),
     forDaemon: z.int().meta({ description: 'Of the held ones, those for which no daemon that fits is there.' }),
     parked: z.int().meta({ description: 'Of these, the ones that wait for others or for their time: a lane, a cap, a retry.' }),
-    tickets: z.int().meta({ description: 'Of those for a slot, the ones with a ticket in BullMQ.' }),
-    ready: z.int().meta({ description: 'Of those for a slot, the ones whose ticket is to come.' }),
+    tickets: z.int().meta({ description: 'Of those for a slot, the ones with a job in BullMQ.' }),
+    ready: z.int().meta({ description: 'Of those for a slot, the ones that wait in the ledger alone.' }),
     prioritized: z.int().meta({ description: 'Of these, the ones that wait by priority.' }),
     delayed: z.int().meta({ description: 'Tickets that wait for their time.' }),
-    active: z
-      .int()
-      .meta({ description: 'What workers hold: tickets from BullMQ, and tasks that free slots took without one. No task counts twice.' }),
+    active: z.int().meta({ description: 'What workers hold: tasks that slots claimed, with or without a job. No task counts twice.' }),
     completed: z.int().meta({ description: 'Completed tickets from BullMQ that are kept; a task that a free slot took has none.' }),
     failed: z.int().meta({ description: 'Failed tickets that are kept.' }),
     workers: z.int().meta({ description: 'Live workers that take from it, by `GET /v1/fleet`.' }),

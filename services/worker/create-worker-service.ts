@@ -31,7 +31,7 @@ const ORPHANS_MS = 3000;
 /** A service that can let all that runs end, without a deadline. */
 export type DrainableService = Service & Pick<WorkerService, 'drain'>;
 
-/** Runs agents: takes tickets, claims their tasks, runs and settles them. */
+/** Runs agents: claims tasks, runs and settles them. */
 export function createWorkerService(parts: Parts): DrainableService {
   const { config, log } = parts;
   const random = randomBytes(2).toString('hex');

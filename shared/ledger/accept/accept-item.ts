@@ -18,7 +18,7 @@ interface ItemFields {
   class: string;
   /** `<queue>/<rank>/`. */
   level: string;
-  /** The end of its ticket's text; see `window.lua`. */
+  /** The end of its ticket's text; see `ready.lua`. */
   ticket: string;
   hasLane?: true | undefined;
   /** `<limit> <name>` of each of its shared lanes, separated by line feeds. */

@@ -22,7 +22,7 @@ interface HoldRequest {
   hold: TaskHold;
   /** When it ends in any case, ms since the epoch; null for no end. */
   until: number | null;
-  /** Of a ticket from `takeReady`: its entry in the outbox. */
+  /** Of a ticket that a slot took: its entry in the outbox. */
   entry?: string | undefined;
   /** Published once, while it stays the same. */
   notice?: HoldNotice | undefined;

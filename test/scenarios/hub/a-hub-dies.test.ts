@@ -18,7 +18,7 @@ const LONG_MS = 120_000;
 
 let fleet: Fleet;
 let parts: Parts;
-/** `leaseMs`: of the permits that a process holds. `hub`: other settings of hubs. */
+/** `leaseMs`: of a process's attempts. `hub`: other settings of hubs. */
 async function open(leaseMs: number, hub: object = {}): Promise<void> {
   const settings = { agents: { coder: { kind: 'daemon' as const } }, limits: { maxConcurrent: CAP }, worker: { leaseMs }, hub };
   fleet = await openFleet({ settings });

@@ -127,7 +127,7 @@ const BANDS: readonly PriorityBand[] = ['critical', 'high', 'normal', 'low'];
  * Tasks that started although a better one, accepted before, started only later; as `<task> before <the better one>`. With one slot in the
  * fleet the band decides, then the priority, then for one tenant the age. With more, bands have shares and queues have weights, so that only
  * tasks of one queue and band are compared, and critical ones with all; and as many as run at once may overtake each other on their way. The
- * first starts do not count: while workers start, each queue's taker fills free slots by itself. Ages differ by more than `travelMs`.
+ * first starts do not count: while workers start, each worker fills its slots by itself. Ages differ by more than `travelMs`.
  */
 export function passedOver(uses: readonly SlotUse[], atOnce: number, travelMs = 0): string[] {
   const starts = uses.filter(({ attempt }) => attempt === 1).toSorted((one, other) => one.startedAt - other.startedAt);

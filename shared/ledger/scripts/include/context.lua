@@ -159,7 +159,7 @@ end
 -- A value as a name in a lookup: see `lookupName` of the ledger.
 local function escape_value(text) return (string.gsub(text, '[%%/]', { ['%'] = '%25', ['/'] = '%2F' })) end
 
--- The lookup of tasks with one end, agent, source and failure; `end-lookups.ts` writes it too.
+-- The lookup of tasks with one end, agent, source and failure; `read/lookups.ts` has the same.
 local function end_member(task, status, id)
   local code = task.error and task.error.code or ''
   return 'end=' .. status .. '/' .. escape_value(task.agent or '') .. '/' .. (task.source or '') .. '/' .. escape_value(code) .. '/' .. id
