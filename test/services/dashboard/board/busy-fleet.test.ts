@@ -108,7 +108,9 @@ describe('a busy fleet', () => {
   it('counts them on the board and in the API', async () => {
     expect((await board('status=active&page=1&jobsPerPage=10')).counts['active']).toBe(SLOTS);
     const { items } = await read<{ items: { name: string; active: number }[] }>('/v1/queues');
-    expect(items.filter(({ active }) => active > 0)).toEqual([expect.objectContaining({ name: 'tasks', active: SLOTS })]);
+    // A chore may be running in `maintenance`.
+    const busy = items.filter(({ name, active }) => active > 0 && name !== 'maintenance');
+    expect(busy).toEqual([expect.objectContaining({ name: 'tasks', active: SLOTS })]);
   });
 
   it('has them first among the latest of all states', async () => {
