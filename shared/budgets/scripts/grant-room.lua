@@ -14,7 +14,7 @@ local spent = tonumber(redis.call('HGET', KEYS[3], 'spent') or 0)
 if spent >= line then return -1 end
 release_ended(KEYS[2], KEYS[1], redis.call('HGETALL', KEYS[2]))
 local reserved = tonumber(redis.call('HGET', KEYS[2], 'sum:' .. ARGV[1]) or 0)
-local count = grant_room(KEYS[4], line - spent - reserved)
+local count = grant_room(KEYS[4], line - spent - reserved, reserved)
 if count then return math.min(count, tonumber(ARGV[3])) end
 -- Those that need any room may start, and others whose needs were forgotten.
 if redis.call('HDEL', KEYS[4], 'any') == 1 or redis.call('HEXISTS', KEYS[4], 'least') == 0 then return tonumber(ARGV[3]) end

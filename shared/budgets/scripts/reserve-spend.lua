@@ -67,7 +67,7 @@ if not granted then
   local window = windows[at]
   local needed = needed_of(window.line - spent)
   local waits_for_calls = spent < window.line and spent + needed <= window.line
-  if waits_for_calls or window.pauses then note_refusal(window.refused, needed) end
+  if waits_for_calls or window.pauses then note_refusal(window.refused, needed, least) end
   return { 'exceeded', at, string.format('%.0f', spent), string.format('%.0f', reserved) }
 end
 local names = {}

@@ -56,7 +56,7 @@ for at = 1, #keys / 2 do
   -- Mostly it refused nothing.
   if hard and (call.amount > 0 or spent >= hard) and redis.call('EXISTS', refused) == 1 then
     local reserved = tonumber(redis.call('HGET', KEYS[1], 'sum:' .. values[from]) or 0)
-    if not continues then may_start[at] = grant_room(refused, hard - spent - reserved) or 0 end
+    if not continues then may_start[at] = grant_room(refused, hard - spent - reserved, reserved) or 0 end
     if may_start[at] == 0 and is_over(refused, hard - spent - reserved, reserved) then may_start[at] = -1 end
   end
 end

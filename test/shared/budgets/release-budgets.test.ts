@@ -28,12 +28,12 @@ async function setBudget(tenant: string, rule: Partial<BudgetRule>): Promise<voi
 }
 
 /** A call of an attempt that runs, or was killed. */
-async function reserve(tenant: string, amount: number, { isKilled = false } = {}): Promise<SpendAnswer> {
+async function reserve(tenant: string, amount: number, { isKilled = false, least = amount } = {}): Promise<SpendAnswer> {
   calls += 1;
   const lease = `${tenant}/task/${calls}`;
   if (!isKilled) await parts.redis.zadd(parts.keys.shard(parts.keys.shardOf(tenant)).leases, Date.now() + 600_000, lease);
   const subject = { tenant, agent: 'writer', session: null, scheduleId: null, rootTaskId: 'root', keyId: null };
-  return await reserveSpend(parts, { id: `call-${calls}`, lease, subject }, { max: amount });
+  return await reserveSpend(parts, { id: `call-${calls}`, lease, subject }, { max: amount, least });
 }
 
 async function reserved(tenant: string, amount: number, how = {}): Promise<SpendCall> {
@@ -61,6 +61,16 @@ it('a task that waits for the calls of others starts when one leaves just its ro
   expect(await release(tenant)).toBe(0);
   await settleSpend(parts, call, 0);
   await expect.poll(() => held(tenant), { timeout: 10_000 }).toBe(0);
+});
+
+it('a task that would take all that is left starts when less is left, which is enough for it', async () => {
+  const tenant = await useTenant({ hardMicroUsd: 100, atHard: 'pause' });
+  const call = await reserved(tenant, 60);
+  expect(await reserve(tenant, 1000, { least: 10 })).toMatchObject({ kind: 'exceeded', isForCalls: true });
+  await hold(tenant, 1);
+  await settleSpend(parts, call, 40);
+  await expect.poll(() => held(tenant), { timeout: 10_000 }).toBe(0);
+  expect(await reserve(tenant, 1000, { least: 10 })).toMatchObject({ kind: 'reserved', amountMicroUsd: 60 });
 });
 
 it('a raise starts as many tasks as fit into it', async () => {
