@@ -20,11 +20,8 @@ export interface LedgerOptions {
   limitsOf(tenant: string): TenantLimits | null;
   /** How many tasks of a tenant's own agents run at once, by agent, 0 for no bound any more; without it what their tasks were accepted with. */
   agentCapsOf?(tenant: string): Readonly<Record<string, number>>;
-  /**
-   * Tenants whose agents may have gained a bound since some of their tasks were accepted; null, as without it, for any tenant. Tasks of all
-   * others are claimed with their tickets.
-   */
-  boundedTenants?(): readonly string[] | null;
+  /** Tenants whose agents may have gained a bound since some of their tasks were accepted; without it none has. */
+  boundedTenants?(): readonly string[];
   /** The limits of the fleet that hold now; without it the configuration's. */
   fleetLimits?(): FleetLimits;
   /** A tenant's share of the fleet's caps on what runs; null, as without it, while there are none. */

@@ -52,7 +52,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     settings: ports.settings,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
     agentCapsOf: (tenant) => agentCaps.of(tenant),
-    boundedTenants: openBoundedTenants({ settings: ports.settings, tenants, agentCaps }),
+    boundedTenants: openBoundedTenants({ tenants, agentCaps }),
     fleetLimits: () => fleetLimits.current(),
     fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
     counts: metrics.counts,
