@@ -18,15 +18,20 @@ afterEach(async () => {
 });
 
 const scripts = loadScripts('shared/ledger/scripts', scriptFragments());
-/** What a worker calls the scripts by that claim: a ticket's task, and those of ready tickets. */
-const CLAIM_SHA = scripts.get('claim-tasks')?.sha ?? '';
-const TAKE_SHA = scripts.get('take-ready')?.sha ?? '';
+/** What a worker calls the script by that claims. */
+const CLAIM_SHA = shaOf('claim-tasks');
 const ONCE = { maxAttempts: 1 };
 /** Three leases. */
 const AWAY_MS = 4500;
 
-/** More than go into BullMQ for one slot. */
+/** More than get jobs in BullMQ for one slot. */
 const TASKS = 30;
+
+function shaOf(name: string): string {
+  const script = scripts.get(name);
+  if (!script) throw new Error(`There is no script ${name}`);
+  return script.sha;
+}
 
 /** The tasks of these that an agent started with, once for each start. */
 const startsOf = (ids: readonly string[]): string[] =>
@@ -83,9 +88,8 @@ describe('a Redis that fails never costs an attempt', () => {
       await waitFor(() => startsOf([holder]).length === 1, { deadlineMs: 20_000, what: 'the slot to be used' });
       const ids = await runAll(TASKS, 300);
       await fleet.client.call('POST', `/v1/tasks/${holder}/cancel`);
-      // Those whose tickets are in BullMQ go first, and nothing is taken meanwhile.
       await waitFor(() => startsOf(ids).length >= TASKS / 2, { deadlineMs: 45_000, what: 'half of the tasks to start' });
-      proxy.loseAnswerTo(TAKE_SHA);
+      proxy.loseAnswerTo(CLAIM_SHA);
       const claimed = await waitFor(() => findClaimed(ids), {
         deadlineMs: 20_000,
         what: 'a task to be claimed whose agent has not started',
