@@ -34,12 +34,13 @@ function isFailing({ ran, failed }: ChoreReport, now: number): boolean {
   return failed !== null && failed.at > (ran?.at ?? 0) && now - failed.at < RECENT_MS;
 }
 
-/** Whether it ran once, and no more although workers are there that have been for long enough. */
+/** Whether it has not run for long, or never, although workers are there that have been for long enough. */
 function isLate({ by, everyMs, ran }: ChoreReport, members: readonly WorkerRecord[], now: number): boolean {
   const afterMs = Math.max(LATE_MS, LATE_TIMES * everyMs);
+  const neededMs = ran === null ? afterMs : LATE_MS;
   const isThere = ({ role, status, startedAt }: WorkerRecord): boolean =>
-    role === 'worker' && status !== 'dead' && startedAt !== null && now - startedAt > LATE_MS;
-  return by.includes('worker') && ran !== null && now - ran.at > afterMs && members.some(isThere);
+    role === 'worker' && status !== 'dead' && startedAt !== null && now - startedAt > neededMs;
+  return by.includes('worker') && (ran === null || now - ran.at > afterMs) && members.some(isThere);
 }
 
 function describeFailing({ name, guarantees, failed }: ChoreReport): Finding {
@@ -60,7 +61,7 @@ function describeLate({ name, runs, guarantees, ran }: ChoreReport): Finding {
   return findingOf({
     code: 'chore.late',
     severity: 'warning',
-    text: `The chore ${name} ran last at ${timeText(ran?.at ?? 0)}.`,
+    text: ran === null ? `The chore ${name} has never run.` : `The chore ${name} ran last at ${timeText(ran.at)}.`,
     helps: `${start}Until it runs this is not sure: ${guarantees}`,
     since: ran?.at ?? null,
     subject: name,

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { choreNames } from '#shared/queue/chores/chores.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { ZONE_DATA } from '#shared/time/index.ts';
@@ -66,15 +67,26 @@ it('names a chore that fails since its last round, with what is not sure until i
   ]);
 });
 
+const startAs = async (agoMs: number): Promise<unknown> =>
+  await beat(fleet, 'w', workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, slots: 1, running: 0, startedAt: Date.now() - agoMs }));
+
 it('names a chore that is late although a worker has been there for long, and none while all workers are new or gone', async () => {
-  await noteChore('promote-backlogs', { ranAgoMs: 5 * MINUTE_MS });
-  const startAs = async (agoMs: number): Promise<unknown> =>
-    await beat(fleet, 'w', workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, slots: 1, running: 0, startedAt: Date.now() - agoMs }));
-  expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok Chores: 1 of \d+ have run, none is late$/);
+  for (const chore of choreNames()) await noteChore(chore, { ranAgoMs: chore === 'promote-backlogs' ? 5 * MINUTE_MS : 0 });
+  expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok Chores: (\d+) of \1 have run, none is late$/);
   await startAs(MINUTE_MS);
   expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok/);
   await startAs(10 * MINUTE_MS);
   expect(await checkRows(fleet, 'Chores')).toEqual([
     expect.stringMatching(/^warn Chores: The chore promote-backlogs ran last at .*Start a worker that serves `maintenance`/) as string,
+  ]);
+});
+
+it('names a chore that never ran although a worker has been there for several of its times: none serves `maintenance`', async () => {
+  for (const chore of choreNames()) if (chore !== 'snapshot-machine') await noteChore(chore, { ranAgoMs: 0 });
+  await startAs(3 * MINUTE_MS);
+  expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok/);
+  await startAs(6 * MINUTE_MS);
+  expect(await checkRows(fleet, 'Chores')).toEqual([
+    expect.stringMatching(/^warn Chores: The chore snapshot-machine has never run\. Start a worker that serves `maintenance`/) as string,
   ]);
 });
