@@ -10,7 +10,7 @@ import {
   sharedOutOfOrder,
   sharedOutsideTheOrder,
 } from './architecture/import-rules.ts';
-import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts, unusedFunctions } from './architecture/lua-rules.ts';
+import { brokenIncludes, fragmentsReadingInputs, undocumentedScripts, unusedFunctions, unusedScripts } from './architecture/lua-rules.ts';
 import { readSources, type SourceFile } from './architecture/source-file.ts';
 import { oldWords, readOldWords } from './architecture/word-rules.ts';
 import { badDoors, crowdedFolders, emptyNames, environmentReads, longFiles, wordsFromElsewhere } from './architecture/text-rules.ts';
@@ -207,6 +207,12 @@ const CASES: Case[] = [
       [script, '-- include: emit\nreturn 1'],
       [fragment, ''],
     ],
+  },
+  {
+    sentence: 'each script is named by a source that runs it',
+    rule: unusedScripts,
+    good: ['shared/ledger/cancel.ts', "await ledger.run('cancel-task', [], []);"],
+    bad: [[script, header]],
   },
   {
     sentence: 'each function of a fragment is called',

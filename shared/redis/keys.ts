@@ -68,7 +68,7 @@ function shardKeys(prefix: string) {
     agentCaps: `${prefix}agent-caps`,
     /** Hash: tenant -> its task that last made room for a critical one. Kept: until the next one does. Bound: one per tenant. */
     preempted: `${prefix}preempted`,
-    /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ -> since when, ms. Kept: until added. Bound: granted tasks. */
+    /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ, or set aside by a claim until it is looked at -> since when, ms. Kept: until added or reviewed. Bound: granted tasks. */
     outbox: `${prefix}outbox`,
     /** Sorted set, scores 0: tickets of tasks that stand at `slot`, as the ledger's `ready.lua` writes them. Kept: until they start. Bound: granted tasks. */
     ready: `${prefix}ready`,
@@ -81,9 +81,9 @@ function shardKeys(prefix: string) {
     window: `${prefix}window`,
     /** String: `<attempts>/<of these, for critical ones>` that the shard has of the fleet's cap; absent with one shard. Kept: for good. Bound: one. */
     cap: `${prefix}cap`,
-    /** Sorted set: `<queue>/<rank>/<tenant>` -> its next turn, ms of a slot. Kept: while tickets are ready. Bound: one per tenant and level. */
+    /** Sorted set: `<queue>/<rank>/<tenant>` -> its level and when its next ticket starts, ms of a slot by weight. Kept: while tickets are ready. Bound: one per tenant and level. */
     turns: `${prefix}turns`,
-    /** Hash: tenant with ready tickets -> its weight, when not 1. Kept: as `turns`. Bound: one per tenant. */
+    /** Hash: tenant with ready tickets -> its weight, when not 1. Kept: until the turns of all have ended. Bound: one per tenant. */
     weights: `${prefix}weights`,
     /** Sorted set: `<tenant>/<task>` -> its deadline, ms. Kept: until it ends. Bound: one per task with a deadline. */
     deadlines: `${prefix}deadlines`,

@@ -74,6 +74,15 @@ export function brokenIncludes(files: readonly SourceFile[]): string[] {
   ];
 }
 
+/** Every script that is no fragment is named in TypeScript of the product. */
+export function unusedScripts(files: readonly SourceFile[]): string[] {
+  const sources = files.filter(({ path }) => /^(?:shared|services)\/.*\.ts$/.test(path));
+  const named = new Set(sources.flatMap(({ text }) => [...text.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name)));
+  return files
+    .filter(({ path }) => SCRIPT.test(path) && !named.has(basename(path, '.lua')))
+    .map(({ path }) => `${path} is named by no source`);
+}
+
 /** Calls functions of fragments from a text that it makes. */
 const CALLER = 'shared/redis/run-together.ts';
 
