@@ -1,6 +1,6 @@
 /**
- * Keys that are read before a tenant is known, on the first shard. Each has its type and content, how long that is kept, and what bounds
- * its size; dotted names in backticks are settings.
+ * Keys that are read before a tenant is known, on the first shard. Each has its type and content, which files write it or run the scripts
+ * that do, how long that is kept, and what bounds its size; dotted names in backticks after that are settings.
  */
 export function fleetKeys(prefix: string): FleetKeys {
   return { ...accessKeys(prefix), ...runningKeys(prefix) };
@@ -11,49 +11,64 @@ export type FleetKeys = Readonly<ReturnType<typeof accessKeys> & ReturnType<type
 /** Keys of the installation, its tenants, and what opens them. */
 function accessKeys(prefix: string) {
   return {
-    /** String: `<form of the data> <shards>` that everything here was written with. Kept: for good. Bound: one. */
+    /** String: `<form of the data> <shards>` that everything here was written with. Written by: `shared/redis/installation.ts`. Kept: for good. Bound: one. */
     installation: `${prefix}installation`,
-    /** String: name of this fleet, on machines that several fleets share. Kept: for good. Bound: one. */
+    /** String: name of this fleet, on machines that several fleets share. Written by: `fleet-id.ts`. Kept: for good. Bound: one. */
     fleetId: `${prefix}fleet-id`,
-    /** String: secret that signs addresses of files. Kept: for good. Bound: one. */
+    /** String: secret that signs addresses of files. Written by: `shared/files/file-links.ts`. Kept: for good. Bound: one. */
     fileSecret: `${prefix}file-secret`,
-    /** Hash: id of a storage of files -> JSON of who stores there, and since when it was noted. Kept: 15 minutes after the last note. Bound: 1000. */
+    /**
+     * Hash: id of a storage of files -> JSON of who stores there, and since when it was noted. Written by: `storage-watch.ts`. Kept: 15 minutes
+     * after the last note. Bound: 1000.
+     */
     fileStorages: `${prefix}file-storages`,
-    /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
+    /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Written by: `key-store.ts`. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
     apiKeys: `${prefix}api-keys`,
-    /** String: some process is making the first API key. Kept: 5 s. Bound: one. */
+    /** String: some process is making the first API key. Written by: `ensure-first-key.ts`. Kept: 5 s. Bound: one. */
     firstApiKey: `${prefix}first-api-key`,
-    /** Hash: name of a tenant -> JSON of it, with its id. Kept: until deleted. Bound: `limits.maxTenants`. */
+    /** Hash: name of a tenant -> JSON of it, with its id. Written by: `tenant-records.ts`. Kept: until deleted. Bound: `limits.maxTenants`. */
     tenants: `${prefix}tenants`,
-    /** Hash: name of a deleted tenant -> its generation. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
+    /** Hash: name of a deleted tenant -> its generation. Written by: `tenant-records.ts`. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
     tenantGenerations: `${prefix}tenant-generations`,
-    /** Sorted set: id of a deleted tenant -> when it ended, ms. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
+    /** Sorted set: id of a deleted tenant -> when it ended, ms. Written by: `tenant-records.ts`. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
     endedTenants: `${prefix}ended-tenants`,
-    /** Sorted set: id of a deleted tenant -> next clean-up, ms. Kept: until nothing of it is left. Bound: one per deletion. */
+    /** Sorted set: id of a deleted tenant -> next clean-up, ms. Written by: `tenant-records.ts`. Kept: until nothing of it is left. Bound: one per deletion. */
     tenantsToClean: `${prefix}tenants-to-clean`,
-    /** Hash: hook id -> tenant id. Kept: until the hook is deleted. Bound: `webhooks.maxHooksPerTenant`. */
+    /** Hash: hook id -> tenant id. Written by: `hook-store.ts`. Kept: until the hook is deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hookOwners: `${prefix}hook-owners`,
-    /** Prefix: counters of the HTTP rate limiter. Kept: one minute. Bound: one per key, or per address and receiver, that called. */
+    /** Prefix: counters of the HTTP rate limiter. Written by: `rate-limits.ts`. Kept: one minute. Bound: one per key, or per address and receiver, that called. */
     http: `${prefix}http`,
-    /** String: JSON of a browser's sign-in, by the digest of its cookie. Kept: `http.signInMs`. Bound: one per sign-in. */
+    /** String: JSON of a browser's sign-in, by the digest of its cookie. Written by: `sign-in-store.ts`. Kept: `http.signInMs`. Bound: one per sign-in. */
     signIn: (id: string) => `${prefix}signed-in:${id}`,
-    /** Set: sign-ins of one session at the identity provider, by its digest. Kept: `http.signInMs` after the last one. Bound: sign-ins of that session. */
+    /**
+     * Set: sign-ins of one session at the identity provider, by its digest. Written by: `sign-in-store.ts`. Kept: `http.signInMs` after the last
+     * one. Bound: sign-ins of that session.
+     */
     providerSession: (digest: string) => `${prefix}provider-session:${digest}`,
-    /** String: this logout token of the identity provider was used, by its digest. Kept: twenty minutes. Bound: one per token. */
+    /** String: this logout token of the identity provider was used, by its digest. Written by: `back-channel-logout.ts`. Kept: twenty minutes. Bound: one per token. */
     logoutToken: (digest: string) => `${prefix}logout-token:${digest}`,
-    /** Hash: id of a person of a provider -> JSON, with the roles of the last sign-in. Kept: `signIn.peopleRetentionMs`. Bound: `signIn.maxPeople`. */
+    /**
+     * Hash: id of a person of a provider -> JSON, with the roles of the last sign-in. Written by: `person-store.ts`. Kept:
+     * `signIn.peopleRetentionMs`. Bound: `signIn.maxPeople`.
+     */
     people: `${prefix}people`,
-    /** Sorted set: id of a person -> last sign-in, ms. Kept: as `people`. Bound: as `people`. */
+    /** Sorted set: id of a person -> last sign-in, ms. Written by: `person-store.ts`. Kept: as `people`. Bound: as `people`. */
     peopleSeen: `${prefix}people-seen`,
-    /** Hash: `<person>/<tenant, or *>` where an administrator disabled the person -> since when, ms. Kept: until enabled. Bound: one per person and tenant. */
+    /**
+     * Hash: `<person>/<tenant, or *>` where an administrator disabled the person -> since when, ms. Written by: `person-store.ts`. Kept: until
+     * enabled. Bound: one per person and tenant.
+     */
     peopleDisabled: `${prefix}people-disabled`,
-    /** Hash: id of a person -> random mark that the person's sign-ins have, changed when all of them end. Kept: as `people`. Bound: as `people`. */
+    /** Hash: id of a person -> random mark that the person's sign-ins have, changed when all of them end. Written by: `person-store.ts`. Kept: as `people`. Bound: as `people`. */
     peopleMarks: `${prefix}people-marks`,
-    /** String: JSON of a link that signs a browser in once, by the SHA-256 of its token. Kept: until it is used, or `signIn.linkMs`. Bound: one per link. */
+    /**
+     * String: JSON of a link that signs a browser in once, by the SHA-256 of its token. Written by: `shared/tenants/sign-in-links.ts`. Kept: until
+     * it is used, or `signIn.linkMs`. Bound: one per link.
+     */
     signInLink: (digest: string) => `${prefix}sign-in-link:${digest}`,
-    /** String: JSON of a visitor's token, by its SHA-256. Kept: until it expires. Bound: `sessions.maxVisitors` per tenant. */
+    /** String: JSON of a visitor's token, by its SHA-256. Written by: `visitor-store.ts`. Kept: until it expires. Bound: `sessions.maxVisitors` per tenant. */
     visitor: (digest: string) => `${prefix}visitor:${digest}`,
-    /** Sorted set: digest of a visitor's token -> its expiry, ms. Kept: until the last expires. Bound: `sessions.maxVisitors`. */
+    /** Sorted set: digest of a visitor's token -> its expiry, ms. Written by: `visitor-store.ts`. Kept: until the last expires. Bound: `sessions.maxVisitors`. */
     visitors: (tenant: string) => `${prefix}visitors:${tenant}`,
   };
 }
@@ -61,105 +76,117 @@ function accessKeys(prefix: string) {
 /** Keys of who runs tasks, and of what all tenants share. */
 function runningKeys(prefix: string) {
   return {
-    /** Hash: id of a registered daemon of a tenant -> JSON, with the digest of its token. Kept: until removed. Bound: `hub.maxDaemonsPerTenant`. */
+    /** Hash: id of a registered daemon of a tenant -> JSON, with the digest of its token. Written by: `daemon-store.ts`. Kept: until removed. Bound: `hub.maxDaemonsPerTenant`. */
     daemons: (tenant: string) => `${prefix}daemons:${tenant}`,
-    /** Hash: name of a registered daemon of a tenant -> its id. Kept: as `daemons`. Bound: as `daemons`. */
+    /** Hash: name of a registered daemon of a tenant -> its id. Written by: `daemon-store.ts`. Kept: as `daemons`. Bound: as `daemons`. */
     daemonNames: (tenant: string) => `${prefix}daemon-names:${tenant}`,
-    /** Hash: SHA-256 of a daemon's token -> `<tenant>/<id>`. Kept: until it is rotated or the daemon removed. Bound: one per daemon. */
+    /** Hash: SHA-256 of a daemon's token -> `<tenant>/<id>`. Written by: `daemon-store.ts`. Kept: until it is rotated or the daemon removed. Bound: one per daemon. */
     daemonTokens: `${prefix}daemon-tokens`,
     /**
-     * Hash: `<tenant>/<id>` of a daemon -> `<last beat, ms> <connection, or - when it ended> <JSON>` as its hub wrote it. Kept: until the
-     * daemon is removed. Bound: one per daemon.
+     * Hash: `<tenant>/<id>` of a daemon -> `<last beat, ms> <connection, or - when it ended> <JSON>` as its hub wrote it. Written by:
+     * `daemon-states.ts`. Kept: until the daemon is removed. Bound: one per daemon.
      */
     daemonStates: `${prefix}daemon-states`,
-    /** Channel: JSON of daemons' beats, of connections that ended, and of registrations that were changed. Kept: never. Bound: one. */
+    /** Channel: JSON of daemons' beats, of connections that ended, and of registrations that were changed. Written by: `daemon-signals.ts`. Kept: never. Bound: one. */
     daemonSignal: `${prefix}daemon-signal`,
-    /** Channel: JSON of tasks that one hub offers to a daemon of another, and of tenants with held tasks. Kept: never. Bound: one. */
+    /** Channel: JSON of tasks that one hub offers to a daemon of another, and of tenants with held tasks. Written by: `hub-link.ts`. Kept: never. Bound: one. */
     hubSignal: `${prefix}hub-signal`,
-    /** Sorted set: JSON of a process (services, release, time zone data) -> last beat, ms. Kept: an hour after that. Bound: one per process. */
+    /** Sorted set: JSON of a process (services, release, time zone data) -> last beat, ms. Written by: `process-registry.ts`. Kept: an hour after that. Bound: one per process. */
     processes: `${prefix}processes`,
-    /** Hash: process id -> JSON of what keeps it from taking work. Kept: while it does. Bound: as `processes`. */
+    /** Hash: process id -> JSON of what keeps it from taking work. Written by: `process-registry.ts`. Kept: while it does. Bound: as `processes`. */
     processProblems: `${prefix}process-problems`,
-    /** Hash: configuration by release and digest -> JSON of when it came and was last in force. Kept: for good. Bound: 50. */
+    /** Hash: configuration by release and digest -> JSON of when it came and was last in force. Written by: `claim-configuration.lua`. Kept: for good. Bound: 50. */
     configurations: `${prefix}configurations`,
-    /** Sorted set: worker -> last heartbeat, ms. Kept: until it stops or misses heartbeats. Bound: one per worker. */
+    /** Sorted set: worker -> last heartbeat, ms. Written by: `worker-registry.ts`. Kept: until it stops or misses heartbeats. Bound: one per worker. */
     workers: `${prefix}workers`,
-    /** Hash: worker -> JSON of its last report. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */
+    /** Hash: worker -> JSON of its last report. Written by: `worker-registry.ts`. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */
     workerNotes: `${prefix}worker-notes`,
-    /** Sorted set: dead worker -> its last heartbeat, ms. Kept: `fleet.deadRetentionMs`. Bound: `fleet.maxWorkers`. */
+    /** Sorted set: dead worker -> its last heartbeat, ms. Written by: `mark-dead-workers.lua`. Kept: `fleet.deadRetentionMs`. Bound: `fleet.maxWorkers`. */
     deadWorkers: `${prefix}dead-workers`,
-    /** Hash: worker -> when its drain was requested, ms. Kept: as `workerNotes`. Bound: one per worker. */
+    /** Hash: worker -> when its drain was requested, ms. Written by: `worker-registry.ts`. Kept: as `workerNotes`. Bound: one per worker. */
     workerDrains: `${prefix}worker-drains`,
-    /** Channel: `drain <worker>` when the drain of a worker is requested. Kept: never. Bound: one. */
+    /** Channel: `drain <worker>` when the drain of a worker is requested. Written by: `worker-registry.ts`. Kept: never. Bound: one. */
     drainSignal: `${prefix}drain-signal`,
     /**
-     * Hash: queue whose tasks no worker takes -> since when, ms, and `<queue> notified` once operators were notified. Kept: until a worker
-     * takes them. Bound: two per queue.
+     * Hash: queue whose tasks no worker takes -> since when, ms, and `<queue> notified` once operators were notified. Written by:
+     * `unserved-queues.ts`. Kept: until a worker takes them. Bound: two per queue.
      */
     unservedQueues: `${prefix}unserved-queues`,
-    /** List: JSON of a machine's snapshot, newest first. Kept: until newer ones replace it. Bound: `fleet.maxSnapshots`. */
+    /** List: JSON of a machine's snapshot, newest first. Written by: `snapshots.ts`. Kept: until newer ones replace it. Bound: `fleet.maxSnapshots`. */
     snapshots: `${prefix}snapshots`,
-    /** String: the loss of this worker was published. Kept: one minute. Bound: one per lost worker. */
+    /** String: the loss of this worker was published. Written by: `tenant-events.ts`. Kept: one minute. Bound: one per lost worker. */
     workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
-    /** Channel: a process sends to itself, to see that it receives. Kept: never. Bound: one per process. */
+    /** Channel: a process sends to itself, to see that it receives. Written by: `subscription.ts`. Kept: never. Bound: one per process. */
     echo: (process: string) => `${prefix}echo:${process}`,
-    /** Hash: configuration -> since when a process of it was seen, ms, and the names of its agents. Kept: for good. Bound: 20. */
+    /** Hash: configuration -> since when a process of it was seen, ms, and the names of its agents. Written by: `foreign-agents.ts`. Kept: for good. Bound: 20. */
     configuredAgents: `${prefix}configured-agents`,
-    /** String: a process divides the fleet's cap among the shards. Kept: half a second. Bound: one. */
+    /** String: a process divides the fleet's cap among the shards. Written by: `divide-cap.ts`. Kept: half a second. Bound: one. */
     capDivision: `${prefix}cap-division`,
-    /** String: some process serves this chat platform. Kept: ten minutes. Bound: one per platform. */
+    /** String: some process serves this chat platform. Written by: `schedules/platforms.ts`. Kept: ten minutes. Bound: one per platform. */
     servedPlatform: (name: string) => `${prefix}served-platform:${name}`,
-    /** Hash: chat platform -> JSON of why it refuses the bot. Kept: a quarter of an hour. Bound: one per platform. */
+    /** Hash: chat platform -> JSON of why it refuses the bot. Written by: `refused-platforms.ts`. Kept: a quarter of an hour. Bound: one per platform. */
     refusedPlatforms: `${prefix}refused-platforms`,
-    /** String: JSON of a worker's report of its own end. Kept: ten minutes. Bound: one per worker that ended so. */
+    /** String: JSON of a worker's report of its own end. Written by: `ledger/claim/blame.ts`. Kept: ten minutes. Bound: one per worker that ended so. */
     blame: (worker: string) => `${prefix}blame:${worker}`,
-    /** Hash: `<family>|<labels>` -> count since the installation. Kept: for good. Bound: queues, bands, sources, `metrics.maxCodes`, agents and models. */
+    /**
+     * Hash: `<family>|<labels>` -> count since the installation. Written by: `fleet-metrics.ts`. Kept: for good. Bound: queues, bands, sources,
+     * `metrics.maxCodes`, agents and models.
+     */
     metrics: `${prefix}metrics`,
-    /** Hash: counts of the fleet in one minute since 1970. Kept: `metrics.historyMs`. Bound: `metrics.historyMs`. */
+    /** Hash: counts of the fleet in one minute since 1970. Written by: `fleet-metrics.ts`. Kept: `metrics.historyMs`. Bound: `metrics.historyMs`. */
     metricMinute: (minute: number) => `${prefix}metric-minute:${minute}`,
-    /** Set: codes of agents' own choice that attempts are counted by. Kept: for good. Bound: `metrics.maxCodes`. */
+    /** Set: codes of agents' own choice that attempts are counted by. Written by: `code-labels.ts`. Kept: for good. Bound: `metrics.maxCodes`. */
     metricCodes: `${prefix}metric-codes`,
-    /** String: JSON of what waits in the fleet, as some process read it. Kept: a second or more. Bound: one. */
+    /** String: JSON of what waits in the fleet, as some process read it. Written by: `load-reader.ts`. Kept: a second or more. Bound: one. */
     load: `${prefix}load`,
-    /** String: the same, where reading takes long. Kept: twice as long. Bound: one. */
+    /** String: the same, where reading takes long. Written by: `load-reader.ts`. Kept: twice as long. Bound: one. */
     lastLoad: `${prefix}last-load`,
-    /** Hash: finding of the installation -> JSON of it. Kept: until it is resolved or acknowledged. Bound: `MAX_KEPT` of the findings. */
+    /** Hash: finding of the installation -> JSON of it. Written by: `finding-store.ts`. Kept: until it is resolved or acknowledged. Bound: `MAX_KEPT` of the findings. */
     findings: `${prefix}findings`,
-    /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Kept: while it lasts. Bound: as `findings`. */
+    /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Written by: `finding-store.ts`. Kept: while it lasts. Bound: as `findings`. */
     acknowledged: `${prefix}acknowledged`,
-    /** String: JSON of the fleet's load and its level, as a chore read them. Kept: until the next reading. Bound: one. */
+    /** String: JSON of the fleet's load and its level, as a chore read them. Written by: `fleet-pressure.ts`. Kept: until the next reading. Bound: one. */
     pressure: `${prefix}fleet-pressure`,
-    /** String: JSON of the fleet's limits, when they were changed by API. Kept: until they are reset. Bound: one. */
+    /** String: JSON of the fleet's limits, when they were changed by API. Written by: `fleet-limits-directory.ts`. Kept: until they are reset. Bound: one. */
     limits: `${prefix}fleet-limits`,
-    /** String: JSON of the tenants' shares of the fleet's running caps. Kept: until the next division. Bound: tenants with work. */
+    /** String: JSON of the tenants' shares of the fleet's running caps. Written by: `fleet-shares.ts`. Kept: until the next division. Bound: tenants with work. */
     shares: `${prefix}fleet-shares`,
-    /** Hash: source class and window -> when the fleet's rate allows the next task. Kept: for good. Bound: two per class. */
+    /** Hash: source class and window -> when the fleet's rate allows the next task. Written by: `accept/rates.lua`. Kept: for good. Bound: two per class. */
     rates: `${prefix}fleet-rates`,
-    /** Sorted set: model of an account, by digest -> its last call, ms. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
+    /** Sorted set: model of an account, by digest -> its last call, ms. Written by: `admit-call.lua`. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
     throttles: `${prefix}throttles`,
-    /** Sorted set: one of `throttles` for which tasks wait -> since when, ms. Kept: while they wait. Bound: `throttle.maxRecords`. */
+    /** Sorted set: one of `throttles` for which tasks wait -> since when, ms. Written by: `flows.lua`. Kept: while they wait. Bound: `throttle.maxRecords`. */
     throttleWaits: `${prefix}throttle-waits`,
-    /** Hash: a model's names, learned limits and parameters, next free times and refusals. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
+    /**
+     * Hash: a model's names, learned limits and parameters, next free times and refusals. Written by: `throttle.lua`. Kept: `throttle.retentionMs`.
+     * Bound: `throttle.maxRecords`.
+     */
     throttle: (id: string) => `${prefix}throttle:${id}`,
-    /** Hash: `r<second>` and `t<second>` -> calls and tokens that were booked. Kept: two minutes. Bound: as `throttle`. */
+    /** Hash: `r<second>` and `t<second>` -> calls and tokens that were booked. Written by: `throttle.lua`. Kept: two minutes. Bound: as `throttle`. */
     throttleWindow: (id: string) => `${prefix}throttle-window:${id}`,
-    /** Sorted set: call under way -> end of its lease, ms. Kept: `throttle.callLeaseMs`. Bound: slots of the fleet. */
+    /** Sorted set: call under way -> end of its lease, ms. Written by: `admit-call.lua`. Kept: `throttle.callLeaseMs`. Bound: slots of the fleet. */
     throttleCalls: (id: string) => `${prefix}throttle-calls:${id}`,
-    /** Sorted set: call that waits in its slot for another's end -> its last try, ms. Kept: while it waits. Bound: slots of the fleet. */
+    /** Sorted set: call that waits in its slot for another's end -> its last try, ms. Written by: `admit-call.lua`. Kept: while it waits. Bound: slots of the fleet. */
     throttleLine: (id: string) => `${prefix}throttle-line:${id}`,
-    /** Hash: tenant -> `<ms>:<tokens>:<expiry>,...` booked for its released tasks. Kept: `throttle.reservationMs`. Bound: one per tenant. */
+    /**
+     * Hash: tenant -> `<ms>:<tokens>:<expiry>,...` booked for its released tasks. Written by: `providers/scripts/include/reservations.lua`. Kept:
+     * `throttle.reservationMs`. Bound: one per tenant.
+     */
     throttleReserved: (id: string) => `${prefix}throttle-reserved:${id}`,
-    /** Hash: `<band>`, `<band>/<tenant>` -> its next turn, of fair shares. Kept: while tasks wait. Bound: one per tenant and band. */
+    /** Hash: `<band>`, `<band>/<tenant>` -> its next turn, of fair shares. Written by: `flows.lua`. Kept: while tasks wait. Bound: one per tenant and band. */
     throttleTurns: (id: string) => `${prefix}throttle-turns:${id}`,
-    /** Sorted set: `<band>/<tenant>` with tasks that wait -> its next turn. Kept: while they wait. Bound: one per tenant and band. */
+    /** Sorted set: `<band>/<tenant>` with tasks that wait -> its next turn. Written by: `flows.lua`. Kept: while they wait. Bound: one per tenant and band. */
     throttleFlows: (id: string, band: string) => `${prefix}throttle-flows:${id}:${band}`,
-    /** Hash: a refusal of an account or endpoint, until when, and its probe. Kept: `throttle.retentionMs`. Bound: one per refusing one. */
+    /** Hash: a refusal of an account or endpoint, until when, and its probe. Written by: `blocks.lua`. Kept: `throttle.retentionMs`. Bound: one per refusing one. */
     throttleBlock: (scope: string) => `${prefix}throttle-block:${scope}`,
-    /** Hash: `<chore>/ran` and `<chore>/failed` -> JSON of its last round in the fleet, and of the last that failed. Kept: for good. Bound: two per chore. */
+    /**
+     * Hash: `<chore>/ran` and `<chore>/failed` -> JSON of its last round in the fleet, and of the last that failed. Written by: `chore-records.ts`.
+     * Kept: for good. Bound: two per chore.
+     */
     chores: `${prefix}chores`,
-    /** String: the process that does this chore for the fleet. Kept: some rounds. Bound: one per chore with a lock. */
+    /** String: the process that does this chore for the fleet. Written by: `chore-runner.ts`. Kept: some rounds. Bound: one per chore with a lock. */
     choreLock: (chore: string) => `${prefix}chore-lock:${chore}`,
-    /** Prefix: what the chat adapters know of people and threads. Kept: each key expires. Bound: one per person and thread. */
+    /** Prefix: what the chat adapters know of people and threads. Written by: `create-chat-service.ts`. Kept: each key expires. Bound: one per person and thread. */
     chat: `${prefix}chat`,
   };
 }

@@ -54,75 +54,91 @@ function tag(shard: number): string {
 /** The work of all of a shard's tenants. See `fleetKeys` for the form of the comments. */
 function shardKeys(prefix: string) {
   return {
-    /** Sorted set: `<tenant>/<task>/<token>` of an attempt -> end of its lease, ms; beside it the set `:critical`, those of critical tasks. Kept: while it runs. Bound: `limits.maxConcurrent`. */
+    /**
+     * Sorted set: `<tenant>/<task>/<token>` of an attempt -> end of its lease, ms; beside it the set `:critical`, those of critical tasks. Written
+     * by: `start-taken.lua`, `renew-leases.lua`. Kept: while it runs. Bound: `limits.maxConcurrent`.
+     */
     leases: `${prefix}leases`,
     /**
-     * Hash: member of `leases`, or `<member>/preempt` -> JSON of a stop that its worker has not answered. Kept: while it runs.
-     * Bound: as `leases`.
+     * Hash: member of `leases`, or `<member>/preempt` -> JSON of a stop that its worker has not answered. Written by: `finish.lua`,
+     * `preempt-tasks.lua`. Kept: while it runs. Bound: as `leases`.
      */
     signals: `${prefix}signals`,
     /**
-     * Hash: `<tenant>/<agent>` of an agent made by API -> how many of its tasks run at once, 0 for no bound any more. Kept: until the agent is
-     * deleted. Bound: `limits.maxAgentsPerTenant`.
+     * Hash: `<tenant>/<agent>` of an agent made by API -> how many of its tasks run at once, 0 for no bound any more. Written by: `put-agent.lua`.
+     * Kept: until the agent is deleted. Bound: `limits.maxAgentsPerTenant`.
      */
     agentCaps: `${prefix}agent-caps`,
-    /** Hash: tenant -> its task that last made room for a critical one. Kept: until the next one does. Bound: one per tenant. */
+    /** Hash: tenant -> its task that last made room for a critical one. Written by: `preempt-tasks.lua`. Kept: until the next one does. Bound: one per tenant. */
     preempted: `${prefix}preempted`,
-    /** Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ, or set aside by a claim until it is looked at -> since when, ms. Kept: until added or reviewed. Bound: granted tasks. */
+    /**
+     * Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ, or set aside by a claim until it is looked at -> since when, ms. Written by:
+     * `tickets.lua`, `claim-tasks.lua`. Kept: until added or reviewed. Bound: granted tasks.
+     */
     outbox: `${prefix}outbox`,
-    /** Sorted set, scores 0: tickets of tasks that stand at `slot`, as the ledger's `ready.lua` writes them. Kept: until they start. Bound: granted tasks. */
+    /**
+     * Sorted set, scores 0: tickets of tasks that stand at `slot`, as the ledger's `ready.lua` writes them. Written by: `tickets.lua`,
+     * `reissue-ticket.lua`. Kept: until they start. Bound: granted tasks.
+     */
     ready: `${prefix}ready`,
     /**
-     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number; beside it the hashes `:idle` (slots by queue and worker) and `:starts` (of limited queues), and the sorted set `:awaited` (tickets that a key waits for). Kept: until it is drawn or started.
-     * Bound: idle slots and `dispatch.lookAhead`.
+     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number; beside it the hashes `:idle` (slots by
+     * queue and worker) and `:starts` (of limited queues), and the sorted set `:awaited` (tickets that a key waits for). Written by: `tickets.lua`,
+     * `reissue-ticket.lua`, `take.lua`, `fleet-room.lua`. Kept: until it is drawn or started. Bound: idle slots and `dispatch.lookAhead`.
      */
     jobs: `${prefix}jobs`,
-    /** Sorted set: `<tenant>/<task>` of tickets that 0.1 had given to BullMQ. Kept: until a worker starts. Bound: as written by 0.1. */
+    /** Sorted set: `<tenant>/<task>` of tickets that 0.1 had given to BullMQ. Written by: releases of 0.1. Kept: until a worker starts. Bound: as written by 0.1. */
     window: `${prefix}window`,
-    /** String: `<attempts>/<of these, for critical ones>` that the shard has of the fleet's cap; absent with one shard. Kept: for good. Bound: one. */
+    /** String: `<attempts>/<of these, for critical ones>` that the shard has of the fleet's cap; absent with one shard. Written by: `divide-cap.ts`. Kept: for good. Bound: one. */
     cap: `${prefix}cap`,
-    /** Sorted set: `<queue>/<rank>/<tenant>` -> its level and when its next ticket starts, ms of a slot by weight. Kept: while tickets are ready. Bound: one per tenant and level. */
+    /**
+     * Sorted set: `<queue>/<rank>/<tenant>` -> its level and when its next ticket starts, ms of a slot by weight. Written by: `turns.lua`. Kept:
+     * while tickets are ready. Bound: one per tenant and level.
+     */
     turns: `${prefix}turns`,
-    /** Hash: tenant with ready tickets -> its weight, when not 1. Kept: until the turns of all have ended. Bound: one per tenant. */
+    /** Hash: tenant with ready tickets -> its weight, when not 1. Written by: `turns.lua`. Kept: until the turns of all have ended. Bound: one per tenant. */
     weights: `${prefix}weights`,
-    /** Sorted set: `<tenant>/<task>` -> its deadline, ms. Kept: until it ends. Bound: one per task with a deadline. */
+    /** Sorted set: `<tenant>/<task>` -> its deadline, ms. Written by: `intake.lua`. Kept: until it ends. Bound: one per task with a deadline. */
     deadlines: `${prefix}deadlines`,
-    /** Sorted set: `<tenant>/<task>` -> its sla, ms. Kept: until then, at most as long as the task. Bound: one per task with an sla. */
+    /** Sorted set: `<tenant>/<task>` -> its sla, ms. Written by: `intake.lua`. Kept: until then, at most as long as the task. Bound: one per task with an sla. */
     slas: `${prefix}slas`,
     /**
-     * Sorted set: `<tenant>/<task>/<reason>` of a cancelled task whose sub-tasks are to be cancelled with it -> since when, ms. Kept: until they are.
-     * Bound: tasks with sub-tasks.
+     * Sorted set: `<tenant>/<task>/<reason>` of a cancelled task whose sub-tasks are to be cancelled with it -> since when, ms. Written by:
+     * `open-cancels.lua`. Kept: until they are. Bound: tasks with sub-tasks.
      */
     openCancels: `${prefix}open-cancels`,
-    /** Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Kept: until then. Bound: one per waiting task. */
+    /** Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Written by: `context.lua`. Kept: until then. Bound: one per waiting task. */
     due: `${prefix}due`,
-    /** Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Kept: until processed. Bound: three each. */
+    /** Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Written by: `finish.lua`. Kept: until processed. Bound: three each. */
     ended: `${prefix}ended`,
-    /** Sorted set: `<tenant>/<delivery>` -> next check of its job, ms. Kept: until it is done. Bound: one per pending delivery. */
+    /** Sorted set: `<tenant>/<delivery>` -> next check of its job, ms. Written by: `put-delivery.lua`. Kept: until it is done. Bound: one per pending delivery. */
     deliveriesDue: `${prefix}deliveries-due`,
-    /** Sorted set: `<tenant>/<action>` -> its next step, or the end of its retention, ms. Kept: as `actions`. Bound: as `actions`. */
+    /** Sorted set: `<tenant>/<action>` -> its next step, or the end of its retention, ms. Written by: `action-store.ts`. Kept: as `actions`. Bound: as `actions`. */
     actionsDue: `${prefix}actions-due`,
-    /** Sorted set: `<tenant>/<file>` -> when its tasks are checked next, ms. Kept: as `files`. Bound: as `files`. */
+    /** Sorted set: `<tenant>/<file>` -> when its tasks are checked next, ms. Written by: `file-store.ts`. Kept: as `files`. Bound: as `files`. */
     filesDue: `${prefix}files-due`,
-    /** Sorted set: `<tenant>/<circuit>` -> its next check, ms. Kept: as `circuits`. Bound: as `circuits`. */
+    /** Sorted set: `<tenant>/<circuit>` -> its next check, ms. Written by: `report-circuit.lua`. Kept: as `circuits`. Bound: as `circuits`. */
     circuitsDue: `${prefix}circuits-due`,
-    /** Sorted set: `<tenant>/<schedule>` -> next check, ms. Kept: until it ends. Bound: one per schedule. */
+    /** Sorted set: `<tenant>/<schedule>` -> next check, ms. Written by: `schedule-store.ts`. Kept: until it ends. Bound: one per schedule. */
     schedulesDue: `${prefix}schedules-due`,
-    /** String: some process compares the schedules with `schedulesDue`. Kept: `scheduler.reconcileMs`. Bound: one. */
+    /** String: some process compares the schedules with `schedulesDue`. Written by: `clock-watch.ts`. Kept: `scheduler.reconcileMs`. Bound: one. */
     schedulesReconciled: `${prefix}schedules-reconciled`,
-    /** Hash: tenant id -> `disabled` or `ended`; the first shard has all. Kept: `tenants.endedRetentionMs`. Bound: one per tenant. */
+    /** Hash: tenant id -> `disabled` or `ended`; the first shard has all. Written by: `tenant-records.ts`. Kept: `tenants.endedRetentionMs`. Bound: one per tenant. */
     tenantStates: `${prefix}tenant-states`,
-    /** Hash: tenant -> `warning` or `critical`, as published to it. Kept: until the load falls. Bound: one per tenant. */
+    /** Hash: tenant -> `warning` or `critical`, as published to it. Written by: `update-pressure.lua`. Kept: until the load falls. Bound: one per tenant. */
     pressure: `${prefix}pressure`,
-    /** Hash: tenant -> how often budgets of it were changed by API. Kept: for good. Bound: one per tenant with such. */
+    /** Hash: tenant -> how often budgets of it were changed by API. Written by: `write-budget.lua`. Kept: for good. Bound: one per tenant with such. */
     budgetVersions: `${prefix}budget-versions`,
-    /** Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Kept: never. Bound: one. */
+    /** Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Written by: `context.lua`. Kept: never. Bound: one. */
     signal: `${prefix}signal`,
-    /** Channel: stops and input for running attempts; see the ledger's `parseWorkerSignal`. Kept: never. Bound: one. */
+    /**
+     * Channel: stops and input for running attempts; see the ledger's `parseWorkerSignal`. Written by: `finish.lua`, `preempt-tasks.lua`,
+     * `meet-others.lua`. Kept: never. Bound: one.
+     */
     workerSignal: `${prefix}signal:stop`,
-    /** String: written to find out whether Redis takes writes. Kept: a minute. Bound: one. */
+    /** String: written to find out whether Redis takes writes. Written by: `availability.ts`. Kept: a minute. Bound: one. */
     probe: `${prefix}probe`,
-    /** Prefix: BullMQ's queues. Kept: until a ticket ends, the last ended ones longer. Bound: `worker.keepFailedTickets` per queue. */
+    /** Prefix: BullMQ's queues. Written by: `queue/queues.ts`. Kept: until a ticket ends, the last ended ones longer. Bound: `worker.keepFailedTickets` per queue. */
     queues: `${prefix}bull`,
   };
 }

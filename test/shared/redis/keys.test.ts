@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
@@ -57,8 +57,17 @@ describe('a name chosen by a caller', () => {
   });
 });
 
+const ROOT = new URL('../../../', import.meta.url);
+/** Every file of the product that may write a key. */
+const SOURCES = ['shared', 'services'].flatMap((folder) =>
+  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(?:ts|lua)$/.test(path))
+    .map((path) => `${folder}/${path}`),
+);
+
 describe('the comment of a key', () => {
-  const TYPE = /^(String|Hash|List|Set|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
+  const TYPE =
+    /^(String|Hash|List|Set|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Written by: \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
   const settings: unknown = settingsSchema.parse({});
   const folder = new URL('../../../shared/redis/', import.meta.url);
   const entries = ['keys.ts', 'fleet-keys.ts', 'tenant-keys.ts'].flatMap((file) => {
@@ -75,8 +84,16 @@ describe('the comment of a key', () => {
     expect(entries.map(([name]) => name).toSorted()).toEqual(names.toSorted());
   });
 
-  it.each(entries)('names the type of %s, how long it is kept, and what bounds it', (_name, comment) => {
+  it.each(entries)('names the type of %s, what writes it, how long it is kept, and what bounds it', (_name, comment) => {
     expect(comment).toMatch(TYPE);
+  });
+
+  it.each(entries)('names one file for each that writes %s', (_name, comment) => {
+    const [, writers = ''] = / Written by: (.*?)\. Kept: /.exec(comment) ?? [];
+    const named = [...writers.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+    expect(named.map((path) => [path, SOURCES.filter((source) => `/${source}`.endsWith(`/${path}`)).length])).toEqual(
+      named.map((path) => [path, 1]),
+    );
   });
 
   it.each(entries)('names settings that exist for %s', (_name, comment) => {
