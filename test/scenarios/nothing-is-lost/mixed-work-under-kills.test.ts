@@ -16,7 +16,7 @@ const WORKERS = 3;
 const SESSIONS = ['ada', 'ben', 'cleo', 'dora', 'emil', 'fay'];
 const BULK = 10;
 /** What came back from killed workers takes seconds, and a session's turns come one after the other. */
-const END_MS = 180_000;
+const END_MS = 90_000;
 
 let fleet: Fleet;
 let api: ServiceProcess;
