@@ -4,7 +4,8 @@ import { type FirstState, type TaskState, type TaskStatus, TRANSITIONS, type Tas
 
 /**
  * What the head of a state says: the words before its tail, in this order, those that are absent as `-`. `usage` is one word with
- * `finishReason`. Times are milliseconds since the epoch. `scripts/include/states.lua` reads and writes it too.
+ * `finishReason`. Times are milliseconds since the epoch. `scripts/include/states.lua` reads and writes it too,
+ * and says what the `=` at its beginning is for.
  */
 type StateHead = Pick<
   TaskState,
@@ -22,7 +23,7 @@ type StateHead = Pick<
   | 'finishReason'
 >;
 
-const HEAD = /^([a-z][a-z_]+) (\d+) ([^ ]+) (\d+) (\d+) (\d+) (\d+|-) (\d+|-) ([^ ]+) (\d+|-) ([^ ]+) (.+)$/s;
+const HEAD = /^=([a-z][a-z_]+) (\d+) ([^ ]+) (\d+) (\d+) (\d+) (\d+|-) (\d+|-) ([^ ]+) (\d+|-) ([^ ]+) (.+)$/s;
 const ABSENT = '-';
 
 /**
@@ -87,7 +88,7 @@ export function completePlain(running: string, now: number, end: PlainEnd): { ne
 
 function textOf(head: StateHead, usage: string, tail: string): string {
   const { status, createdAt, class: capClass, ticket, token, attempt, queuedAt, startedAt, worker, completedAt } = head;
-  const accepted = `${status} ${createdAt} ${capClass} ${ticket} ${token} ${attempt}`;
+  const accepted = `=${status} ${createdAt} ${capClass} ${ticket} ${token} ${attempt}`;
   const ran = `${timeWord(queuedAt)} ${timeWord(startedAt)} ${worker === undefined ? ABSENT : nameWord(worker)}`;
   return `${accepted} ${ran} ${timeWord(completedAt)} ${usage} ${tail}`;
 }
@@ -189,9 +190,9 @@ function usageWord({ usage, finishReason }: PlainEnd): string {
 function convertRelease01(text: string): string {
   if (text.startsWith('{')) return stateText(JSON.parse(text) as TaskState);
   const [letter, created, queued, started, worker = '', completed, usage] = text.split(' ');
-  if (letter === 'w') return `pending ${created} ${queued} 0 0 0 - - - - - -`;
-  if (letter === 'q') return `queued ${created} - 1 0 0 ${queued} - - - - -`;
+  if (letter === 'w') return `=pending ${created} ${queued} 0 0 0 - - - - - -`;
+  if (letter === 'q') return `=queued ${created} - 1 0 0 ${queued} - - - - -`;
   const ran = `${created} - 1 1 1 ${queued} ${started} ${nameWord(worker)}`;
-  if (letter === 'r') return `running ${ran} - - -`;
-  return letter === 'c' ? `completed ${ran} ${completed} ${usage} -` : text;
+  if (letter === 'r') return `=running ${ran} - - -`;
+  return letter === 'c' ? `=completed ${ran} ${completed} ${usage} -` : text;
 }

@@ -1,6 +1,7 @@
 -- The codec of states and bodies, beside shared/ledger/codec in TypeScript. Nothing else knows how they are written.
 -- A state is a head and a tail, separated by single spaces; a word that is absent is `-`:
---   <status> <created> <class> <ticket> <token> <attempt> <queued> <started> <worker> <completed> <usage> <tail>
+--   =<status> <created> <class> <ticket> <token> <attempt> <queued> <started> <worker> <completed> <usage> <tail>
+-- Scripts of 0.1 know states that begin with a letter or `{`: at the `=` they fail and change nothing, should a process of it come back.
 -- Times are ms. `usage`: JSON with finishReason. `tail`: JSON of all else, or `-` for a task with an ordinary life: it is as it began, which its
 -- body says, waited for its own lane at most, and its first attempt runs or completed it. Reading and writing JSON would be most of what Redis
 -- does for such a task.
@@ -36,22 +37,22 @@ local function input_beginning(body, max_bytes)
 end
 
 -- The states of new tasks that are ordinary until now: of one that waits for its lane, and of one that is granted.
-local function waiting_state(stamp, class) return 'pending ' .. stamp .. ' ' .. class .. ' 0 0 0 - - - - - -' end
+local function waiting_state(stamp, class) return '=pending ' .. stamp .. ' ' .. class .. ' 0 0 0 - - - - - -' end
 
 -- By class: all that a call accepts is of one time.
 local queued_states = {}
 local function queued_state(stamp, class)
   local known = queued_states[class]
   if known then return known end
-  known = 'queued ' .. stamp .. ' ' .. class .. ' 1 0 0 ' .. stamp .. ' - - - - -'
+  known = '=queued ' .. stamp .. ' ' .. class .. ' 1 0 0 ' .. stamp .. ' - - - - -'
   queued_states[class] = known
   return known
 end
 
 -- The state of an ordinary task that waits for a worker, once its first attempt runs; nil for any other. `worker`: its name as a word.
 local function started_state(text, stamp, worker)
-  local accepted, queued = string.match(text, '^queued (%d+ [^ ]+) 1 0 0 (%d+) %- %- %- %- %-$')
-  return accepted and 'running ' .. accepted .. ' 1 1 1 ' .. queued .. ' ' .. stamp .. ' ' .. worker .. ' - - -'
+  local accepted, queued = string.match(text, '^=queued (%d+ [^ ]+) 1 0 0 (%d+) %- %- %- %- %-$')
+  return accepted and '=running ' .. accepted .. ' 1 1 1 ' .. queued .. ' ' .. stamp .. ' ' .. worker .. ' - - -'
 end
 
 -- Whether a state has no tail, by its head.
@@ -59,7 +60,7 @@ local function is_plain_head(head) return head.tail == '-' end
 
 local to_word, from_word, read_head, write_head, read_known, complete_state, write_state
 do
-  local HEAD = '^(%l[%l_]+) (%d+) ([^ ]+) (%d+) (%d+) (%d+) ([%d-]+) ([%d-]+) ([^ ]+) ([%d-]+) ([^ ]+) (.+)$'
+  local HEAD = '^=(%l[%l_]+) (%d+) ([^ ]+) (%d+) (%d+) (%d+) ([%d-]+) ([%d-]+) ([^ ]+) ([%d-]+) ([^ ]+) (.+)$'
 
   -- A text as one word of a head.
   function to_word(text)
@@ -73,7 +74,7 @@ do
   end
 
   function write_head(head)
-    return table.concat({
+    return '=' .. table.concat({
       head.status, head.createdAt, head.class or '-', head.ticket, head.token, head.attempt, head.queuedAt or '-', head.startedAt or '-',
       head.worker or '-', head.completedAt or '-', head.usage or '-', head.tail,
     }, ' ')

@@ -33,7 +33,7 @@ it('is not kept from others by a task whose sub-task cannot be cancelled', async
   const bad = await leftCancel(SWEEP_MS + 3000);
   const { states } = parts.keys.tenant(TENANT);
   // Its reader takes that, and its script does not.
-  await parts.redis.hset(states, bad, 'queued 1 u1 1 0 0 - - - - - {}');
+  await parts.redis.hset(states, bad, '=queued 1 u1 1 0 0 - - - - - {}');
   const good = await leftCancel(SWEEP_MS + 1000);
   await continueCancels(parts, new AbortController().signal);
   expect(await statusOf(good)).toBe('cancelled');

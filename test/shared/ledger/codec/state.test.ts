@@ -117,12 +117,12 @@ async function readingOf(id: string): Promise<unknown> {
 const SOON = { deadline: Date.now() + 3_600_000, sla: Date.now() + 1_800_000, slaLeadMs: 3_600_000 };
 
 const PLAIN: [whose: string, text: string, more?: Partial<FirstState>][] = [
-  ['of a task that waits for its lane', 'pending 1795286497867 u1 0 0 0 - - - - - -'],
-  ['of a task that waits for a worker', 'queued 1795286497867 u1 1 0 0 1795286497868 - - - - -'],
-  ['of a task that runs', 'running 1795286497867 u1 1 1 1 1795286497868 1795286498725 my%20worker - - -'],
-  ['of a task that completed', 'completed 1795286497867 u1 1 1 1 1795286497868 1795286498725 w1 1795286499170 - -'],
-  ['of one with its usage', `completed 1795286497867 u1 1 1 1 1795286497868 1795286498725 w1 1795286499170 ${USAGE} -`],
-  ['of a task that had a time', 'queued 1795286497867 u1 1 0 0 1795286497867 - - - - -', { notBefore: 1_795_286_497_000 }],
+  ['of a task that waits for its lane', '=pending 1795286497867 u1 0 0 0 - - - - - -'],
+  ['of a task that waits for a worker', '=queued 1795286497867 u1 1 0 0 1795286497868 - - - - -'],
+  ['of a task that runs', '=running 1795286497867 u1 1 1 1 1795286497868 1795286498725 my%20worker - - -'],
+  ['of a task that completed', '=completed 1795286497867 u1 1 1 1 1795286497868 1795286498725 w1 1795286499170 - -'],
+  ['of one with its usage', `=completed 1795286497867 u1 1 1 1 1795286497868 1795286498725 w1 1795286499170 ${USAGE} -`],
+  ['of a task that had a time', '=queued 1795286497867 u1 1 0 0 1795286497867 - - - - -', { notBefore: 1_795_286_497_000 }],
 ];
 
 /** How release 0.1 kept the same tasks. */
@@ -167,12 +167,18 @@ describe('the state of a task', () => {
     expect(texts.map((text) => parseState(text, null))).toEqual(states);
   });
 
+  it('is none that 0.1 knows, so that a process of it that comes back spoils none: its scripts look at the first byte', async () => {
+    const states = fc.sample(STATE, 20).map((each) => JSON.parse(scriptJson(each)) as TaskState);
+    const texts = [...states.map(stateText), ...(await inScripts([...states.map(stateText), ...OF_0_1], FIRST)).map(({ text }) => text)];
+    expect([...new Set(texts.map((text) => text[0]))]).toEqual(['=']);
+  });
+
   it('has no getters of its own, which would keep it in memory', () => {
-    const own = Object.values(Object.getOwnPropertyDescriptors(parseState('running 1 u1 1 1 1 2 3 w - - -', FIRST)));
+    const own = Object.values(Object.getOwnPropertyDescriptors(parseState('=running 1 u1 1 1 1 2 3 w - - -', FIRST)));
     expect(own.filter((each) => 'get' in each)).toEqual([]);
   });
 
-  it.each(['', '{', '{}', '[]', 'x 1 2', 'c 1 2 3 w', 'c NaN NaN 5 w NaN -', 'q', 'queued 1 u1 1 0 0 2 - - - {'])(
+  it.each(['', '{', '{}', '[]', 'x 1 2', 'c 1 2 3 w', 'c NaN NaN 5 w NaN -', 'q', '=queued 1 u1 1 0 0 2 - - - {'])(
     'is refused as none: %s',
     async (text) => {
       expect(() => parseKnownState(text)).toThrow(/no state of a task|JSON/);
@@ -192,7 +198,7 @@ describe('the state of a task', () => {
       const second = await kept(id);
       await test.settle(held, DONE);
       const texts = [first, second, await kept(id)];
-      expect(texts.map((text) => /^(\w+) .* -$/.exec(text)?.[1])).toEqual(['queued', 'running', 'completed']);
+      expect(texts.map((text) => /^=(\w+) .* -$/.exec(text)?.[1])).toEqual(['queued', 'running', 'completed']);
       expect((await test.read(id)).attempts).toMatchObject([{ number: 1, worker: 'w1', status: 'success' }]);
     }
   });
@@ -204,7 +210,7 @@ describe('the state of a task', () => {
     const before = await kept(next);
     expect(await test.state(next)).toMatchObject({ status: 'pending', gate: 'lane', ticket: 0, lane: 'session:s' });
     await test.settle(held, DONE);
-    expect([before, await kept(next)].map((text) => /^(\w+) .* -$/.exec(text)?.[1])).toEqual(['pending', 'queued']);
+    expect([before, await kept(next)].map((text) => /^=(\w+) .* -$/.exec(text)?.[1])).toEqual(['pending', 'queued']);
     expect(test.granted).toMatchObject([
       { task: next, number: 1, queue: 'tasks', agent: 'echo', lane: 'session:s', priority: 5, maxAttempts: 3 },
     ]);

@@ -43,7 +43,7 @@ describe('what an attempt used', () => {
     await settleAttempt(test.ledger, held, { ...DONE, usage }, { stored, first: held.state, now: Date.now() });
     expect((await test.state(held.id)).usage).toEqual(usage);
     expect(await usagesOf(held.id)).toEqual([usage]);
-    expect(await test.redis.hget(test.keys.tenant(TENANT).states, held.id)).toMatch(/^completed .* -$/);
+    expect(await test.redis.hget(test.keys.tenant(TENANT).states, held.id)).toMatch(/^=completed .* -$/);
   });
 
   it('is summed over the attempts of a task, and known of each', async () => {

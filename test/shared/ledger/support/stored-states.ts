@@ -8,7 +8,7 @@ export function storedState(state: object): string {
 
 /** The state, as the ledger keeps it, of an ordinary task that completed. Times are milliseconds since the epoch. */
 export function completedState(createdAt: number, startedAt: number, completedAt: number): string {
-  return `completed ${createdAt} u1 1 1 1 ${createdAt} ${startedAt} w ${completedAt} - -`;
+  return `=completed ${createdAt} u1 1 1 1 ${createdAt} ${startedAt} w ${completedAt} - -`;
 }
 
 /** A state that another release may have written, and this one cannot read. */

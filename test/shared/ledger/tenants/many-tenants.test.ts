@@ -147,6 +147,6 @@ describe('a tenant with limits on rates and on what waits', () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => acceptNewTask(test.ledger, aTask({ tenant: 'one' }))));
     expect(answers.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'rate']);
     const states = await test.redis.hvals(test.keys.tenant('one').states);
-    expect(states.map((state) => /^(\w+) .* -$/.exec(state)?.[1])).toEqual(['queued', 'queued']);
+    expect(states.map((state) => /^=(\w+) .* -$/.exec(state)?.[1])).toEqual(['queued', 'queued']);
   });
 });
