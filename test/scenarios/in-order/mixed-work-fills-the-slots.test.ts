@@ -1,14 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { reportFigure } from '../../support/fleet/figures.ts';
-import {
-  NO_LIMITS,
-  openTenant,
-  readClaimTimes,
-  readUses,
-  submitMixed,
-  untouchedByKills,
-  WAITING_AGENT,
-} from '../../support/fleet/mixed-work.ts';
+import { NO_LIMITS, openTenant, readUses, submitMixed, untouchedByKills, WAITING_AGENT } from '../../support/fleet/mixed-work.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { repeatUntilStopped } from '../../support/fleet/repeat-until-stopped.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
@@ -84,8 +76,7 @@ it.each(Object.entries(testEnvironment.isChaos ? FULL : SMALL))('mixed work runs
   reportFigure(
     name,
     `${mix.tasks} tasks, idle ${(idleMs / 1000).toFixed(1)} of ${(slotMs / 1000).toFixed(1)} slot-seconds ` +
-      `(${((100 * idleMs) / slotMs).toFixed(2)} %, ${(idleMs / starts).toFixed(1)} ms for each start, of these ` +
-      `${mean(await readClaimTimes(fleet.redis.url, mix.shards, uses)).toFixed(1)} ms to claim it), ` +
+      `(${((100 * idleMs) / slotMs).toFixed(2)} %, ${(idleMs / starts).toFixed(1)} ms for each start), ` +
       `${over.length} of ${new Set(compared.map(({ task }) => task)).size} passed over, ${max.total} at once, ${max.ordinary} ordinary`,
   );
   expect(max.total).toBeLessThanOrEqual(mix.capacity.total);
@@ -94,10 +85,6 @@ it.each(Object.entries(testEnvironment.isChaos ? FULL : SMALL))('mixed work runs
   // Slots that belonged to queues would be idle for more than half of the time. The shortest tasks take less than a loaded machine's trips.
   expect(mix.workMs === long ? idleMs / slotMs : 0).toBeLessThan(0.5);
 });
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
 
 /** All is accepted before the first worker starts, so that the order is known. */
 async function runMixed({ queues, workers, shards, cap, tasks, workMs, killEveryMs }: Mix): Promise<SlotUse[]> {

@@ -117,18 +117,3 @@ export async function untouchedByKills(redisUrl: string, shards: number, uses: r
   await parts.close();
   return once.filter((_, position) => !areLost[position]);
 }
-
-/**
- * How long it takes from a worker's taking a ticket from BullMQ, by the clock of this machine, to the task's start in the ledger, ms: of
- * those whose tickets BullMQ still lists.
- */
-export async function readClaimTimes(redisUrl: string, shards: number, uses: readonly SlotUse[]): Promise<number[]> {
-  const parts = await openTestParts({ redisUrl, env: { SHARDS: `${shards}` } });
-  const read = async ({ task, tenant, queue, attempt, startedAt }: SlotUse): Promise<number[]> => {
-    const job = attempt === 1 ? await parts.queues.get(parts.keys.shardOf(tenant), queue).getJob(task) : undefined;
-    return job?.processedOn === undefined ? [] : [startedAt - job.processedOn];
-  };
-  const times = (await pMap(uses, read, { concurrency: AT_ONCE })).flat();
-  await parts.close();
-  return times;
-}
