@@ -4,6 +4,7 @@ import { importsOf, isModule, type Import, type SourceFile } from './source-file
 const SHARED_ORDER = [
   'text',
   'errors',
+  'client',
   'time',
   'config',
   'log',
