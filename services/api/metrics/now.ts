@@ -59,7 +59,8 @@ export function getNow({ ledger }: Pick<LoadPorts, 'ledger'>, loads: LoadReader)
     path: '/v1/now',
     operationId: 'getNow',
     summary: 'What runs, and how many tasks wait for what',
-    description: 'Counts of many waiting tasks are estimated from the oldest ones, and up to two minutes old.',
+    description:
+      'Counts are up to a second old, and older where hundreds of tenants have work; those of many waiting tasks are estimated from the oldest ones.',
     scope: 'read',
     request: { query: querySchema },
     responses: { 200: nowSchema },

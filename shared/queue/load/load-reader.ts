@@ -2,15 +2,16 @@ import { type Load, loadSchema, type LoadPorts, readLoad } from './read-load.ts'
 
 /** How long a reading counts for every process. */
 const FRESH_MS = 1000;
-/** A reading counts at least for so many times as long as it took, so that it takes two percent of a core at most. */
-const COST_FACTOR = 50;
+/**
+ * A reading counts for so much longer with each state that it takes, so that reading costs two percent of a core at most: a state takes a
+ * hundredth of a millisecond. It is not the time that it took: on a busy machine a few tasks would be shown as they were long ago.
+ */
+const FRESH_MS_PER_STATE = 0.5;
 const MAX_FRESH_MS = 60_000;
-/** Readings that take longer are not waited for while there is an older one. */
-const SLOW_MS = FRESH_MS / COST_FACTOR;
 
 /**
- * LoadReader is responsible for how often what waits and runs is read: every process answers the same within a second. Where reading
- * takes long the last reading counts for longer, and once more for as long while a new one is made, so that no caller waits for it.
+ * LoadReader is responsible for how often what waits and runs is read: every process answers the same within a second. Where there is so
+ * much to read that the last reading counts for longer, it does once more for as long while a new one is made: no caller waits for it.
  */
 export class LoadReader {
   readonly #ports: LoadPorts;
@@ -43,17 +44,15 @@ export class LoadReader {
 
   async #readNow(tenant: string | null): Promise<Load> {
     const { ledger } = this.#ports;
-    const startedAt = performance.now();
-    const load = await this.#read(this.#ports, tenant);
-    const spentMs = performance.now() - startedAt;
-    const freshMs = Math.round(Math.min(Math.max(FRESH_MS, spentMs * COST_FACTOR), MAX_FRESH_MS));
+    const { states, ...load } = await this.#read(this.#ports, tenant);
+    const freshMs = Math.round(Math.min(Math.max(FRESH_MS, states * FRESH_MS_PER_STATE), MAX_FRESH_MS));
     const { load: key, lastLoad } = this.#keysOf(tenant);
     const text = JSON.stringify(load);
     const { redis } = ledger;
     // Where Redis refuses to keep it, every call would make a reading of its own, so that is an error.
     await Promise.all([
       redis.set(key, text, 'PX', freshMs),
-      spentMs < SLOW_MS ? redis.del(lastLoad) : redis.set(lastLoad, text, 'PX', 2 * freshMs),
+      freshMs <= FRESH_MS ? redis.del(lastLoad) : redis.set(lastLoad, text, 'PX', 2 * freshMs),
     ]);
     return load;
   }

@@ -35,6 +35,12 @@ export const loadSchema = z.object({
 export type Load = z.infer<typeof loadSchema>;
 export type Waiting = Load['waiting'][number];
 
+/** A load as it was just read. */
+export interface LoadReading extends Load {
+  /** States of tasks that it took to read it. */
+  states: number;
+}
+
 /** States that one reading reads; of more waiting tasks the oldest stand for all. */
 const MAX_STATES = 2000;
 const MIN_STATES_PER_TENANT = 20;
@@ -44,9 +50,9 @@ const BEHIND_ALL = '\u00ff';
 
 /**
  * Reads what waits and runs, of all tenants where `tenant` is null: the one count of what waits, which every page, metric and finding shows.
- * Many waiting tasks cost a tenth of a second: `LoadReader` keeps what was read.
+ * `LoadReader` keeps what was read.
  */
-export async function readLoad({ tenants, ...ports }: LoadPorts, tenant: string | null): Promise<Load> {
+export async function readLoad({ tenants, ...ports }: LoadPorts, tenant: string | null): Promise<LoadReading> {
   const { ledger } = ports;
   const [running, closed, now] = await Promise.all([readRunning(ledger), readClosedQueues(ports), redisNow(ledger.redis)]);
   const all = tenant === null ? tenants.list() : [{ id: tenant }];
@@ -63,6 +69,7 @@ export async function readLoad({ tenants, ...ports }: LoadPorts, tenant: string 
     waiting: mergeWaiting(parts.flatMap(({ waiting }) => waiting)),
     running: busy.reduce((sum, id) => sum + (running.get(id)?.size ?? 0), 0),
     workers: [...new Set(parts.flatMap(({ workers }) => workers))],
+    states: parts.reduce((sum, { states }) => sum + states, 0),
   };
 }
 
@@ -82,7 +89,7 @@ interface TenantReading {
   maxStates: number;
 }
 
-async function readTenant(ledger: Ledger, tenant: string, reading: TenantReading): Promise<Pick<Load, 'waiting' | 'workers'>> {
+async function readTenant(ledger: Ledger, tenant: string, reading: TenantReading): Promise<Omit<LoadReading, 'running'>> {
   const lookups = await measureLookups(ledger, lookupsFor(ledger, tenant, { status: WAITING_STATUSES }));
   const total = lookups.reduce((sum, { size }) => sum + size, 0);
   const share = Math.min(1, reading.maxStates / Math.max(1, total));
@@ -90,7 +97,7 @@ async function readTenant(ledger: Ledger, tenant: string, reading: TenantReading
   const states = await readStates(ledger, tenant, [...reading.running].slice(0, reading.maxStates));
   // What stands behind it is a process of the worker's, for suspects.
   const workers = states.flatMap((state) => state?.worker?.split('+')[0] ?? []);
-  return { waiting: waiting.flat(), workers: [...new Set(workers)] };
+  return { waiting: waiting.flat(), workers: [...new Set(workers)], states: Math.min(total, reading.maxStates) + states.length };
 }
 
 interface MeasuredLookup extends Lookup {

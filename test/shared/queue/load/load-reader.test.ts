@@ -1,23 +1,23 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { LoadReader } from '#shared/queue/load/load-reader.ts';
-import type { Load, readLoad } from '#shared/queue/load/read-load.ts';
+import type { LoadReading, readLoad } from '#shared/queue/load/read-load.ts';
 import { wait } from '#shared/time/wait.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useApi } from '../../../services/api/support/use-api.ts';
 
 const { parts } = await useApi();
-const SLOW_MS = 40;
+const MANY = 3000;
 
-/** A reader whose readings count themselves in `running`. */
-function readerOf(tookMs: number): { loads: LoadReader; tenant: string; made: () => number; fail: (error: Error) => void } {
+/** A reader whose readings count themselves in `running`, take so many states, and so long. */
+function readerOf(states: number, tookMs = 0): { loads: LoadReader; tenant: string; made: () => number; fail: (error: Error) => void } {
   const tenant = `tenant-${crypto.randomUUID()}`;
   let [made, failure]: [number, Error | null] = [0, null];
-  const read: typeof readLoad = async (): Promise<Load> => {
+  const read: typeof readLoad = async (): Promise<LoadReading> => {
     made += 1;
     const running = made;
     await wait(tookMs);
     if (failure) throw failure;
-    return { waiting: [], running, workers: [] };
+    return { waiting: [], running, workers: [], states };
   };
   const { load, lastLoad } = parts.keys.tenant(tenant);
   onTestFinished(async () => void (await parts.redis.del(load, lastLoad)));
@@ -25,7 +25,7 @@ function readerOf(tookMs: number): { loads: LoadReader; tenant: string; made: ()
 }
 
 it('callers at the same time wait for one reading, which counts for other processes too', async () => {
-  const { loads, tenant, made } = readerOf(SLOW_MS);
+  const { loads, tenant, made } = readerOf(MANY);
   const answers = await Promise.all([loads.read(tenant), loads.read(tenant)]);
   expect(answers.map(({ running }) => running)).toEqual([1, 1]);
   const other = new LoadReader(parts, () => Promise.reject(new Error('There is one')));
@@ -33,8 +33,8 @@ it('callers at the same time wait for one reading, which counts for other proces
   expect(made()).toBe(1);
 });
 
-it('where reading takes long, no caller waits for the next one while the last is not much older', async () => {
-  const { loads, tenant, made } = readerOf(SLOW_MS);
+it('where there is much to read, no caller waits for the next one while the last is not much older', async () => {
+  const { loads, tenant, made } = readerOf(MANY);
   await loads.read(tenant);
   await parts.redis.del(parts.keys.tenant(tenant).load);
   expect((await loads.read(tenant)).running).toBe(1);
@@ -43,7 +43,7 @@ it('where reading takes long, no caller waits for the next one while the last is
 });
 
 it('a reading that fails behind an older one fails for the caller that has to wait for it', async () => {
-  const { loads, tenant, fail } = readerOf(SLOW_MS);
+  const { loads, tenant, fail } = readerOf(MANY);
   await loads.read(tenant);
   fail(new Error('Redis is gone'));
   const { load, lastLoad } = parts.keys.tenant(tenant);
@@ -53,9 +53,10 @@ it('a reading that fails behind an older one fails for the caller that has to wa
   await expect(loads.read(tenant)).rejects.toThrow('Redis is gone');
 });
 
-it('where reading is quick the next one is waited for, so that what it says is a second old at most', async () => {
-  const { loads, tenant } = readerOf(0);
+it('with few tasks the next reading is waited for, however slow the machine is, so that what it says is a second old at most', async () => {
+  const { loads, tenant } = readerOf(50, 100);
   await loads.read(tenant);
+  expect(await parts.redis.pttl(parts.keys.tenant(tenant).load)).toBeLessThanOrEqual(1000);
   await parts.redis.del(parts.keys.tenant(tenant).load);
   expect((await loads.read(tenant)).running).toBe(2);
 });
