@@ -1,33 +1,25 @@
-/** What every library of schemas has under this name (Standard Schema), as far as its types go. */
-interface TypedSchema {
-  readonly '~standard': { readonly types?: { readonly input: unknown; readonly output: unknown } | undefined };
-}
-
 /**
- * The agents of a fleet by name: `typeof agents` of its configuration. Of each the client reads the types of `input`, `output` and `run`, and
- * nothing at run time.
+ * The agents of a fleet by name: `typeof agents` of its configuration. The client reads only their types. What `defineAgent` makes has those of
+ * its input and its result (`~types`); any other agent takes text.
  */
 export type AgentMap = Readonly<Record<string, object>>;
 
-type TypesOf<Schema extends TypedSchema> = NonNullable<Schema['~standard']['types']>;
+interface Typed {
+  readonly input: unknown;
+  readonly result: unknown;
+}
 
-/** Kinds of agents that answer with text. */
-type TextKind = 'echo' | 'openai';
+type TypesOf<Agent> = '~types' extends keyof Agent ? Extract<NonNullable<Agent['~types']>, Typed> : never;
 
-/** What an agent is sent: JSON that its `input` takes; text for one without. */
-export type InputOf<Agent> = object extends Agent
-  ? unknown
-  : Agent extends { readonly input: infer Schema extends TypedSchema }
-    ? TypesOf<Schema>['input']
-    : string;
+/** Whether nothing is known of the agent, as of a client without `typeof agents`. */
+type IsUnknown<Agent> = object extends Agent ? (keyof Agent extends never ? true : false) : false;
 
-/** What `result()` resolves to: what `output` gives, else what `run` returns, else the text of an agent that has only that. */
-export type ResultOf<Agent> = object extends Agent
-  ? unknown
-  : Agent extends { readonly output: infer Schema extends TypedSchema }
-    ? TypesOf<Schema>['output']
-    : Agent extends { readonly run: (...args: never) => infer Returned }
-      ? Awaited<Returned>
-      : Agent extends { readonly kind: TextKind }
-        ? string
-        : unknown;
+/** What an agent is sent: JSON that its `input` takes, or text. */
+export type InputOf<Agent> = IsUnknown<Agent> extends true ? unknown : [TypesOf<Agent>] extends [never] ? string : TypesOf<Agent>['input'];
+
+/** What `result()` resolves to: what the agent's `run` returns, or the text of an agent that has only that. */
+export type ResultOf<Agent> = [TypesOf<Agent>] extends [never]
+  ? Agent extends { readonly kind: 'echo' | 'openai' }
+    ? string
+    : unknown
+  : TypesOf<Agent>['result'];

@@ -9,9 +9,9 @@ import type { Task } from './records/task.ts';
 type ClientCode = 'client.unreachable' | 'client.unreadable' | 'client.invalid' | 'CANCELLED' | 'SKIPPED' | 'DEADLINE_PASSED';
 
 interface ClientErrorOptions {
-  status?: number;
-  details?: Record<string, unknown> | null;
-  retryAfterMs?: number;
+  status?: number | undefined;
+  details?: Record<string, unknown> | null | undefined;
+  retryAfterMs?: number | undefined;
   task?: Task;
   cause?: unknown;
 }

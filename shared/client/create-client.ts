@@ -1,12 +1,34 @@
 import type { AgentMap, InputOf, ResultOf } from './agent-map.ts';
+import { ClientError } from './client-error.ts';
 import { type CallOptions, HttpCalls } from './http-calls.ts';
-import { type SendOptions, sendTask } from './send-tasks.ts';
-import { SentTask } from './sent-task.ts';
+import { readPages } from './pages.ts';
+import type { Upload } from './records/requests.ts';
+import type { ListTasksQuery } from './records/task-reads.ts';
+import type { Task } from './records/task.ts';
+import { Schedules } from './schedules.ts';
+import { type SendOptions, sendTask, sendTasks, type TaskOptions } from './send-tasks.ts';
+import { SentTask, type TaskPorts } from './sent-task.ts';
+import { Sessions } from './sessions.ts';
 import { TaskEnds } from './task-end.ts';
+import { uploadFile, type UploadOptions } from './upload-file.ts';
 
 export type ClientOptions = CallOptions;
 
 type Name<Agents> = keyof Agents & string;
+
+/** One task of many: its agent, an input that this agent takes, and options. */
+export type ManyItem<Agents extends AgentMap = AgentMap> = {
+  [Agent in Name<Agents>]: TaskOptions & { agent: Agent; input: InputOf<Agents[Agent]> };
+}[Name<Agents>];
+
+/** What became of one task of many. */
+export type ManyResult<Result = unknown> =
+  | { readonly task: SentTask<Result>; readonly error: null }
+  | { readonly task: null; readonly error: ClientError };
+
+interface Signalled {
+  signal?: AbortSignal | undefined;
+}
 
 /** A client of one fleet with one key. It keeps no connection, so there is nothing to close. */
 export interface Client<Agents extends AgentMap = AgentMap> {
@@ -16,8 +38,19 @@ export interface Client<Agents extends AgentMap = AgentMap> {
     input: InputOf<Agents[Agent]>,
     options?: SendOptions,
   ): Promise<SentTask<ResultOf<Agents[Agent]>>>;
+  /** Sends many tasks in one call for some hundreds. Resolves to what became of each, in their order; one that is refused refuses no other. */
+  sendMany<const Items extends readonly ManyItem<Agents>[]>(
+    items: Items,
+    options?: Signalled,
+  ): Promise<{ -readonly [Place in keyof Items]: ManyResult<ResultOf<Agents[Items[Place]['agent']]>> }>;
   /** A task that was sent before, by its id. */
   task<Agent extends Name<Agents> = Name<Agents>>(id: string): SentTask<ResultOf<Agents[Agent]>>;
+  /** Tasks of a filter, newest first. */
+  tasks(query?: ListTasksQuery, options?: Signalled): AsyncGenerator<Task, void>;
+  /** Stores a file for a task, as `attachments: [{ uploadId: upload.id }]`. */
+  upload(file: Blob, options?: UploadOptions): Promise<Upload>;
+  readonly schedules: Schedules;
+  readonly sessions: Sessions;
 }
 
 /**
@@ -26,12 +59,23 @@ export interface Client<Agents extends AgentMap = AgentMap> {
  */
 export function createClient<Agents extends AgentMap = AgentMap>(options: ClientOptions): Client<Agents> {
   const calls = new HttpCalls(options);
-  const ports = { calls, ends: new TaskEnds(calls) };
+  const ports: TaskPorts = { calls, ends: new TaskEnds(calls) };
   return {
     send: async (agent, input, sendOptions = {}) => {
       const accepted = await sendTask(calls, agent, input, sendOptions);
       return new SentTask(ports, accepted.id, accepted);
     },
+    sendMany: async <const Items extends readonly ManyItem<Agents>[]>(items: Items, { signal }: Signalled = {}) => {
+      const answers = await sendTasks(calls, items, signal);
+      const results = answers.map((answer) =>
+        answer instanceof ClientError ? { task: null, error: answer } : { task: new SentTask(ports, answer.id, answer), error: null },
+      );
+      return results as { -readonly [Place in keyof Items]: ManyResult<ResultOf<Agents[Items[Place]['agent']]>> };
+    },
     task: (id) => new SentTask(ports, id),
+    tasks: (query = {}, { signal }: Signalled = {}) => readPages(calls, { path: '/v1/tasks', query, signal }),
+    upload: (file, uploadOptions = {}) => uploadFile(calls, '/v1/uploads', file, uploadOptions),
+    schedules: new Schedules(ports),
+    sessions: new Sessions(ports),
   };
 }

@@ -1,9 +1,7 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { ClientError } from './client-error.ts';
+import { EventParser, type ServerEvent } from './event-parser.ts';
 import { type HttpCalls, type Query, pauseBefore, unreachable } from './http-calls.ts';
 import { pause } from './pause.ts';
-
-export type ServerEvent = EventSourceMessage;
 
 interface StreamRequest {
   calls: HttpCalls;
@@ -64,13 +62,11 @@ async function* readConnection(
     signal?.throwIfAborted();
     const headers = { Accept: 'text/event-stream', ...(reading.place === undefined ? {} : { 'Last-Event-ID': reading.place }) };
     const response = await calls.open({ method: 'GET', path, query, headers, signal: connection.signal });
-    const ready: ServerEvent[] = [];
-    const parser = createParser({ onEvent: (event) => void ready.push(event) });
+    const parser = new EventParser();
     for await (const text of readText(response)) {
       clearTimeout(silence);
       Object.assign(reading, { tries: 0, failingSince: null });
-      parser.feed(text);
-      for (const event of ready.splice(0)) {
+      for (const event of parser.read(text)) {
         yield event;
         // After it was handled: what its reader did not see is sent again.
         reading.place = event.id ?? reading.place;

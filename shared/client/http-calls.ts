@@ -89,7 +89,7 @@ export class HttpCalls {
         return await this.#try(request, read);
       } catch (error) {
         const pauseMs = pauseBefore(tries, error);
-        if (!mayRepeat || pauseMs === null || performance.now() + pauseMs > deadline) throw error;
+        if (!(mayRepeat || wasRefused(error)) || pauseMs === null || performance.now() + pauseMs > deadline) throw error;
         await pause(pauseMs, request.signal);
       }
     }
@@ -137,6 +137,11 @@ export class HttpCalls {
     if (!response.ok) throw await errorOfAnswer(response);
     return response;
   }
+}
+
+/** Whether the fleet did nothing but refuse. After any other failure it may have done what it could not answer any more. */
+function wasRefused(error: unknown): boolean {
+  return error instanceof ClientError && error.status === 429;
 }
 
 /** The pause before the next try; null when another try is of no use. */

@@ -4,7 +4,9 @@
  */
 export type { AgentMap, InputOf, ResultOf } from './agent-map.ts';
 export { ClientError } from './client-error.ts';
-export { type Client, type ClientOptions, createClient } from './create-client.ts';
+export { type Client, type ClientOptions, createClient, type ManyItem, type ManyResult } from './create-client.ts';
 export type { SendOptions } from './send-tasks.ts';
 export type { SentTask } from './sent-task.ts';
+export type { SentMessage } from './sessions.ts';
 export type { TaskEvent } from './task-events.ts';
+export { verifyCallback } from './verify-callback.ts';

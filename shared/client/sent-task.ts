@@ -1,13 +1,20 @@
 import type { HttpCalls } from './http-calls.ts';
 import type { Accepted } from './records/requests.ts';
 import type { Task } from './records/task.ts';
-import type { TaskCancelled, Why } from './records/task-reads.ts';
+import type { Artifact, TaskCancelled, Why } from './records/task-reads.ts';
+import { readPages } from './pages.ts';
 import { resultOf, type TaskEnds } from './task-end.ts';
 import { followTask, type TaskEvent } from './task-events.ts';
 
 interface Signalled {
   /** Gives up waiting; the task goes on. */
   signal?: AbortSignal | undefined;
+}
+
+/** What is shared by all tasks of one client. */
+export interface TaskPorts {
+  readonly calls: HttpCalls;
+  readonly ends: TaskEnds;
 }
 
 /** A task that the fleet has. `for await (const event of task)` follows it from its beginning to its end. */
@@ -18,7 +25,7 @@ export class SentTask<Result = unknown> implements AsyncIterable<TaskEvent> {
   readonly #calls: HttpCalls;
   readonly #ends: TaskEnds;
 
-  constructor({ calls, ends }: { calls: HttpCalls; ends: TaskEnds }, id: string, accepted: Accepted | null = null) {
+  constructor({ calls, ends }: TaskPorts, id: string, accepted: Accepted | null = null) {
     this.id = id;
     this.accepted = accepted;
     this.#calls = calls;
@@ -56,6 +63,16 @@ export class SentTask<Result = unknown> implements AsyncIterable<TaskEvent> {
   /** Why it does not run yet. */
   async why({ signal }: Signalled = {}): Promise<Why> {
     return await this.#calls.json({ method: 'GET', path: this.#path('/why'), signal });
+  }
+
+  /** The files that it made. */
+  artifacts({ signal }: Signalled = {}): AsyncGenerator<Artifact, void> {
+    return readPages(this.#calls, { path: this.#path('/artifacts'), signal });
+  }
+
+  /** The bytes of one of them. */
+  async download(name: string, { signal }: Signalled = {}): Promise<Blob> {
+    return await this.#calls.bytes({ method: 'GET', path: this.#path(`/artifacts/${encodeURIComponent(name)}`), signal });
   }
 
   #path(rest = ''): string {

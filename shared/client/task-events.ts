@@ -1,4 +1,5 @@
-import { followEvents, type ServerEvent } from './event-connection.ts';
+import { followEvents } from './event-connection.ts';
+import type { ServerEvent } from './event-parser.ts';
 import type { HttpCalls } from './http-calls.ts';
 import type { TaskStatus } from './records/task.ts';
 
@@ -33,6 +34,6 @@ export async function* followTask(calls: HttpCalls, id: string, { signal }: Foll
 
 /** Null for an event of a newer fleet. */
 function readEvent({ event, data }: ServerEvent): TaskEvent | null {
-  if (event === undefined || !TYPES.has(event)) return null;
+  if (!TYPES.has(event)) return null;
   return { type: event, ...(JSON.parse(data) as object) } as TaskEvent;
 }

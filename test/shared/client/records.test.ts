@@ -20,6 +20,16 @@ const FILES: Record<string, RecordFile> = {
     says: 'What the API takes to make a task, and its first answer.',
     components: ['TaskRequest', 'Attachment', 'Accepted', 'BulkAnswer', 'Upload', 'Problem'],
   },
+  'schedules.ts': {
+    says: 'Schedules, and the runs that they made.',
+    components: ['ScheduleStatus', 'Schedule', 'ScheduleRequest', 'SchedulePatch', 'SchedulePreviewRequest', 'SchedulePreview', 'Run'],
+    queries: ['listSchedules', 'listScheduleRuns'],
+  },
+  'sessions.ts': {
+    says: 'Conversations.',
+    components: ['MessageRequest', 'AcceptedMessage', 'CommandAnswer', 'Session', 'SessionSummary', 'StopSessionAnswer', 'Turn'],
+    queries: ['listSessions'],
+  },
 };
 
 const document = JSON.parse(await readFile(join(ROOT, 'docs/openapi.json'), 'utf8')) as Document;
