@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  importsOfTheClient,
   importsPastADoor,
   importsUpwards,
   packagesOutsideTheirFolder,
@@ -86,6 +87,16 @@ const CASES: Case[] = [
     bad: [
       ['shared/x.ts', ''],
       ['shared/stuff/x.ts', ''],
+    ],
+  },
+  {
+    sentence: 'the client imports only itself, and the codes of errors',
+    rule: importsOfTheClient,
+    good: ['shared/client/x.ts', "import { a } from './a.ts';\nimport type { B } from '../errors/index.ts';"],
+    bad: [
+      ['shared/client/x.ts', "import { a } from 'node:crypto';"],
+      ['shared/client/x.ts', "import { a } from 'eventsource-parser';"],
+      ['shared/client/deep/x.ts', "const a = await import('../../text/index.ts');"],
     ],
   },
   ownedBy('ioredis', 'shared/redis'),

@@ -38,25 +38,46 @@ const ENCODINGS = [
 /** Each name holds a digest of its file, so browsers may cache it without an end. */
 const CACHE_OPTIONS = { index: false, redirect: false, immutable: true, maxAge: '365d' } as const;
 
+/** Of a file whose name stays: browsers ask each time whether theirs is still the file. */
+const ASKED_OPTIONS = { index: false, redirect: false, maxAge: 0 } as const;
+type CacheOptions = typeof CACHE_OPTIONS | typeof ASKED_OPTIONS;
+
+/**
+ * Serves `client.js` of a folder, the client for pages of other programs. They may be of another site: the file says nothing that the
+ * repository does not.
+ */
+export function clientFile(directory: string): RequestHandler[] {
+  return [
+    (_request, response, next) => {
+      response.set({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' });
+      next();
+    },
+    ...compressedFiles(directory, ASKED_OPTIONS),
+  ];
+}
+
 /**
  * Serves the files of a folder in the smallest encoding that the caller accepts, else uncompressed.
  *
  * `sirv` and `express-static-gzip` read the folder once and would miss the files of a later build.
  */
-export function compressedFiles(directory: string): RequestHandler[] {
+export function compressedFiles(directory: string, cache: CacheOptions = CACHE_OPTIONS): RequestHandler[] {
   return [
     (_request, response, next) => {
       response.vary('Accept-Encoding');
       next();
     },
-    ...ENCODINGS.map((each) => filesOfEncoding(directory, each)),
-    express.static(directory, CACHE_OPTIONS),
+    ...ENCODINGS.map((each) => filesOfEncoding(directory, { ...each, cache })),
+    express.static(directory, cache),
   ];
 }
 
-function filesOfEncoding(directory: string, { encoding, suffix }: (typeof ENCODINGS)[number]): RequestHandler {
+function filesOfEncoding(
+  directory: string,
+  { encoding, suffix, cache }: (typeof ENCODINGS)[number] & { cache: CacheOptions },
+): RequestHandler {
   const files = express.static(directory, {
-    ...CACHE_OPTIONS,
+    ...cache,
     setHeaders: (response, path) => {
       response.type(extname(path.slice(0, -suffix.length)));
       response.set('Content-Encoding', encoding);

@@ -5,7 +5,7 @@ import { readsOnly, SignIns } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { boardRoutes, sendBoardError } from './board/board-routes.ts';
 import { CONSOLE_PAGES, FORMER_PATHS } from './console-pages.ts';
-import { compressedFiles, sendConsole } from './console-files.ts';
+import { clientFile, compressedFiles, sendConsole } from './console-files.ts';
 import { pageHeaders } from './pages/page-headers.ts';
 import { sendPageError, unknownPage } from './pages/page.ts';
 import { changeTenant, requireOpenTenant } from './sign-in/acting-tenant.ts';
@@ -38,9 +38,10 @@ export function createDashboardService(parts: Parts, built = BUILT): Service {
   return createRouterService('dashboard', router);
 }
 
-/** The console's files, which browsers cache, and its page, which they do not. */
+/** The console's files, which browsers cache, and its page, which they do not; and the client that is built with it. */
 function consoleRoutes(signedIn: readonly RequestHandler[], { built, provider }: { built: string; provider: string | null }): Router {
   const router = Router();
+  router.get('/client.js', ...clientFile(built));
   router.use('/console/assets', readsOnly(), ...compressedFiles(join(built, 'assets')));
   router.get('/console/person', ...pageHeaders('page'), ...signedIn, sendPerson(provider));
   // The console reads from the address which page to show.

@@ -78,6 +78,14 @@ export function importsUpwards(files: readonly SourceFile[]): string[] {
   return check(files, ({ path }, { target }) => target !== undefined && allowed[topOf(path)]?.includes(topOf(target)) === false);
 }
 
+/** Of the rest of shared the client has the codes of errors, for their types. */
+const CLIENT_IMPORTS = /^shared\/(client\/|errors\/index\.ts$)/;
+
+/** It is loaded where there is no Node and no other module. */
+export function importsOfTheClient(files: readonly SourceFile[]): string[] {
+  return check(files, ({ path }, { target }) => path.startsWith('shared/client/') && !CLIENT_IMPORTS.test(target ?? ''));
+}
+
 /** A relative path to another top folder breaks when its file moves. */
 export function sharedByRelativePath(files: readonly SourceFile[]): string[] {
   return check(files, ({ path }, { specifier, target }) => {

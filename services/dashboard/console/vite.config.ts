@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { build, defineConfig, type Plugin } from 'vite';
 
 const TEXT = /\.(?:js|css|svg)$/;
 
@@ -27,9 +28,36 @@ function compressed(): Plugin {
   };
 }
 
+/** Bundles the client for pages of other programs into `client.js` beside the console: one file, which imports nothing. */
+function client(): Plugin {
+  return {
+    name: 'client',
+    apply: 'build',
+    writeBundle: async ({ dir = '' }) => {
+      await build({
+        configFile: false,
+        logLevel: 'warn',
+        plugins: [compressed()],
+        build: {
+          outDir: dir,
+          emptyOutDir: false,
+          copyPublicDir: false,
+          target: 'es2022',
+          modulePreload: false,
+          rolldownOptions: {
+            input: fileURLToPath(import.meta.resolve('#shared/client/index.ts')),
+            preserveEntrySignatures: 'strict',
+            output: { entryFileNames: 'client.js', format: 'es' },
+          },
+        },
+      });
+    },
+  };
+}
+
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), compressed()],
+  plugins: [react(), compressed(), client()],
   // The content policy allows neither data: addresses nor inline scripts.
   build: {
     outDir: '../dist',
