@@ -92,13 +92,17 @@ const PROVIDER_HEADERS = z.object(
   ),
 );
 
-const taken = z.strictObject({
-  id: z.string().meta({ description: 'The task.' }),
-  status: z.string(),
-  identity: z.enum(IDENTITIES).meta({ description: "What the delivery is recognized by: the sender's id, what was signed, or nothing." }),
-  reason: z.string().optional().meta({ description: 'Why it is a repeat, or runs again.' }),
-});
-const handshake = z.record(z.string(), z.string()).meta({ description: "A sender's check of a new address, in the form that it wants." });
+const taken = z
+  .strictObject({
+    id: z.string().meta({ description: 'The task.' }),
+    status: z.string(),
+    identity: z.enum(IDENTITIES).meta({ description: "What the delivery is recognized by: the sender's id, what was signed, or nothing." }),
+    reason: z.string().optional().meta({ description: 'Why it is a repeat, or runs again.' }),
+  })
+  .meta({ id: 'WebhookTaken' });
+const handshake = z
+  .record(z.string(), z.string())
+  .meta({ id: 'HandshakeAnswer', description: "A sender's check of a new address, in the form that it wants." });
 
 /** The receiver for the documentation. It is no `Route`, because each provider signs the bytes in its own form. */
 function describeReceiver(path: string): RouteDescription {
@@ -119,9 +123,10 @@ function describeReceiver(path: string): RouteDescription {
     bodyMedia: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
     responses: {
       202: taken.describe('A new task.'),
-      200: z
-        .union([taken, handshake])
-        .describe("The task of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header."),
+      200: z.union([taken, handshake]).meta({
+        id: 'WebhookRepeated',
+        description: "The task of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header.",
+      }),
     },
     problems: {
       400: '`request.malformed`: the body or a header cannot be read.',

@@ -21,6 +21,10 @@ import {
 } from './hook.ts';
 import { sizeProblem, type TemplateBounds } from './templates/parse-template.ts';
 
+const hookListSchema = z
+  .object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema })
+  .meta({ id: 'HookList' });
+
 /** The dependencies of the endpoints of `/v1/hooks`. */
 export interface HookRouteParts {
   readonly store: HookStore;
@@ -80,7 +84,7 @@ function getHooks({ store, clock }: HookRouteParts): Route {
         cursor: z.string().regex(HOOK_ID, 'expected the nextCursor of the page before').optional(),
       }),
     },
-    responses: { 200: z.object({ items: z.array(hookViewSchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
+    responses: { 200: hookListSchema },
     handle: async ({ query }, { tenant }) => {
       const { hooks, nextCursor, unreadable } = await store.list(tenant, { limit: query.limit, cursor: query.cursor ?? null });
       return { status: 200, body: { items: hooks.map((hook) => viewHook(hook, clock.now())), nextCursor, ...unreadableOf(unreadable) } };
@@ -115,7 +119,7 @@ function patchHook(parts: HookRouteParts): Route {
     operationId: 'changeHook',
     summary: 'Change a webhook endpoint',
     scope: 'operate',
-    request: { params: z.object({ id: z.string() }), body: hookPatchSchema },
+    request: { params: z.object({ id: z.string() }), body: hookPatchSchema.meta({ id: 'HookPatch' }) },
     responses: { 200: hookViewSchema },
     handle: async ({ params, body }, { tenant }) => {
       parts.assertRoom(tenant);

@@ -128,7 +128,8 @@ export const hookViewSchema = z
     formerSecretUntil: z.iso.datetime().nullable(),
     ...stamps,
   })
-  .omit({ secret: true });
+  .omit({ secret: true })
+  .meta({ id: 'Hook' });
 type HookView = z.infer<typeof hookViewSchema>;
 
 /** The hook without its secret and without its tenant, which the caller's key says already. */

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors/index.ts';
-import type { Problem } from './records/requests.ts';
-import type { Task } from './records/task.ts';
+import type { Problem, Task } from './openapi.gen.ts';
 
 /**
  * What the client itself finds: the fleet does not answer; it answers with something else than Muster does; the options are wrong; a task

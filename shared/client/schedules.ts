@@ -1,15 +1,7 @@
 import type { HttpCalls } from './http-calls.ts';
 import { readPages } from './pages.ts';
-import type {
-  ListScheduleRunsQuery,
-  ListSchedulesQuery,
-  Run,
-  Schedule,
-  SchedulePatch,
-  SchedulePreview,
-  SchedulePreviewRequest,
-  ScheduleRequest,
-} from './records/schedules.ts';
+import type { Run, Schedule, SchedulePatch, SchedulePreview, SchedulePreviewRequest, ScheduleRequest } from './openapi.gen.ts';
+import type { ListScheduleRunsQuery, ListSchedulesQuery } from './queries.ts';
 import { newKey } from './send-tasks.ts';
 import { SentTask, type TaskPorts } from './sent-task.ts';
 

@@ -1,7 +1,7 @@
 import { ClientError, isTemporary } from './client-error.ts';
 import { type HttpCalls, pauseBefore } from './http-calls.ts';
 import { pause } from './pause.ts';
-import type { Accepted, BulkAnswer, Problem, TaskRequest } from './records/requests.ts';
+import type { Accepted, BulkAnswer, Problem, TaskRequest } from './openapi.gen.ts';
 
 /** Everything of a task besides its agent and its input. */
 export interface TaskOptions extends Omit<TaskRequest, 'agent' | 'input'> {

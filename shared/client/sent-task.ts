@@ -1,7 +1,5 @@
 import type { HttpCalls } from './http-calls.ts';
-import type { Accepted } from './records/requests.ts';
-import type { Task } from './records/task.ts';
-import type { Artifact, TaskCancelled, Why } from './records/task-reads.ts';
+import type { Accepted, Artifact, Task, TaskCancelled, Why } from './openapi.gen.ts';
 import { readPages } from './pages.ts';
 import { resultOf, type TaskEnds } from './task-end.ts';
 import { followTask, type TaskEvent } from './task-events.ts';

@@ -3,14 +3,14 @@ import { readPages } from './pages.ts';
 import type {
   AcceptedMessage,
   CommandAnswer,
-  ListSessionsQuery,
   MessageRequest,
   Session,
+  SessionStopped,
   SessionSummary,
-  StopSessionAnswer,
   Turn,
-} from './records/sessions.ts';
-import type { Upload } from './records/requests.ts';
+  Upload,
+} from './openapi.gen.ts';
+import type { ListSessionsQuery } from './queries.ts';
 import { newKey } from './send-tasks.ts';
 import { SentTask, type TaskPorts } from './sent-task.ts';
 import { type UploadOptions, uploadFile } from './upload-file.ts';
@@ -68,7 +68,7 @@ export class Sessions {
   }
 
   /** Withdraws what waits and stops what runs. Not repeated by itself after a lost answer: it could stop a newer message. */
-  async stop(id: string, { signal }: Signalled = {}): Promise<StopSessionAnswer> {
+  async stop(id: string, { signal }: Signalled = {}): Promise<SessionStopped> {
     return await this.#calls.json({ method: 'POST', path: pathOf(id, '/stop'), signal });
   }
 

@@ -1,7 +1,7 @@
 import { ClientError } from './client-error.ts';
 import type { HttpCalls } from './http-calls.ts';
 import { pause } from './pause.ts';
-import type { Task, TaskStatus } from './records/task.ts';
+import type { Task, TaskStatus } from './openapi.gen.ts';
 import { followTask } from './task-events.ts';
 
 const ENDS: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['completed', 'cancelled', 'stale', 'skipped', 'permanently_failed']);

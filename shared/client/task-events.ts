@@ -1,7 +1,7 @@
 import { followEvents } from './event-connection.ts';
 import type { ServerEvent } from './event-parser.ts';
 import type { HttpCalls } from './http-calls.ts';
-import type { TaskStatus } from './records/task.ts';
+import type { TaskStatus } from './openapi.gen.ts';
 
 /** What happens to a task while it is followed. `end` comes once, and last. */
 export type TaskEvent =

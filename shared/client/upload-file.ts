@@ -1,5 +1,5 @@
 import type { HttpCalls } from './http-calls.ts';
-import type { Upload } from './records/requests.ts';
+import type { Upload } from './openapi.gen.ts';
 
 export interface UploadOptions {
   /** What the file is called. Defaults to the name of a `File`, else `file`. */

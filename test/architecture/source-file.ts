@@ -18,6 +18,8 @@ export interface Import {
 const FOLDERS = ['services', 'shared', 'test', 'agents', 'docs', 'k8s', '.github', '.ci'];
 const READ = /\.(tsx?|mjs|lua|json|md|ya?ml)$|(^|\/)(Dockerfile|run)$/;
 const SKIPPED = new Set(['node_modules', 'dist', '.muster', 'package-lock.json']);
+/** Written by a program from texts that are read. */
+const GENERATED = /\.gen\.ts$/;
 
 /** Reads the sources of the repository at `root`. */
 export function readSources(root: string): SourceFile[] {
@@ -27,7 +29,7 @@ export function readSources(root: string): SourceFile[] {
   );
   return [...top, ...below]
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => READ.test(path) && !path.split('/').some((part) => SKIPPED.has(part)))
+    .filter((path) => READ.test(path) && !GENERATED.test(path) && !path.split('/').some((part) => SKIPPED.has(part)))
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 

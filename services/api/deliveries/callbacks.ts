@@ -70,7 +70,7 @@ function getEndpoints({ ledger }: CallbackPorts): Route {
     summary: 'Callback endpoints that fail',
     description: 'An endpoint that failed for five days without a success is disabled, and its deliveries fail at once.',
     scope: 'read',
-    responses: { 200: onePageOf(endpointViewSchema, 'Latest failure first.') },
+    responses: { 200: onePageOf(endpointViewSchema, 'Latest failure first.').meta({ id: 'CallbackEndpointList' }) },
     handle: async (_input, { tenant }) => {
       const endpoints = await listEndpoints(ledger, tenant);
       return answerList(endpoints.map(endpointView));
@@ -86,7 +86,7 @@ function postEndpointEnable({ ledger }: CallbackPorts): Route {
     operationId: 'enableCallbackEndpoint',
     summary: 'Call a disabled endpoint again',
     scope: 'operate',
-    request: { body: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }) },
+    request: { body: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }).meta({ id: 'EndpointRequest' }) },
     responses: { 204: z.null() },
     handle: async ({ body: { url } }, { tenant }) => {
       if (!(await forgetFailures(ledger, tenant, url))) {

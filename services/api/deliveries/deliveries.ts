@@ -21,7 +21,9 @@ import { systemClock } from '#shared/time/index.ts';
 import { answerList, cursorSchema, nextCursorSchema } from '../lists.ts';
 import { findState, taskPathSchema } from '../tasks/find-tasks.ts';
 
-const pageSchema = z.strictObject({ items: z.array(deliveryViewSchema), nextCursor: nextCursorSchema, unreadable: unreadableSchema });
+const pageSchema = z
+  .strictObject({ items: z.array(deliveryViewSchema), nextCursor: nextCursorSchema, unreadable: unreadableSchema })
+  .meta({ id: 'DeliveryList' });
 
 /** Strict, because a filter with a typing error would otherwise find everything. */
 const querySchema = z.strictObject({

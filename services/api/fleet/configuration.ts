@@ -9,8 +9,8 @@ const settingSchema = z
   .strictObject({
     section: z.string().meta({ description: '`environment`, or the section of `muster.config.ts`.' }),
     name: z.string().meta({ description: 'The variable, or the path of the setting.' }),
-    value: z.json().meta({ description: 'What holds; secrets and parts of addresses are `[redacted]`, null means not set.' }),
-    default: z.json().meta({ description: 'What would hold without it; null when there is no default.' }),
+    value: z.unknown().meta({ description: 'What holds; secrets and parts of addresses are `[redacted]`, null means not set.' }),
+    default: z.unknown().meta({ description: 'What would hold without it; null when there is no default.' }),
     differs: z.boolean().meta({ description: 'Whether it was set to something else.' }),
   })
   .meta({

@@ -66,7 +66,9 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
       body: messageSchema.meta({ id: 'MessageRequest', examples: [{ text: 'What is new?' }] }),
     },
     responses: {
-      200: z.union([commandSchema, acceptedMessageSchema]).meta({ description: 'A command, or the key came before.' }),
+      200: z
+        .union([commandSchema, acceptedMessageSchema])
+        .meta({ id: 'CommandOrAccepted', description: 'A command, or the key came before.' }),
       202: acceptedMessageSchema.meta({ description: 'Accepted: it will reach its one outcome.' }),
     },
     handle: async ({ params, headers, body }, call) => {

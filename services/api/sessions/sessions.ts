@@ -35,7 +35,7 @@ export function getSessions({ ledger }: SessionPorts): Route {
     description: 'A page may be short while `nextCursor` says that there is more.',
     scope: 'read',
     request: { query: querySchema },
-    responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }) },
+    responses: { 200: z.strictObject({ items: z.array(sessionSummarySchema), nextCursor: nextCursorSchema }).meta({ id: 'SessionList' }) },
     handle: async ({ query: { cursor, active, ...filter } }, { tenant }) => {
       const { items, next } = await listSessions(ledger, tenant, { ...filter, after: cursor, active: active === true });
       return { status: 200, body: { items: items.map((each) => viewSummary(each)), nextCursor: next } };
@@ -93,10 +93,12 @@ export function postSessionStop({ ledger }: SessionPorts): Route {
     forVisitors: true,
     request: { params: sessionPathSchema },
     responses: {
-      200: z.strictObject({
-        withdrawn: z.int().meta({ description: 'Tasks that had not started.' }),
-        stopped: z.int().meta({ description: 'Running tasks whose worker was notified to stop them.' }),
-      }),
+      200: z
+        .strictObject({
+          withdrawn: z.int().meta({ description: 'Tasks that had not started.' }),
+          stopped: z.int().meta({ description: 'Running tasks whose worker was notified to stop them.' }),
+        })
+        .meta({ id: 'SessionStopped' }),
     },
     handle: async ({ params }, { tenant }) => {
       const { withdrawn, stopped } = await stopSession(ledger, tenant, params.id, 'the session was stopped');
@@ -120,7 +122,7 @@ export function getTranscript({ ledger }: SessionPorts): Route {
     scope: 'read',
     forVisitors: true,
     request: { params: sessionPathSchema },
-    responses: { 200: onePageOf(turnSchema, 'Oldest first.') },
+    responses: { 200: onePageOf(turnSchema, 'Oldest first.').meta({ id: 'Transcript' }) },
     handle: async ({ params: { id } }, { tenant }) => {
       const turns = await readTranscript(ledger, tenant, id);
       const ids = turns.map(({ taskId }) => taskId);

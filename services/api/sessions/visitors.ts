@@ -33,7 +33,7 @@ export function postVisitor(parts: VisitorPorts): Route {
         })
         .optional(),
     },
-    responses: { 201: z.strictObject({ id: z.string(), token: z.string(), expiresAt: z.iso.datetime() }) },
+    responses: { 201: z.strictObject({ id: z.string(), token: z.string(), expiresAt: z.iso.datetime() }).meta({ id: 'NewVisitor' }) },
     handle: async ({ params, body = {} }, call) => {
       const wish = { tenant: call.tenant, session: params.id, name: body.name, expiresInMs: body.expiresInMs ?? visitorTokenMs };
       const { token, expiresAt, id } = await createVisitor(parts, wish, maxVisitors);
@@ -61,7 +61,7 @@ export function getVisitors(parts: VisitorPorts): Route {
     summary: 'The visitors of a session whose tokens have not expired',
     scope: 'read',
     request: { params: sessionPathSchema },
-    responses: { 200: onePageOf(visitorViewSchema, 'Oldest first.') },
+    responses: { 200: onePageOf(visitorViewSchema, 'Oldest first.').meta({ id: 'VisitorList' }) },
     handle: async ({ params }, { tenant }) => {
       const visitors = await listVisitors(parts, { tenant, session: params.id });
       return answerList(visitors.map((key) => viewVisitor(key)));

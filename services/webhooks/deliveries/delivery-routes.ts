@@ -17,7 +17,12 @@ export interface DeliveryRouteParts {
   readonly answering: MakeTaskParts;
 }
 
-const madeSchema = z.object({ id: z.string().meta({ description: 'The task.' }), status: z.string().nullable() });
+const madeSchema = z
+  .object({ id: z.string().meta({ description: 'The task.' }), status: z.string().nullable() })
+  .meta({ id: 'HookTaskMade' });
+const listSchema = z
+  .object({ items: z.array(hookDeliverySchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema })
+  .meta({ id: 'HookDeliveryList' });
 const deliveryParams = z.object({ id: z.string(), delivery: z.string().describe('The id of the delivery.') });
 
 /** What a person sees of a hook's deliveries, and makes of them. */
@@ -36,7 +41,7 @@ function getDeliveries({ store, deliveries }: DeliveryRouteParts): Route {
       'Also those that were refused. `webhooks.deliveries` says how many are kept and for how long. Headers, which hold signatures, never are.',
     scope: 'read',
     request: { params: z.object({ id: z.string() }), query: z.strictObject({ limit: pageLimitSchema, cursor: z.string().optional() }) },
-    responses: { 200: z.object({ items: z.array(hookDeliverySchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema }) },
+    responses: { 200: listSchema },
     handle: async ({ params, query }, { tenant }) => {
       await findHook(store, tenant, params.id);
       const { items, unreadable } = await deliveries.list(tenant, params.id);
