@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FINISH_REASONS, SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
-import { executionSchema, GATES, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
+import { GATES } from '#shared/errors/index.ts';
+import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
 
 const TASK_ID_EXAMPLE = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
