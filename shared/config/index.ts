@@ -55,6 +55,7 @@ export {
 } from './sources.ts';
 export { describeImportFailure, importModule } from './import-module.ts';
 export { type Config, invalidConfig, loadConfig, loadEnvironment } from './load-config.ts';
+export { loadProducerConfig, type ProducerConfigOptions } from './load-producer-config.ts';
 export { excerptOf } from './source-code.ts';
 export type { FileSettings } from './settings/file-settings.ts';
 export { type FleetLimits, type FleetLimitsPatch, fleetLimitsPatchSchema, fleetLimitsSchema } from './settings/fleet-limits.ts';

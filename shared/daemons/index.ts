@@ -2,6 +2,7 @@
  * Daemons: executors on people's own machines. Their registrations with tokens, which daemons are connected to which hub as of the last
  * beat, and the messages that they exchange with a hub over a WebSocket, with their bounds.
  */
+export { assertTargetIsLeft } from './assert-target-is-left.ts';
 export { attemptKey, type AttemptName } from './attempt-name.ts';
 export { type DaemonSignal, parseDaemonSignal, publishDaemonChange, publishDaemonGone, publishDaemonStates } from './daemon-signals.ts';
 export { DAEMON_STATUSES, type DaemonState, statusOf } from './daemon-state.ts';

@@ -11,6 +11,7 @@ export {
   inexactRequest,
   isFormType,
   parseBoundedJson,
+  parseSafeJson,
 } from './bodies/parse-bounded-json.ts';
 export { readRawBody } from './bodies/read-bytes.ts';
 export { createRouter } from './create-router.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { idempotencyKeySchema } from '#shared/queue/index.ts';
 import { backfillSchedule, listRuns, runScheduleNow, type ScheduleParts } from '#shared/schedules/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { instantSchema } from '#shared/time/index.ts';
-import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { cursorSchema } from '../lists.ts';
 import { keptStatusSchema } from '../tasks/task-view.ts';
 import { backfillSchema, runListSchema } from './schedule-view.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentIdSchema } from '#shared/config/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
+import { idempotencyKeySchema } from '#shared/queue/index.ts';
 import { unreadableOf } from '#shared/redis/index.ts';
 import {
   assertServed,
@@ -14,7 +15,6 @@ import {
   scheduleRequestSchema,
   updateSchedule,
 } from '#shared/schedules/index.ts';
-import { idempotencyKeySchema } from '../tasks/submit-task.ts';
 import { cursorSchema } from '../lists.ts';
 import { postSchedulePreview, postScheduleSkip } from './occurrences.ts';
 import { scheduleNotFound, schedulePathSchema } from './schedule-path.ts';

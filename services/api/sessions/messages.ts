@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { agentIdSchema, QUEUE_MODES } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Answer, type Route } from '#shared/http/index.ts';
+import { idempotencyOf } from '#shared/queue/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
 import { jsonObjectSchema, taskRequestSchema } from '#shared/tasks/index.ts';
-import { claimOf, idempotencyHeadersSchema, idempotencyOf, keyOf } from '../tasks/submit-task.ts';
+import { claimOf, idempotencyHeadersSchema, keyOf } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './sessions.ts';
 

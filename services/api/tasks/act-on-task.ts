@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { TASK_QUEUES } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { removeTask, type Ledger } from '#shared/ledger/index.ts';
-import { cancelTree, type Intake, offerInput, reprioritizeTask, type RetryParts, retryTask } from '#shared/queue/index.ts';
+import { cancelTree, idempotencyOf, type Intake, offerInput, reprioritizeTask, type RetryParts, retryTask } from '#shared/queue/index.ts';
 import { isTerminal, prioritySchema, TASK_ID } from '#shared/tasks/index.ts';
 import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-tasks.ts';
-import { claimOf, idempotencyHeadersSchema, idempotencyOf } from './submit-task.ts';
+import { claimOf, idempotencyHeadersSchema } from './submit-task.ts';
 import { keptStatusSchema, outcomeSchema, taskStatusSchema } from './task-view.ts';
 
 const EXAMPLE_ID = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';

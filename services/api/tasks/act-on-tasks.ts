@@ -4,12 +4,12 @@ import type { Settings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { type Call, pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
+import { idempotencyKeySchema } from '#shared/queue/index.ts';
 import { type Keys, type RedisClient, unreadableOf } from '#shared/redis/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
 import { hasScope } from '#shared/tenants/index.ts';
 import { cursorSchema } from '../lists.ts';
 import { actionBodySchema, actionListSchema, actionSchema, knownOrCountedSchema, viewAction } from './action-view.ts';
-import { idempotencyKeySchema } from './submit-task.ts';
 
 export interface BulkActionPorts {
   readonly ledger: Ledger;

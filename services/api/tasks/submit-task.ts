@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
-import { listDaemons } from '#shared/daemons/index.ts';
+import { assertTargetIsLeft } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { type EventFeed, watchTask } from '#shared/events/index.ts';
 import { countSchema, type Call, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
-import { type Accepted, acceptTask, type Intake } from '#shared/queue/index.ts';
+import { type Accepted, acceptTask, assertCallersSource, idempotencyKeySchema, idempotencyOf, type Intake } from '#shared/queue/index.ts';
 import { hasScope } from '#shared/tenants/index.ts';
-import { isTerminal, type Task, taskRecord, type TaskRequest, taskRequestSchema, type TaskStatus } from '#shared/tasks/index.ts';
+import { isTerminal, type Task, taskRecord, taskRequestSchema, type TaskStatus } from '#shared/tasks/index.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
 
 export interface SubmitPorts extends Intake {
@@ -52,7 +52,7 @@ export function postTask(ports: SubmitPorts): Route {
     responses: { 200: submittedSchema, 202: acceptedViewSchema.meta({ description: 'Accepted: it will reach its end.' }) },
     handle: async ({ headers, query, body }, call) => {
       assertCallersSource(body);
-      await assertTargetIsLeft(ports, call.tenant, body);
+      await assertTargetIsLeft(ports.ledger, call.tenant, body);
       const accepted = await acceptTask(ports, {
         ...body,
         tenant: call.tenant,
@@ -77,39 +77,6 @@ export function keyOf({ key }: Pick<Call, 'key'>): { keyId?: string } {
 /** Whoever may register daemons may speak for their users; of all others the user of a message is only their word. */
 export function claimOf({ key }: Pick<Call, 'key'>): { isUserClaimed?: true } {
   return key !== null && key.session === undefined && hasScope(key.scopes, 'operate') ? {} : { isUserClaimed: true };
-}
-
-/** The sources that a caller may name. Muster itself gives the others: a message, a webhook or a schedule came to it. */
-const CALLERS_SOURCES = ['api', 'proactive', 'delegation'] as const;
-
-/** Limits, queues and retries depend on the source, so no caller claims another's. Errors: `task.source-reserved`, `request.invalid`. */
-export function assertCallersSource({ source, sourceId, parentTaskId }: TaskRequest): void {
-  if (source !== undefined && !CALLERS_SOURCES.some((each) => each === source)) {
-    throw new MusterError('task.source-reserved', `source: expected ${CALLERS_SOURCES.join(', ')}; "${source}" is given by Muster itself`, {
-      details: { source, allowed: CALLERS_SOURCES },
-    });
-  }
-  if (source === 'delegation' && parentTaskId === undefined)
-    throw new MusterError('request.invalid', 'parentTaskId: expected the task that delegates, with source "delegation"');
-  if (sourceId !== undefined && source !== 'proactive')
-    throw new MusterError('request.invalid', 'sourceId: expected with source "proactive" only, as the trigger that asked');
-}
-
-/** A target and an exclusion may name the same daemon, one by its name and one by its id. Errors: `request.invalid`. */
-export async function assertTargetIsLeft(
-  ports: Pick<Intake, 'ledger'>,
-  tenant: string,
-  { requirements: { targetDaemon: target, excludedDaemons: excluded = [] } = {} }: TaskRequest,
-): Promise<void> {
-  if (target === undefined || excluded.length === 0) return;
-  const daemons = await listDaemons(ports.ledger, tenant);
-  const named = daemons.find(({ id, name }) => id === target || name === target);
-  if (named === undefined || !excluded.some((each) => each === named.id || each === named.name)) return;
-  throw new MusterError(
-    'request.invalid',
-    `requirements: the target "${target}" is one of excludedDaemons, so that no daemon could run it`,
-    { details: { targetDaemon: target, daemon: named.id } },
-  );
 }
 
 /** Longest between two reads, for when a hint was lost. */
@@ -158,19 +125,4 @@ function viewAccepted(accepted: Accepted, status = accepted.status): z.infer<typ
 /** Before the first start. */
 const WAITING: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['pending', 'queued']);
 
-export const idempotencyKeySchema = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters')
-  .meta({ description: 'The same key with the same request gives the same task, for a day.' });
-
 export const idempotencyHeadersSchema = z.object({ 'idempotency-key': idempotencyKeySchema.optional() });
-
-/**
- * The ledger's key for a caller's. Its prefix keeps it apart from the keys of webhooks and schedules, which no caller may take. A visitor
- * takes no key of the tenant, nor of another session than the one that is visited: visitors do not know each other, and choose the same keys.
- */
-export function idempotencyOf(key: string | undefined, visited?: string): { idempotencyKey?: string } {
-  if (key === undefined) return {};
-  // The length says where the session's id ends: both it and a key may have colons.
-  return { idempotencyKey: visited === undefined ? `api:${key}` : `visit:${visited.length}:${visited}:${key}` };
-}

@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
+import { assertTargetIsLeft } from '#shared/daemons/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import {
   type Call,
@@ -13,17 +14,18 @@ import {
   toProblem,
   withoutNulls,
 } from '#shared/http/index.ts';
-import { type Accepted, type AcceptRequest, acceptTasks, type Intake } from '#shared/queue/index.ts';
-import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
-import { findRaw } from '#shared/text/index.ts';
 import {
+  type Accepted,
+  type AcceptRequest,
+  acceptTasks,
   assertCallersSource,
-  assertTargetIsLeft,
-  idempotencyHeadersSchema,
   idempotencyKeySchema,
   idempotencyOf,
-  keyOf,
-} from './submit-task.ts';
+  type Intake,
+} from '#shared/queue/index.ts';
+import { type TaskRequest, taskRequestSchema } from '#shared/tasks/index.ts';
+import { findRaw } from '#shared/text/index.ts';
+import { idempotencyHeadersSchema, keyOf } from './submit-task.ts';
 import { acceptedViewSchema } from './task-view.ts';
 
 export interface BulkPorts extends Intake {
@@ -138,7 +140,7 @@ async function readItem(intake: Intake, call: Call, item: unknown, keyOfPlace: s
     if (!parsed.success) return invalidRequest(problemsOf(parsed.error, 'item'));
     const request: TaskRequest = parsed.data;
     assertCallersSource(request);
-    await assertTargetIsLeft(intake, call.tenant, request);
+    await assertTargetIsLeft(intake.ledger, call.tenant, request);
     const key = idempotencyOf(parsed.data.idempotencyKey ?? keyOfPlace);
     return { ...request, tenant: call.tenant, traceparent: call.traceparent, ...keyOf(call), ...key };
   } catch (error) {
