@@ -302,7 +302,7 @@ export interface paths {
     };
     /**
      * The output of a task while it is written
-     * Server-sent events: `output {attempt, seq, text}`, `log {at, attempt, level, text, fields}`, `progress {at, attempt, note, percent}`, `status {status}`, and last `end {status}`. Resumes after `Last-Event-ID` (or `?lastEventId=`). A later attempt starts over with its own number. Needs the scope `read`.
+     * Server-sent events, the last of which is `end`. Resumes after `Last-Event-ID` (or `?lastEventId=`). A later attempt starts over with its own number. Needs the scope `read`.
      */
     get: operations["streamTask"];
     put?: never;
@@ -582,7 +582,7 @@ export interface paths {
     };
     /**
      * Events of a session while they happen
-     * Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt, attachments, artifacts}`, the files each `{name, mediaType, bytes}`; `output` of a stopped message is its output so far, while that is kept. Then, for each message without an outcome and each new message: `message {taskId, text, user, agent, status, createdAt, attachments}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error, artifacts}`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again. Needs the scope `read`, or a visitor's token of this session.
+     * Server-sent events. First `history`: the latest messages that have their outcome. Then, for each message without an outcome and each new message: `message`, `status`, `output` and once `end`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again. Needs the scope `read`, or a visitor's token of this session.
      */
     get: operations["streamSession"];
     put?: never;
@@ -1162,7 +1162,7 @@ export interface paths {
     };
     /**
      * Events of the tenant while they happen
-     * Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `budget.warning` and `.exceeded` with `budget, scope, of, per, spentMicroUsd, softMicroUsd, hardMicroUsd, atHard, until`; `action.*` with `actionId, action, status, matched, done, skipped, failed`; `agent.held` with `agent, failures, code, taskId`; `daemon.connected` and `.disconnected` with `daemon, name, user`; `circuit.opened` and `.closed` with `agent, endpoint, failures, reason`; `backpressure.warning`, `.critical`, `.shed` and `.cleared` with `level, queueDepth, estimatedWaitMs, slowDown, recommendations, shed`; `finding.opened` and `.resolved` with `finding` as `GET /v1/attention` has it; `fleet.*` with `worker` or `queue`, `fleet.finding.*`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`, `task.sla_breached`, `task.runaway`, `task.repeated` (with `count, held, reason`), `task.waiting-for-daemon` and `task.blocked`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap {from, oldest}` says that some may be lost: `GET /v1/runs?since=` has the runs. Needs the scope `read`.
+     * Server-sent events: first `open`, then each `notification`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`, `task.sla_breached`, `task.runaway`, `task.repeated`, `task.waiting-for-daemon` and `task.blocked`. `fleet.*` is for keys of the tenant `default` with the scope `operate`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap` says that some may be lost: `GET /v1/runs?since=` has the runs. Needs the scope `read`.
      */
     get: operations["streamNotifications"];
     put?: never;
@@ -3582,35 +3582,36 @@ export interface components {
       /** In about how many milliseconds it starts; null when unknown. */
       estimatedStartMs: number | null;
       /** How far too much waits; null when not. */
-      pressure: {
-        /**
-         * What kind of signal it is.
-         * @constant
-         */
-        type: "backpressure";
-        /**
-         * How much.
-         */
-        level: "warning" | "critical";
-        /**
-         * Who has too much work.
-         */
-        scope: "tenant" | "fleet";
-        /** How many tasks of the tenant have not ended. */
-        queueDepth: number;
-        /** The same, by the name that proactive engines know. */
-        queue_depth: number;
-        /** How long its next task waits, about; null when unknown. */
-        estimatedWaitMs: number | null;
-        /** The same in seconds. */
-        estimated_wait_time: number | null;
-        /** For proactive tasks under a warning: how many times slower to send. */
-        slowDown: number | null;
-        /** The same. */
-        slow_down: number | null;
-        /** What would help. */
-        recommendations: string[];
-      } | null;
+      pressure: components["schemas"]["Pressure"] | null;
+    };
+    Pressure: {
+      /**
+       * What kind of signal it is.
+       * @constant
+       */
+      type: "backpressure";
+      /**
+       * How much.
+       */
+      level: "warning" | "critical";
+      /**
+       * Who has too much work.
+       */
+      scope: "tenant" | "fleet";
+      /** How many tasks of the tenant have not ended. */
+      queueDepth: number;
+      /** The same, by the name that proactive engines know. */
+      queue_depth: number;
+      /** How long its next task waits, about; null when unknown. */
+      estimatedWaitMs: number | null;
+      /** The same in seconds. */
+      estimated_wait_time: number | null;
+      /** For proactive tasks under a warning: how many times slower to send. */
+      slowDown: number | null;
+      /** The same. */
+      slow_down: number | null;
+      /** What would help. */
+      recommendations: string[];
     };
     /**
      * An error, as of RFC 9457.
@@ -3690,35 +3691,7 @@ export interface components {
       /** In about how many milliseconds it starts; null when unknown. */
       estimatedStartMs: number | null;
       /** How far too much waits; null when not. */
-      pressure: {
-        /**
-         * What kind of signal it is.
-         * @constant
-         */
-        type: "backpressure";
-        /**
-         * How much.
-         */
-        level: "warning" | "critical";
-        /**
-         * Who has too much work.
-         */
-        scope: "tenant" | "fleet";
-        /** How many tasks of the tenant have not ended. */
-        queueDepth: number;
-        /** The same, by the name that proactive engines know. */
-        queue_depth: number;
-        /** How long its next task waits, about; null when unknown. */
-        estimatedWaitMs: number | null;
-        /** The same in seconds. */
-        estimated_wait_time: number | null;
-        /** For proactive tasks under a warning: how many times slower to send. */
-        slowDown: number | null;
-        /** The same. */
-        slow_down: number | null;
-        /** What would help. */
-        recommendations: string[];
-      } | null;
+      pressure: components["schemas"]["Pressure"] | null;
       /** Why it was refused, as the single call answers it. */
       problem: {
         [key: string]: unknown;
@@ -4247,6 +4220,87 @@ export interface components {
        */
       createdAt: string;
     };
+    /** One server-sent event; `data` is JSON on one line. */
+    TaskStreamEvent: {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "output";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["OutputEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "log";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["LogEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "progress";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["Progress"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "status";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["StatusEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "end";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["EndEvent"];
+    };
+    OutputEvent: {
+      /** In which attempt. A later one starts over. */
+      attempt: number;
+      /** Grows within one run of an attempt; 0 for all of the output of a task that ended long ago. */
+      seq: number;
+      /** What comes next. */
+      text: string;
+    };
+    LogEvent: {
+      /**
+       * Format: date-time
+       * When.
+       */
+      at: string;
+      /** In which attempt. */
+      attempt: number;
+      /**
+       * How important.
+       */
+      level: "info" | "warn" | "error";
+      /** The text. */
+      text: string;
+      /** Data beside the text. */
+      fields: {
+        [key: string]: unknown;
+      } | null;
+    };
+    StatusEvent: {
+      status: components["schemas"]["TaskStatus"];
+    };
+    /** The last event: the task has ended. */
+    EndEvent: {
+      status: components["schemas"]["TaskStatus"];
+    };
     /**
      * @example {
      *       "id": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
@@ -4629,6 +4683,147 @@ export interface components {
       position: number;
       /** What became of it, when that is final already. */
       outcome: components["schemas"]["Outcome"] | null;
+    };
+    /** One server-sent event; `data` is JSON on one line. */
+    SessionStreamEvent: {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "history";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["HistoryEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "message";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["MessageEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "output";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["SessionOutputEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "status";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["SessionStatusEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "end";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["SessionEndEvent"];
+    };
+    HistoryEvent: {
+      /** Oldest first. */
+      items: components["schemas"]["EndedTurn"][];
+    };
+    /** A message that has its outcome. */
+    EndedTurn: {
+      /** The task of the message. */
+      taskId: string;
+      /** What was written. */
+      text: string;
+      /** Who wrote it. */
+      user: string | null;
+      /** The agent that runs the work. */
+      agent: string;
+      status: components["schemas"]["TaskStatus"];
+      /** When it was accepted. */
+      createdAt: string | null;
+      /** Files that it came with. */
+      attachments: components["schemas"]["TurnFile"][];
+      /** What became of it, when that says more than its status. */
+      outcome: components["schemas"]["Outcome"] | null;
+      /** The answer; of a stopped message what was written, while that is kept. */
+      output: string | null;
+      /** Why its last attempt failed. */
+      error: {
+        /** What to branch on. */
+        code: string;
+        /** The text. */
+        message: string;
+      } | null;
+      /** When it ended. */
+      completedAt: string | null;
+      /** Files that it made. */
+      artifacts: components["schemas"]["TurnFile"][];
+    };
+    TurnFile: {
+      /** Unique among those of its message. */
+      name: string;
+      /** What its sender said that it is. */
+      mediaType: string;
+      /** Null for one that is fetched from an address. */
+      bytes: number | null;
+    };
+    MessageEvent: {
+      /** The task of the message. */
+      taskId: string;
+      /** What was written. */
+      text: string;
+      /** Who wrote it. */
+      user: string | null;
+      /** The agent that runs the work. */
+      agent: string;
+      status: components["schemas"]["TaskStatus"];
+      /** When it was accepted. */
+      createdAt: string | null;
+      /** Files that it came with. */
+      attachments: components["schemas"]["TurnFile"][];
+    };
+    SessionOutputEvent: {
+      /** The task of the message. */
+      taskId: string;
+      /** In which attempt. A later one starts over. */
+      attempt: number;
+      /** Grows within one run of an attempt; 0 for all of the output of a task that ended long ago. */
+      seq: number;
+      /** What comes next. */
+      text: string;
+    };
+    SessionStatusEvent: {
+      /** The task of the message. */
+      taskId: string;
+      status: components["schemas"]["TaskStatus"];
+      /** What became of it, when that says more than its status. */
+      outcome: components["schemas"]["Outcome"] | null;
+    };
+    /** The message has its outcome. */
+    SessionEndEvent: {
+      /** The task of the message. */
+      taskId: string;
+      status: components["schemas"]["TaskStatus"];
+      /** The final text. */
+      output: string | null;
+      /** What became of it, when that says more than its status. */
+      outcome: components["schemas"]["Outcome"] | null;
+      /** Why its last attempt failed. */
+      error: {
+        /** What to branch on. */
+        code: string;
+        /** The text. */
+        message: string;
+      } | null;
+      /** Files that it made. */
+      artifacts: components["schemas"]["TurnFile"][];
     };
     Transcript: {
       /** Oldest first. */
@@ -5216,6 +5411,419 @@ export interface components {
       requestId: string;
       /** W3C trace id, from `traceparent`; the log calls it `trace`. */
       traceId: string;
+    };
+    /** One server-sent event; `data` is JSON on one line. */
+    NotificationStreamEvent: {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "open";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["OpenEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "notification";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["Notification"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "gap";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["GapEvent"];
+    };
+    OpenEvent: {
+      /**
+       * It is open.
+       * @constant
+       */
+      ok: true;
+    };
+    /** What happened. Further fields may come. */
+    Notification: components["schemas"]["RunNotification"] | components["schemas"]["TaskNotification"] | components["schemas"]["ScheduleNotification"] | components["schemas"]["BudgetNotification"] | components["schemas"]["ActionNotification"] | components["schemas"]["AgentNotification"] | components["schemas"]["DaemonNotification"] | components["schemas"]["CircuitNotification"] | components["schemas"]["PressureNotification"] | components["schemas"]["FindingNotification"] | components["schemas"]["FleetNotification"];
+    RunNotification: {
+      /** The task. */
+      taskId: string;
+      /** The agent that runs the work. */
+      agent?: string | undefined;
+      /** The conversation in which it is a turn. */
+      session?: (string | null) | undefined;
+      /** Where it came from. */
+      source?: string | undefined;
+      /** The schedule that made it. */
+      scheduleId?: (string | null) | undefined;
+      /** Of its schedule. */
+      number?: (number | null) | undefined;
+      /** Of its schedule. */
+      name?: (string | null) | undefined;
+      /** In which attempt. */
+      attempt?: number | undefined;
+      /** What to branch on. */
+      code?: (string | null) | undefined;
+      /** Of a failure: whether it is tried again. */
+      willRetry?: boolean | undefined;
+      /**
+       * What it is.
+       */
+      kind: "run.started" | "run.completed" | "run.failed" | "run.skipped";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The task of the run. */
+      runId: string;
+      /** When it was due. */
+      occurrence: string | null;
+      /** Where it is. */
+      status: string;
+      /** When it began. */
+      startedAt: string | null;
+      /** When it ended. */
+      completedAt: string | null;
+      /** Why. */
+      reason?: (string | null) | undefined;
+      /** The beginning of its output. */
+      resultSummary?: (string | null) | undefined;
+      /** Tokens that were sent to the model. */
+      inputTokens?: (number | null) | undefined;
+      /** Tokens that the model answered. */
+      outputTokens?: (number | null) | undefined;
+      /** Why it failed. */
+      error?: ({
+        /** What to branch on. */
+        code: string;
+        /** The text. */
+        message: string;
+      } | null) | undefined;
+    } & {
+      [key: string]: unknown;
+    };
+    /** A step of a task. Some kinds have fields of their own. */
+    TaskNotification: {
+      /** The task. */
+      taskId: string;
+      /** The agent that runs the work. */
+      agent?: string | undefined;
+      /** The conversation in which it is a turn. */
+      session?: (string | null) | undefined;
+      /** Where it came from. */
+      source?: string | undefined;
+      /** The schedule that made it. */
+      scheduleId?: (string | null) | undefined;
+      /** Of its schedule. */
+      number?: (number | null) | undefined;
+      /** Of its schedule. */
+      name?: (string | null) | undefined;
+      /** In which attempt. */
+      attempt?: number | undefined;
+      /** What to branch on. */
+      code?: (string | null) | undefined;
+      /** Of a failure: whether it is tried again. */
+      willRetry?: boolean | undefined;
+      /** What it is. */
+      kind: string;
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** Why. */
+      reason?: (string | null) | undefined;
+    } & {
+      [key: string]: unknown;
+    };
+    ScheduleNotification: {
+      /** What it is. */
+      kind: string;
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The schedule that made it. */
+      scheduleId: string | null;
+      /** What people call it. */
+      number: number | null;
+      /** For people. */
+      name: string | null;
+      /** The agent that runs the work. */
+      agent: string | null;
+      /** The conversation in which it is a turn. */
+      session: string | null;
+      /** Why. */
+      reason: string | null;
+    } & {
+      [key: string]: unknown;
+    };
+    BudgetNotification: {
+      /**
+       * What it is.
+       */
+      kind: "budget.warning" | "budget.exceeded";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** Its id. */
+      budget: string;
+      /** What it bounds. */
+      scope: string;
+      /** Which one of these. */
+      of: string | null;
+      /** Its window. */
+      per: string;
+      /** What was spent in its window, in millionths of a dollar. */
+      spentMicroUsd: number;
+      /** Its soft line; null for none. */
+      softMicroUsd: number | null;
+      /** Its hard line; null for none. */
+      hardMicroUsd: number | null;
+      /** What is done at its hard line. */
+      atHard: string;
+      /** When its window ends; null for never. */
+      until: string | null;
+    } & {
+      [key: string]: unknown;
+    };
+    ActionNotification: {
+      /** What it is. */
+      kind: string;
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The action. */
+      actionId: string;
+      /** What is done to the tasks. */
+      action: string;
+      /** Where it is. */
+      status: string;
+      /** Tasks that it found. */
+      matched: number;
+      /** Of them, those that were changed. */
+      done: number;
+      /** Those that it does not apply to. */
+      skipped: number;
+      /** Those that could not be changed. */
+      failed: number;
+    } & {
+      [key: string]: unknown;
+    };
+    /** An agent failed too often in a row, and its tasks are held. */
+    AgentNotification: {
+      /**
+       * What it is.
+       * @constant
+       */
+      kind: "agent.held";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The agent that runs the work. */
+      agent: string;
+      /** How many calls failed in a row. */
+      failures: number;
+      /** What to branch on. */
+      code: string;
+      /** The task. */
+      taskId: string;
+    } & {
+      [key: string]: unknown;
+    };
+    DaemonNotification: {
+      /**
+       * What it is.
+       */
+      kind: "daemon.connected" | "daemon.disconnected";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** Its id. */
+      daemon: string;
+      /** For people. */
+      name: string;
+      /** Only tasks of this user reach it; null for tasks of all. */
+      user: string | null;
+    } & {
+      [key: string]: unknown;
+    };
+    CircuitNotification: {
+      /**
+       * What it is.
+       */
+      kind: "circuit.opened" | "circuit.closed";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The agent that runs the work. */
+      agent: string;
+      /** Whose calls fail, or answer again. */
+      endpoint: string;
+      /** How many calls failed in a row. */
+      failures?: number | undefined;
+      /** Why. */
+      reason?: (string | null) | undefined;
+    } & {
+      [key: string]: unknown;
+    };
+    PressureNotification: {
+      /**
+       * What it is.
+       */
+      kind: "backpressure.warning" | "backpressure.critical" | "backpressure.shed" | "backpressure.cleared";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /**
+       * What kind of signal it is.
+       * @constant
+       */
+      type: "backpressure";
+      /**
+       * How much.
+       */
+      level: "none" | "warning" | "critical";
+      /**
+       * Who has too much work.
+       */
+      scope: "tenant" | "fleet";
+      /** How many tasks of the tenant have not ended. */
+      queueDepth: number;
+      /** The same, by the name that proactive engines know. */
+      queue_depth: number;
+      /** How long its next task waits, about; null when unknown. */
+      estimatedWaitMs: number | null;
+      /** The same in seconds. */
+      estimated_wait_time: number | null;
+      /** For proactive tasks under a warning: how many times slower to send. */
+      slowDown: number | null;
+      /** The same. */
+      slow_down: number | null;
+      /** What would help. */
+      recommendations: string[];
+      /** Tasks refused since the pressure began. */
+      shed: {
+        /** Where they came from. */
+        source: string;
+        /** Of their priority. */
+        band?: string | undefined;
+        /** How many. */
+        count: number;
+      }[];
+    } & {
+      [key: string]: unknown;
+    };
+    FindingNotification: {
+      /**
+       * What it is.
+       */
+      kind: "finding.opened" | "finding.resolved";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** As `GET /v1/attention` has it. */
+      finding: {
+        /** The same while it lasts; acknowledges it. */
+        id: string;
+        /**
+         * What it is.
+         */
+        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+        /**
+         * `critical`: work stands still or is lost; `warning`: it soon may.
+         */
+        level: "critical" | "warning";
+        /** The same for people, with the figures. */
+        text: string;
+        /** What helps, for people. */
+        helps: string;
+        /** How many there are of it, at least. */
+        count: number;
+        /** Since when; since it was found, where no more is known. */
+        since: string | null;
+        /** The page of the console about it. */
+        link: string;
+        /** Its id or name, where it is one thing. */
+        subject: string | null;
+        /** What tasks wait at, as in `why`, where it is about waiting tasks. */
+        gate: string | null;
+      };
+    } & {
+      [key: string]: unknown;
+    };
+    /** For operators of tenant `default`. Kinds about its load have the fields of one of a tenant. */
+    FleetNotification: {
+      /** What it is. */
+      kind: string;
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The worker that it is about. */
+      worker: string | null;
+      /** The queue that it is about. */
+      queue: string | null;
+      /** Why. */
+      reason: string | null;
+      /** As `GET /v1/attention` has it. */
+      finding?: {
+        /** The same while it lasts; acknowledges it. */
+        id: string;
+        /**
+         * What it is.
+         */
+        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+        /**
+         * `critical`: work stands still or is lost; `warning`: it soon may.
+         */
+        level: "critical" | "warning";
+        /** The same for people, with the figures. */
+        text: string;
+        /** What helps, for people. */
+        helps: string;
+        /** How many there are of it, at least. */
+        count: number;
+        /** Since when; since it was found, where no more is known. */
+        since: string | null;
+        /** The page of the console about it. */
+        link: string;
+        /** Its id or name, where it is one thing. */
+        subject: string | null;
+        /** What tasks wait at, as in `why`, where it is about waiting tasks. */
+        gate: string | null;
+      } | undefined;
+    } & {
+      [key: string]: unknown;
+    };
+    /** Notifications may be lost; `GET /v1/runs?since=` has the runs. */
+    GapEvent: {
+      /** Up to where the reader had read. */
+      from: string;
+      /** The oldest that is kept. */
+      oldest: string;
     };
     QueueList: {
       /** In the order of the names of the queues. */
@@ -7052,6 +7660,7 @@ export type TaskError = components['schemas']['TaskError'];
 export type Outcome = components['schemas']['Outcome'];
 export type Usage = components['schemas']['Usage'];
 export type Accepted = components['schemas']['Accepted'];
+export type Pressure = components['schemas']['Pressure'];
 export type Problem = components['schemas']['Problem'];
 export type TaskList = components['schemas']['TaskList'];
 export type UnreadableRecord = components['schemas']['UnreadableRecord'];
@@ -7073,6 +7682,11 @@ export type TaskLog = components['schemas']['TaskLog'];
 export type LogEntry = components['schemas']['LogEntry'];
 export type ArtifactList = components['schemas']['ArtifactList'];
 export type Artifact = components['schemas']['Artifact'];
+export type TaskStreamEvent = components['schemas']['TaskStreamEvent'];
+export type OutputEvent = components['schemas']['OutputEvent'];
+export type LogEvent = components['schemas']['LogEvent'];
+export type StatusEvent = components['schemas']['StatusEvent'];
+export type EndEvent = components['schemas']['EndEvent'];
 export type TaskCancelled = components['schemas']['TaskCancelled'];
 export type TaskRetried = components['schemas']['TaskRetried'];
 export type InputAccepted = components['schemas']['InputAccepted'];
@@ -7088,6 +7702,14 @@ export type Session = components['schemas']['Session'];
 export type CommandOrAccepted = components['schemas']['CommandOrAccepted'];
 export type CommandAnswer = components['schemas']['CommandAnswer'];
 export type AcceptedMessage = components['schemas']['AcceptedMessage'];
+export type SessionStreamEvent = components['schemas']['SessionStreamEvent'];
+export type HistoryEvent = components['schemas']['HistoryEvent'];
+export type EndedTurn = components['schemas']['EndedTurn'];
+export type TurnFile = components['schemas']['TurnFile'];
+export type MessageEvent = components['schemas']['MessageEvent'];
+export type SessionOutputEvent = components['schemas']['SessionOutputEvent'];
+export type SessionStatusEvent = components['schemas']['SessionStatusEvent'];
+export type SessionEndEvent = components['schemas']['SessionEndEvent'];
 export type Transcript = components['schemas']['Transcript'];
 export type Turn = components['schemas']['Turn'];
 export type SessionStopped = components['schemas']['SessionStopped'];
@@ -7111,6 +7733,21 @@ export type RunAccepted = components['schemas']['RunAccepted'];
 export type Backfill = components['schemas']['Backfill'];
 export type RunList = components['schemas']['RunList'];
 export type Run = components['schemas']['Run'];
+export type NotificationStreamEvent = components['schemas']['NotificationStreamEvent'];
+export type OpenEvent = components['schemas']['OpenEvent'];
+export type Notification = components['schemas']['Notification'];
+export type RunNotification = components['schemas']['RunNotification'];
+export type TaskNotification = components['schemas']['TaskNotification'];
+export type ScheduleNotification = components['schemas']['ScheduleNotification'];
+export type BudgetNotification = components['schemas']['BudgetNotification'];
+export type ActionNotification = components['schemas']['ActionNotification'];
+export type AgentNotification = components['schemas']['AgentNotification'];
+export type DaemonNotification = components['schemas']['DaemonNotification'];
+export type CircuitNotification = components['schemas']['CircuitNotification'];
+export type PressureNotification = components['schemas']['PressureNotification'];
+export type FindingNotification = components['schemas']['FindingNotification'];
+export type FleetNotification = components['schemas']['FleetNotification'];
+export type GapEvent = components['schemas']['GapEvent'];
 export type QueueList = components['schemas']['QueueList'];
 export type Queue = components['schemas']['Queue'];
 export type QueueSwitched = components['schemas']['QueueSwitched'];
@@ -7847,13 +8484,13 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** OK */
+      /** One server-sent event; `data` is JSON on one line. */
       200: {
         headers: {
           [name: string]: unknown;
         };
         content: {
-          "text/event-stream": string;
+          "text/event-stream": components["schemas"]["TaskStreamEvent"];
         };
       };
       /** A problem. */
@@ -8401,13 +9038,13 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** OK */
+      /** One server-sent event; `data` is JSON on one line. */
       200: {
         headers: {
           [name: string]: unknown;
         };
         content: {
-          "text/event-stream": string;
+          "text/event-stream": components["schemas"]["SessionStreamEvent"];
         };
       };
       /** A problem. */
@@ -9713,13 +10350,13 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** OK */
+      /** One server-sent event; `data` is JSON on one line. */
       200: {
         headers: {
           [name: string]: unknown;
         };
         content: {
-          "text/event-stream": string;
+          "text/event-stream": components["schemas"]["NotificationStreamEvent"];
         };
       };
       /** A problem. */

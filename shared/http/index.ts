@@ -32,5 +32,6 @@ export {
   route,
 } from './route.ts';
 export { SharedCalls } from './shared-calls.ts';
+export { streamSchema } from './openapi/stream-schema.ts';
 export { HostCookie, SignIns, assertSameOrigin } from './sign-ins.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer, type UpgradeHandler } from './start-http-server.ts';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import { type Call, route, type Route } from '#shared/http/index.ts';
 import { DEFAULT_TENANT, hasScope } from '#shared/tenants/index.ts';
+import { notificationStreamSchema } from './notification-view.ts';
 import { type NotificationPorts, parsePosition, type ReadPosition, writeNotifications } from './notification-writer.ts';
 
 /** `GET /v1/notifications/stream`: the events of a tenant while they happen. It stays open. */
@@ -12,7 +13,7 @@ export function streamNotifications(parts: NotificationPorts): Route {
     operationId: 'streamNotifications',
     summary: 'Events of the tenant while they happen',
     description:
-      "Server-sent events. First `open {ok}`, then `notification {kind, at, ...}`: `run.started`, `run.completed`, `run.failed` and `run.skipped` with `runId, status, startedAt, completedAt` and `resultSummary`, `error` or `reason`; `task.*`; both with `taskId, agent, session, source, scheduleId`, the schedule's `number` and `name`, and `attempt`; failures with `code, willRetry`; `schedule.*` with `scheduleId, number, name, agent, session, reason`; `budget.warning` and `.exceeded` with `budget, scope, of, per, spentMicroUsd, softMicroUsd, hardMicroUsd, atHard, until`; `action.*` with `actionId, action, status, matched, done, skipped, failed`; `agent.held` with `agent, failures, code, taskId`; `daemon.connected` and `.disconnected` with `daemon, name, user`; `circuit.opened` and `.closed` with `agent, endpoint, failures, reason`; `backpressure.warning`, `.critical`, `.shed` and `.cleared` with `level, queueDepth, estimatedWaitMs, slowDown, recommendations, shed`; `finding.opened` and `.resolved` with `finding` as `GET /v1/attention` has it; `fleet.*` with `worker` or `queue`, `fleet.finding.*`, for keys of the tenant `default` with the scope `operate`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`, `task.sla_breached`, `task.runaway`, `task.repeated` (with `count, held, reason`), `task.waiting-for-daemon` and `task.blocked`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap {from, oldest}` says that some may be lost: `GET /v1/runs?since=` has the runs.",
+      'Server-sent events: first `open`, then each `notification`. `kinds` chooses: names, beginnings like `run.*`, or `*`; by default all but `task.*`, of which only `task.permanently_failed`, `task.sla_breached`, `task.runaway`, `task.repeated`, `task.waiting-for-daemon` and `task.blocked`. `fleet.*` is for keys of the tenant `default` with the scope `operate`. A comment comes every 30 s. With `Last-Event-ID` (or `?lastEventId=`) later notifications are sent first; `gap` says that some may be lost: `GET /v1/runs?since=` has the runs.',
     scope: 'read',
     media: 'text/event-stream',
     request: {
@@ -22,7 +23,7 @@ export function streamNotifications(parts: NotificationPorts): Route {
         lastEventId: z.string().optional(),
       }),
     },
-    responses: { 200: z.string() },
+    responses: { 200: notificationStreamSchema },
     handle: ({ query, headers }, call) => {
       const after = requestedPosition(headers['last-event-id'] ?? query.lastEventId ?? '');
       const options = { tenant: call.tenant, kinds: readKinds(query.kinds, canReadFleet(call)), after };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { route, type Route, type EventStream } from '#shared/http/index.ts';
 import { parseOutputPlace } from '../tasks/stream-output.ts';
 import type { StreamPorts } from '../tasks/stream-task.ts';
+import { sessionStreamSchema } from './session-events.ts';
 import { sessionPathSchema } from './sessions.ts';
 import { SessionFollower } from './session-follower.ts';
 import type { TurnPorts } from './session-turns.ts';
@@ -18,7 +19,7 @@ export function streamSession(parts: SessionStreamPorts): Route {
     operationId: 'streamSession',
     summary: 'Events of a session while they happen',
     description:
-      'Server-sent events. First `history {items}`: the latest messages that have their outcome, each `{taskId, text, user, agent, status, outcome, output, error, createdAt, completedAt, attachments, artifacts}`, the files each `{name, mediaType, bytes}`; `output` of a stopped message is its output so far, while that is kept. Then, for each message without an outcome and each new message: `message {taskId, text, user, agent, status, createdAt, attachments}`, `status {taskId, status, outcome}`, `output {taskId, attempt, seq, text}` and once `end {taskId, status, output, outcome, error, artifacts}`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
+      'Server-sent events. First `history`: the latest messages that have their outcome. Then, for each message without an outcome and each new message: `message`, `status`, `output` and once `end`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
     scope: 'read',
     forVisitors: true,
     media: 'text/event-stream',
@@ -27,7 +28,7 @@ export function streamSession(parts: SessionStreamPorts): Route {
       headers: z.object({ 'last-event-id': z.string().optional() }),
       query: z.object({ lastEventId: z.string().optional() }),
     },
-    responses: { 200: z.string() },
+    responses: { 200: sessionStreamSchema },
     handle: ({ params, query, headers }, { tenant, key }) => {
       const after = parseOutputPlace(headers['last-event-id'] ?? query.lastEventId);
       const options = { tenant, session: params.id, after, until: key?.expiresAt ?? Infinity };

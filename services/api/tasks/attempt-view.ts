@@ -5,7 +5,7 @@ import { usageViewSchema } from '../money/usage-view.ts';
 import { errorSchema, instant, jsonSchema, taskViewSchema } from './task-view.ts';
 
 /** Progress that a task reported. */
-const progressViewSchema = z
+export const progressViewSchema = z
   .strictObject({
     at: instant('When.'),
     attempt: z.int().meta({ description: 'In which attempt.' }),

@@ -6,6 +6,7 @@ import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { findState, taskPathSchema } from './find-tasks.ts';
+import { taskStreamSchema } from './stream-events.ts';
 import { parseStreamPlace, streamId, type StreamPlace, writeOutput } from './stream-output.ts';
 
 export interface StreamPorts {
@@ -30,9 +31,8 @@ const PAGE = 200;
 const placeSchema = z.string().optional().meta({ description: 'Id of the event after which to resume.' });
 
 /**
- * `GET /v1/tasks/:id/stream`: the output as it is written, from the start or after the last event that the reader saw.
- * Events: `output {attempt, seq, text}`, `log` and `progress` as `GET /v1/tasks/:id/log` has them, `status {status}`, and `end {status}`
- * once, after which the stream closes.
+ * `GET /v1/tasks/:id/stream`: the output as it is written, from the start or after the last event that the reader saw. `end` comes once,
+ * and then the stream closes.
  */
 export function streamTask(ports: StreamPorts): Route {
   return route({
@@ -41,7 +41,7 @@ export function streamTask(ports: StreamPorts): Route {
     operationId: 'streamTask',
     summary: 'The output of a task while it is written',
     description:
-      'Server-sent events: `output {attempt, seq, text}`, `log {at, attempt, level, text, fields}`, `progress {at, attempt, note, percent}`, `status {status}`, and last `end {status}`. Resumes after `Last-Event-ID` (or `?lastEventId=`). A later attempt starts over with its own number.',
+      'Server-sent events, the last of which is `end`. Resumes after `Last-Event-ID` (or `?lastEventId=`). A later attempt starts over with its own number.',
     scope: 'read',
     media: 'text/event-stream',
     request: {
@@ -49,7 +49,7 @@ export function streamTask(ports: StreamPorts): Route {
       headers: z.object({ 'last-event-id': placeSchema }),
       query: z.object({ lastEventId: placeSchema }),
     },
-    responses: { 200: z.string() },
+    responses: { 200: taskStreamSchema },
     handle: async ({ params, query, headers }, { tenant }) => {
       const after = parseStreamPlace(headers['last-event-id'] ?? query.lastEventId);
       await findState(ports.ledger, tenant, params.id);

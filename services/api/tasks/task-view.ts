@@ -3,6 +3,7 @@ import { FINISH_REASONS, SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
 import { GATES } from '#shared/errors/index.ts';
 import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
+import { pressureSchema } from './pressure-view.ts';
 
 const TASK_ID_EXAMPLE = '01KQS1C8ZV0G3P5T7W9X1Y2Z3A';
 
@@ -125,20 +126,6 @@ export const acceptedViewSchema = z
     status: keptStatusSchema,
     position: z.int().meta({ description: 'How many tasks are before it in its session or backlog.' }),
     estimatedStartMs: z.number().nullable().meta({ description: 'In about how many milliseconds it starts; null when unknown.' }),
-    pressure: z
-      .object({
-        type: z.literal('backpressure').meta({ description: 'What kind of signal it is.' }),
-        level: z.enum(['warning', 'critical']).meta({ description: 'How much.' }),
-        scope: z.enum(['tenant', 'fleet']).meta({ description: 'Who has too much work.' }),
-        queueDepth: z.int().meta({ description: 'How many tasks of the tenant have not ended.' }),
-        queue_depth: z.int().meta({ description: 'The same, by the name that proactive engines know.' }),
-        estimatedWaitMs: z.number().nullable().meta({ description: 'How long its next task waits, about; null when unknown.' }),
-        estimated_wait_time: z.int().nullable().meta({ description: 'The same in seconds.' }),
-        slowDown: z.number().nullable().meta({ description: 'For proactive tasks under a warning: how many times slower to send.' }),
-        slow_down: z.number().nullable().meta({ description: 'The same.' }),
-        recommendations: z.array(z.string()).meta({ description: 'What would help.' }),
-      })
-      .nullable()
-      .meta({ description: 'How far too much waits; null when not.' }),
+    pressure: pressureSchema.nullable().meta({ description: 'How far too much waits; null when not.' }),
   })
   .meta({ id: 'Accepted', examples: [{ id: TASK_ID_EXAMPLE, status: 'queued', position: 0, estimatedStartMs: 150, pressure: null }] });

@@ -1,5 +1,9 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect } from 'vitest';
+import type { z } from 'zod';
+import { notificationStreamSchema } from '../../../../services/api/notifications/notification-view.ts';
+import { sessionStreamSchema } from '../../../../services/api/sessions/session-events.ts';
+import { taskStreamSchema } from '../../../../services/api/tasks/stream-events.ts';
 
 export interface EventReader {
   /** Events as they came. */
@@ -16,15 +20,36 @@ export interface ReadEventsOptions {
   lastEventId?: string | undefined;
 }
 
-/** Reads a stream of the API. Fails when the answer is none. */
+const SCHEMAS: readonly (readonly [RegExp, z.ZodType])[] = [
+  [/\/v1\/tasks\/[^/]+\/stream$/, taskStreamSchema],
+  [/\/v1\/sessions\/[^/]+\/stream$/, sessionStreamSchema],
+  [/\/v1\/notifications\/stream$/, notificationStreamSchema],
+];
+
+/** What is wrong with an event, by the documentation of its stream; null for nothing. */
+function problemOf(url: string, { event, id, data }: EventSourceMessage): string | null {
+  const { pathname } = new URL(url);
+  const [, schema] = SCHEMAS.find(([path]) => path.test(pathname)) ?? [];
+  const { error } = schema?.safeParse({ event, ...(id === undefined ? {} : { id }), data: JSON.parse(data) as unknown }) ?? {};
+  return error ? `${pathname} sent ${event} ${data}: ${error.message}` : null;
+}
+
+/** Reads a stream of the API, whose events have to be as its documentation says. Fails when the answer is none. */
 export async function readEvents(url: string, { key, lastEventId }: ReadEventsOptions): Promise<EventReader> {
   const stop = new AbortController();
   const place = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
   const response = await fetch(url, { headers: { authorization: `Bearer ${key}`, ...place }, signal: stop.signal });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
   const events: EventSourceMessage[] = [];
+  const problems: string[] = [];
   let text = '';
-  const parser = createParser({ onEvent: (event) => events.push(event) });
+  const parser = createParser({
+    onEvent: (event) => {
+      const problem = problemOf(url, event);
+      if (problem !== null) problems.push(problem);
+      events.push(event);
+    },
+  });
   const decoder = new TextDecoder();
   const ended = (async () => {
     for await (const chunk of response.body ?? []) {
@@ -32,6 +57,7 @@ export async function readEvents(url: string, { key, lastEventId }: ReadEventsOp
       text += piece;
       parser.feed(piece);
     }
+    expect(problems).toEqual([]);
   })();
   ended.catch(() => undefined);
   return {
@@ -41,6 +67,7 @@ export async function readEvents(url: string, { key, lastEventId }: ReadEventsOp
     leave: async () => {
       stop.abort();
       await ended.catch(() => undefined);
+      expect(problems).toEqual([]);
     },
   };
 }
