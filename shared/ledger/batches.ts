@@ -14,6 +14,8 @@ export interface Batch<Item, Answer> {
   group: string;
   /** Calls of this run that were added before go first: this one relies on what they change. */
   after?: BatchRun<never, unknown>;
+  /** It is sent at once, with those that were gathered until now. */
+  isUrgent?: boolean;
 }
 
 /** Gathers calls of one turn of the event loop, because one script for fifty tasks costs Redis a fraction of fifty scripts. */
@@ -47,7 +49,7 @@ export class CallBatches implements Batches {
       const calls = this.#callsOf(batch);
       calls.push({ item, resolve, reject });
       if (calls.length === 1) setImmediate(() => this.#flush(batch, calls));
-      if (calls.length >= this.#maxOf(run)) this.#flush(batch, calls);
+      if (batch.isUrgent || calls.length >= this.#maxOf(run)) this.#flush(batch, calls);
     });
   }
 

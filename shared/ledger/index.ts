@@ -38,7 +38,14 @@ export { type ClaimAnswer, type ClaimIsolation, type TicketClaim, claimTask, rev
 export { type AttemptRef, type Renewal, leaseMember, parseLease, parseWorkerSignal, renewLeases } from './claim/leases.ts';
 export { settleExpired } from './settle/settle-expired.ts';
 export { readReportedUsage, type RunningUsage, reportUsage } from './claim/report-usage.ts';
-export { claimForSlots, type DrawnFate, type SlotAnswer, type SlotPool, type TakenTicket } from './claim/claim-for-slots.ts';
+export {
+  claimForSlots,
+  type DrawnFate,
+  type SlotAnswer,
+  type SlotClaim,
+  type SlotPool,
+  type TakenTicket,
+} from './claim/claim-for-slots.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';

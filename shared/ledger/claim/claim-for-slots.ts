@@ -48,6 +48,10 @@ export interface SlotClaim {
   queues: readonly { queue: TaskQueue; pauses: string; isApart?: boolean }[];
   /** Slots that are to get a task now. */
   count: number;
+  /** Further slots, for which the worker's next call asks where this one fills all of its own. */
+  left: number;
+  /** It is sent at once, before what this turn of the event loop still adds. */
+  isUrgent?: boolean;
   pool: SlotPool;
   drawn: readonly DrawnJob[];
   /** The members of the leases that the slots' last attempts had. */
@@ -97,7 +101,8 @@ const IDLE_MS = 5000;
 
 /** Gives free slots the best tasks of a shard that stand at `slot`, in the round trip that settles what these slots ran before. */
 export async function claimForSlots(ledger: Ledger, claim: SlotClaim): Promise<SlotAnswer> {
-  return await ledger.batches.add({ ledger, run: claimEach, group: `${claim.shard} ${claim.worker}`, after: settleAttempts }, claim);
+  const { shard, worker, isUrgent = false } = claim;
+  return await ledger.batches.add({ ledger, run: claimEach, group: `${shard} ${worker}`, after: settleAttempts, isUrgent }, claim);
 }
 
 /** A worker has one claim of a shard under way. */
@@ -105,13 +110,16 @@ async function claimEach(ledger: Ledger, claims: readonly SlotClaim[]): Promise<
   return await Promise.all(claims.map((claim) => claimNow(ledger, claim)));
 }
 
-async function claimNow(ledger: Ledger, { shard, worker, queues, count, pool, drawn, ended, isolation }: SlotClaim): Promise<SlotAnswer> {
+async function claimNow(
+  ledger: Ledger,
+  { shard, worker, queues, count, left, pool, drawn, ended, isolation }: SlotClaim,
+): Promise<SlotAnswer> {
   const sentAt = performance.now();
   const { words, closed, tickets } = await runClaim(ledger, {
     shard,
     worker,
     keys: queues.map(({ pauses }) => pauses),
-    options: { pool, apart: flags(queues.filter(({ isApart }) => isApart).map(({ queue }) => queue)), isolation, idleMs: IDLE_MS },
+    options: { pool, apart: flags(queues.filter(({ isApart }) => isApart).map(({ queue }) => queue)), isolation, left, idleMs: IDLE_MS },
     queues: queues.map(({ queue }) => queue),
     count,
     given: [],

@@ -11,7 +11,7 @@
 -- ARGV[1] options: JSON, channel and bounds; names: how the keys of a tenant begin, before and after its id; cap: attempts of the shard at
 --   once, `max` and, of these, `reserved` for critical ones, `fleetMax` in all shards, and the `key` that has its share, if any; bounded: lanes of agents by tenant that tasks may lack; apart: queues whose
 --   tickets only are taken; isolation: see `claimTask`; daemon: the one that runs the given tasks; pool: see `order.lua`, with limits of
---   queues; idleMs: how long what is said of idle slots holds
+--   queues; left: slots that the worker's next call fills, where this one fills its own; idleMs: how long what is said of idle slots holds
 -- ARGV[2] queues: text, of the pool, separated by commas; empty without a pool
 -- ARGV[3] count: int, slots that are to get a task now
 -- ARGV[4] worker: text, its name
@@ -61,9 +61,8 @@ local function choose_tickets(count)
   while count > 0 do
     local head = choose_head(context, pool)
     if not head then return end
-    for _, text in ipairs(take_head(context, pool, head, count)) do
-      local queue, tenant, id, number, agent = string.match(text, '^([^/]+)/%d+/([^/]+)/%d+/([^/.]+)%.(%d+)/%d+/[^/]+/([^/]*)/')
-      tickets[#tickets + 1] = { name = text, queue = queue, tenant = tenant, id = id, number = tonumber(number), agent = agent }
+    for _, ticket in ipairs(take_head(context, pool, head, count)) do
+      tickets[#tickets + 1] = ticket
       count = count - 1
     end
   end
@@ -125,6 +124,6 @@ if pool then
   for queue, ends in pairs(pool.closed) do
     if ends < math.huge then closed[#closed + 1] = queue .. '=' .. string.format('%d', ends) end
   end
-  note_idle(context, pool, context.now + context.idleMs)
+  note_idle(context, pool, #tickets >= tonumber(ARGV[3]) and context.left or 0, context.now + context.idleMs)
 end
 return { table.concat(words, ','), table.concat(closed, ','), reply }

@@ -24,8 +24,8 @@
 -- KEYS[22...] per task: with a lane, its holders and its line
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, and perhaps slots: how many take a ready ticket of each queue right
 --   behind this call, `all` in all
--- ARGV[2...] per task: its transition, JSON, and the texts that belong to it: seen, next, attempt, output and result. `Transition` in
---   settle/transition.ts says what each field and text means
+-- ARGV[2...] per task: its transition, JSON; id and token; and the texts that belong to it: seen, next, attempt, output and result.
+--   `Transition` in settle/transition.ts says what each field and text means
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', ''
 --   | 'held', '' (its lease stands) | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
@@ -57,12 +57,16 @@ local batch = open_batch({
 local next_key, next_arg = iterate(KEYS, 22), iterate(ARGV, 2)
 gather_grants(context)
 
+-- By JSON: what transitions have in common, as a metatable.
+local alike = {}
+
 -- The next transition of the call, or nil. With a lane it has the keys of that: `held` and `wait`.
 local function read_transition()
-  local head, seen, next_state, attempt, output, result = next_arg(6)
+  local head, id, token, seen, next_state, attempt, output, result = next_arg(8)
   if not head then return nil end
-  local transition = cjson.decode(head)
-  transition.seen, transition.next, transition.attempt, transition.output, transition.result = seen, next_state, attempt, output, result
+  alike[head] = alike[head] or { __index = cjson.decode(head) }
+  local transition = { id = id, token = tonumber(token), seen = seen, next = next_state, attempt = attempt, output = output, result = result }
+  setmetatable(transition, alike[head])
   if transition.laneLimit then transition.held, transition.wait = next_key(), next_key() end
   return transition
 end

@@ -62,8 +62,8 @@ interface LostLease {
   reported: string;
 }
 
-/** A transition as the script takes it. */
+/** A transition as the script takes it. Tasks that end alike have the same JSON, which the script then decodes once. */
 export function transitionArguments({ tenant: _tenant, lane: _lane, endedAt: _endedAt, ...transition }: Transition): string[] {
-  const { seen, next, attempt, output, result, ...head } = transition;
-  return [scriptJson(head), seen, next, attempt, output, result];
+  const { id, token, seen, next, attempt, output, result, ...rest } = transition;
+  return [scriptJson(rest), id, `${token}`, seen, next, attempt, output, result];
 }

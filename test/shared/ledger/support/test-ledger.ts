@@ -196,6 +196,7 @@ export class TestLedger {
       worker: 'w1',
       queues: queues.map((queue) => ({ queue, pauses: `${this.keys.shard(0).queues}:${queue}:meta` })),
       count,
+      left: 0,
       pool: new RunningSlots(policy).pool(0, ''),
       drawn: [],
       ended: [],

@@ -147,6 +147,7 @@ class Fleet {
       worker: worker.name,
       queues: [...worker.policy.weights.keys()].map((queue) => ({ queue, pauses: pauseKey(queue) })),
       count,
+      left: 0,
       pool: worker.slots.pool(0, ''),
       drawn: [],
       ended: [],

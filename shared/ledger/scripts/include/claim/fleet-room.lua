@@ -51,7 +51,7 @@ do
 
   -- Fills in what runs and what is closed. `pauses`: by queue, BullMQ's own hash, in which a pause stands.
   function open_pool(context, pool, pauses)
-    pool.heads, pool.closed = {}, {}
+    pool.heads, pool.levels, pool.closed = {}, {}, {}
     apply_cap(context, pool)
     for queue in pairs(pool.queues) do
       local paused = redis.call('HMGET', pauses[queue], 'paused', 'concurrency')
@@ -72,11 +72,11 @@ do
     return 0
   end
 
-  -- Slots of a worker that a queue may wake, as `<queue>=<slots>,...`.
-  local function describe_idle(pool)
+  -- Slots of a worker that a queue may wake, as `<queue>=<slots>,...`. `left`: those that its next call fills.
+  local function describe_idle(pool, left)
     local parts = {}
     for queue in pairs(pool.queues) do
-      local slots = slots_for(pool, queue)
+      local slots = slots_for(pool, queue) - left
       if slots > 0 then parts[#parts + 1] = queue .. '=' .. slots end
     end
     table.sort(parts)
@@ -90,10 +90,10 @@ do
     end
   end
 
-  -- Notes which slots of the worker are idle behind this call, until `ends` (ms): so many jobs wake them.
-  function note_idle(context, pool, ends)
+  -- Notes which slots of the worker are idle behind this call but for `left`, until `ends` (ms): so many jobs wake them.
+  function note_idle(context, pool, left, ends)
     local key, field = idle_key(context.jobs), '@' .. context.worker
-    local former, now = redis.call('HGET', key, field), pool and describe_idle(pool) or ''
+    local former, now = redis.call('HGET', key, field), pool and describe_idle(pool, left) or ''
     local known = former and string.match(former, ' (.*)$') or ''
     if known ~= now then
       add_idle(key, known, -1)

@@ -31,7 +31,7 @@ do
   local function choose_shared(context, pool)
     local heads, has_others = {}, false
     for queue, own in pairs(pool.queues) do
-      for _, head in ipairs(queue == 'critical' and {} or find_heads(context, pool, queue)) do
+      for _, head in ipairs(queue ~= 'critical' and find_heads(context, pool, queue) or {}) do
         head.band = band_of(context, pool, head)
         head.share = (pool.bands[head.band].running + 1) / pool.bands[head.band].share
         head.use = own.running / own.weight
@@ -58,7 +58,7 @@ do
       if not redis.call('ZSCORE', context.ready, text) then
         redis.call('ZREM', awaited_key(context.jobs), text)
       elseif pool.queues[queue] and queue ~= 'critical' and not pool.closed[queue] and not pool.keys[key] and has_agent(pool, text) then
-        local head = read_head(queue, text)
+        local head = read_ticket(pool, queue, text)
         head.key = key
         if not best or head.priority > best.priority or head.priority == best.priority and is_older(head, best) then best = head end
       end

@@ -20,25 +20,26 @@ do
   end
 
   -- Tickets of the head's tenant behind it that may go with it: no other ticket is compared with them.
-  local function texts_with(context, pool, head, max)
-    if max == 1 or not (head.is_only or head.queue == 'critical') then return { head.text } end
-    if next_turn(context, head.level) or pool.limits[head.queue] then return { head.text } end
-    local tenant, texts = tenant_of(head.text), {}
-    for _, text in ipairs(first_ready(context, head.level.prefix .. tenant .. '/', max)) do
+  local function tickets_with(context, pool, head, max)
+    local level = head.level
+    if max == 1 or not (head.is_only or head.queue == 'critical') then return { head } end
+    if level.has_turns ~= false or pool.limits[head.queue] then return { head } end
+    local tickets = { head }
+    for position, text in ipairs(first_ready(context, level.prefix .. head.tenant .. '/', max)) do
       if not has_agent(pool, text) then break end
-      texts[#texts + 1] = text
+      if position > 1 then tickets[position] = read_ticket(pool, head.queue, text) end
     end
-    return #texts > 0 and texts or { head.text }
+    return tickets
   end
 
-  -- Takes the head, and tickets that may go with it, for at most `count` slots. Returns their texts.
+  -- Takes the head, and tickets that may go with it, for at most `count` slots. Returns them.
   function take_head(context, pool, head, count)
-    local texts, cost = texts_with(context, pool, head, math.min(count, room_for(pool, head))), 0
-    for _, text in ipairs(texts) do cost = cost + string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/(%d+)/') end
+    local tickets, texts, cost = tickets_with(context, pool, head, math.min(count, room_for(pool, head))), {}, 0
+    for position, ticket in ipairs(tickets) do texts[position], cost = ticket.name, cost + ticket.cost end
     call_many('ZREM', context.ready, texts)
-    note_turn(context, head.level, tenant_of(head.text), cost)
+    if head.level.has_turns ~= false then note_turn(context, head.level, head.tenant, cost) end
+    forget_heads(pool, head, #tickets)
     count_start(context, pool, head.queue, #texts)
-    pool.heads[head.queue] = nil
     pool.free = pool.free - #texts
     pool.ordinary = math.min(pool.free, pool.ordinary - (head.queue == 'critical' and 0 or #texts))
     if head.is_for_people then
@@ -48,6 +49,6 @@ do
     pool.people = math.max(0, math.min(pool.people, pool.ordinary))
     pool.queues[head.queue].running = pool.queues[head.queue].running + #texts
     if head.band then pool.bands[head.band].running = pool.bands[head.band].running + #texts end
-    return texts
+    return tickets
   end
 end
