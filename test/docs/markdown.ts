@@ -12,6 +12,10 @@ export interface Snippet {
   readonly text: string;
   /** Not run, because it needs what no test has. */
   readonly isSkipped: boolean;
+  /** The file that its reader saves it as; null for none. */
+  readonly file: string | null;
+  /** A program that its reader runs. */
+  readonly isProgram: boolean;
   /** What its output has to show. */
   readonly shows: readonly string[];
   /** Its exit code; 0 unless said otherwise. */
@@ -50,16 +54,22 @@ export function snippetsOf(page: string): Snippet[] {
   return [...text.matchAll(FENCE)].map((match) => {
     const [block, said = '', language = '', body = ''] = match;
     const before = text.slice(0, match.index + block.indexOf('```'));
-    const stops = /stops after (\d+) s/.exec(said)?.[1];
     return {
       page,
       line: before.split('\n').length,
       language,
       text: body,
       isSkipped: said.startsWith('skip'),
+      file: /^file (\S+)/.exec(said)?.[1]?.replace(/,$/, '') ?? null,
+      isProgram: said.startsWith('program'),
       shows: [...said.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, shown = '']) => shown.replaceAll(String.raw`\"`, '"')),
       exits: Number(/exits (\d+)/.exec(said)?.[1] ?? 0),
-      stopsAfterMs: stops === undefined ? null : Number(stops) * 1000,
+      stopsAfterMs: stopsAfter(said),
     };
   });
+}
+
+function stopsAfter(said: string): number | null {
+  const seconds = /stops after (\d+) s/.exec(said)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1000;
 }

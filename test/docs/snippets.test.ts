@@ -8,14 +8,17 @@ import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { firstOf } from '../support/test-environment.ts';
 import { openFleet, type Fleet } from '../support/fleet/open-fleet.ts';
 import { childEnvironment } from '../support/test-environment.ts';
+import { linkPackage } from './link-package.ts';
 import { listPages, ROOT, snippetsOf, type Snippet } from './markdown.ts';
+import { runPage, runPages, saveFiles, SHELL } from './run-page.ts';
 
 const snippets = listPages().flatMap(snippetsOf);
+const runInOrder = new Set(runPages.map(({ page }) => page));
 const shellPages = Map.groupBy(
-  snippets.filter(({ language, isSkipped }) => language === 'sh' && !isSkipped),
+  snippets.filter(({ page, language, isSkipped }) => language === 'sh' && !isSkipped && !runInOrder.has(page)),
   ({ page }) => page,
 );
-const LANGUAGES = new Set(['sh', 'ts', 'json', 'text', 'mermaid']);
+const LANGUAGES = new Set(['sh', 'ts', 'python', 'html', 'json', 'text', 'mermaid']);
 const SNIPPET_MS = 60_000;
 /** Of the pages with commands, each of which starts a process: a third. `npm run chaos` runs all. */
 const PAGES = Math.ceil(shellPages.size / 3);
@@ -32,7 +35,10 @@ let url: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'muster-docs-'));
-  fleet = await openFleet();
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  linkPackage(folder);
+  for (const page of runPages) saveFiles(folder, page);
+  fleet = await openFleet({ settings: { agents: { 'word-count': { kind: 'function', file: join(ROOT, 'agents/word-count.ts') } } } });
   const api = await fleet.start('api');
   url = api.url;
   await Promise.all([fleet.start('worker'), fleet.start('scheduler')]);
@@ -46,8 +52,7 @@ afterAll(async () => {
 /** Runs a block as somebody would who pasted it into a shell in the clone, with a fleet that runs. */
 async function runInShell({ text, stopsAfterMs }: Snippet): Promise<Ran> {
   const env = childEnvironment({ MUSTER_URL: url, MUSTER_API_KEY: fleet.adminKey, REDIS_URL: fleet.redis.url });
-  const npx = `npx() { shift; '${process.execPath}' '${join(ROOT, 'services/local/muster.mjs')}' "$@"; }`;
-  const child = spawn('bash', ['-c', `set -eu -o pipefail\n${npx}\n${text}`], { cwd: folder, env, detached: true });
+  const child = spawn('bash', ['-c', `${SHELL}\n${text}`], { cwd: folder, env, detached: true });
   let shown = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (shown += chunk.toString()));
   const stop = (): void => void process.kill(-(child.pid ?? 0), 'SIGTERM');
@@ -78,6 +83,17 @@ describe('the commands of the documentation, run in order', () => {
   );
 });
 
+describe('a page whose files and programs need each other works from top to bottom', () => {
+  it.each(runPages.map((each) => [each.page, each] as const))(
+    '%s',
+    async (_page, page) => {
+      const env = { MUSTER_URL: url, MUSTER_API_KEY: fleet.adminKey, REDIS_URL: fleet.redis.url };
+      for (const { ran, expected } of await runPage(folder, page, env)) expect(ran).toEqual(expected);
+    },
+    5 * SNIPPET_MS,
+  );
+});
+
 describe('the code of the documentation', () => {
   const code = snippets.filter(({ language }) => language === 'ts');
   const where = join(ROOT, '.muster', `docs-${process.pid}`);
@@ -85,6 +101,7 @@ describe('the code of the documentation', () => {
 
   beforeAll(() => {
     mkdirSync(where, { recursive: true });
+    linkPackage(where);
     if (!existsSync(join(where, 'agents'))) symlinkSync(join(ROOT, 'agents'), join(where, 'agents'));
     for (const snippet of code) writeFileSync(fileOf(snippet), snippet.text);
     const config = {
