@@ -38,7 +38,7 @@ const DAY_MS = 86_400_000;
 /** What these limits would have done to the tenant's tasks of the last day: to the newest ones, at most `limits.maxPreviewed`. */
 export async function previewLimits(ledger: Ledger, tenant: string, limits: TenantLimits, now: number): Promise<LimitsPreview> {
   const { tasks, since } = await readPastTasks(ledger, tenant, { max: ledger.settings.limits.maxPreviewed, now });
-  return { ...simulateLimits(tasks, limits), since };
+  return { ...simulateLimits(tasks, limits, ledger.settings.lanes.reserveAfterMs), since };
 }
 
 /** The same for limits of the fleet and the tasks of these tenants. Those of one tenant leave room to others in what is read. */
@@ -54,7 +54,7 @@ export async function previewFleetLimits(
   // Before that, tasks of some tenants are missing.
   const since = read.reduce((latest, each) => Math.max(latest, each.since), now - DAY_MS);
   const tasks = read.flatMap((each) => each.tasks).filter(({ acceptedAt }) => acceptedAt >= since);
-  return { ...simulateLimits(tasks, asTenantLimits(limits)), since };
+  return { ...simulateLimits(tasks, asTenantLimits(limits), ledger.settings.lanes.reserveAfterMs), since };
 }
 
 const TENANTS_AT_ONCE = 10;
@@ -85,11 +85,12 @@ async function readPastTasks(ledger: Ledger, tenant: string, { max, now }: { max
 }
 
 /** What limits would have done to tasks, by what is known of them. Pure. */
-export function simulateLimits(tasks: readonly PastTask[], limits: SimulatedLimits): Omit<LimitsPreview, 'since'> {
+export function simulateLimits(tasks: readonly PastTask[], limits: SimulatedLimits, reserveAfterMs?: number): Omit<LimitsPreview, 'since'> {
   const refusals = simulateRates(tasks, limits.rates);
   const outcomes = simulateCaps(
     tasks.filter((_, position) => !refusals[position]),
     limits,
+    reserveAfterMs,
   );
   const effects = new Map<string, LimitEffect>();
   for (const refusal of refusals) if (refusal) addEffect(effects, refusal.limit, { isRefused: true, ms: refusal.retryAfterMs });

@@ -1,4 +1,6 @@
-import type { TenantLimits } from '../config/index.ts';
+import { SOURCE_CLASSES, type TenantLimits } from '../config/index.ts';
+import { type Gate, type GatedTask, type GateLimits, Gates, laneOfAgent, SortedLine } from '../ledger/index.ts';
+import { CLASS_LETTERS } from '../tasks/index.ts';
 import type { PastTask } from './past-task.ts';
 
 /** What caps do to a task. */
@@ -12,170 +14,115 @@ export interface CapsOutcome {
 
 export type Caps = Pick<TenantLimits, 'running' | 'runningByClass' | 'runningLow' | 'runningByAgent' | 'waiting'>;
 
-/** What caps would have done to tasks that ran as long as these, each from its `readyAt` on. In the order of the tasks. Pure. */
-export function simulateCaps(tasks: readonly PastTask[], caps: Caps): CapsOutcome[] {
-  const entries = tasks.map((task) => entryOf(task, caps));
-  const simulation = new CapSimulation(caps.waiting ?? Infinity);
-  for (const entry of entries.toSorted((a, b) => a.task.readyAt - b.task.readyAt || compareIds(a, b))) simulation.arrive(entry);
-  simulation.advance(Infinity);
-  return entries.map(({ outcome }) => outcome);
-}
-
-interface Cap {
-  name: string;
-  max: number;
-}
-
-interface Entry {
-  task: PastTask;
-  /** The lane of its agent, when that has a limit. */
-  lane: Cap | null;
-  caps: Cap[];
-  /** Tasks of one group have the same caps. */
-  group: string;
-  outcome: CapsOutcome;
-}
-
-function entryOf(task: PastTask, { running, runningByClass, runningLow, runningByAgent }: Caps): Entry {
-  const { source, agent, isLow } = task;
-  const caps: Cap[] = [];
-  if (running !== null) caps.push({ name: 'running', max: running });
-  if (runningByClass[source] !== undefined) caps.push({ name: `runningByClass.${source}`, max: runningByClass[source] });
-  if (runningLow !== null && isLow) caps.push({ name: 'runningLow', max: runningLow });
-  const max = Object.hasOwn(runningByAgent, agent) ? runningByAgent[agent] : undefined;
-  const lane = max === undefined ? null : { name: `runningByAgent.${agent}`, max };
-  return { task, lane, caps, group: `${source} ${isLow}`, outcome: { waitedMs: 0, limits: [], isRefused: false } };
-}
-
 /**
- * CapSimulation is responsible for granting tasks as the ledger does: a task takes the lane of its agent in order of arrival, then a grant;
- * of all that wait for a grant and have room, the one of the highest priority goes first, then the oldest.
+ * What caps would have done to tasks that ran as long as these, each from its `readyAt` on. In the order of the tasks. Pure. `reserveAfterMs`:
+ * after so long the lane of its agent is kept for a task that waits at a cap.
  */
-class CapSimulation {
-  readonly #maxWaiting: number;
-  #waiting = 0;
-  /** Grants and held lanes, by name of the limit. */
-  readonly #used = new Map<string, number>();
-  /** What waits for the lane of an agent, the first first. */
-  readonly #lines = new Map<string, Entry[]>();
-  /** What waits for a grant, the best first. */
-  readonly #backlogs = new Map<string, Entry[]>();
-  /** What runs, the last to end first. */
-  readonly #runs: { entry: Entry; endsAt: number }[] = [];
+export function simulateCaps(tasks: readonly PastTask[], caps: Caps, reserveAfterMs = Infinity): CapsOutcome[] {
+  const simulation = new CapSimulation(tasks, caps, reserveAfterMs);
+  const arrivals = tasks.toSorted((one, other) => one.readyAt - other.readyAt || (one.id < other.id ? -1 : 1));
+  for (const task of arrivals) simulation.arrive(task);
+  simulation.advance(Infinity);
+  return tasks.map(({ id }) => simulation.outcomeOf(id));
+}
 
-  constructor(maxWaiting: number) {
-    this.#maxWaiting = maxWaiting;
+/** CapSimulation is responsible for having past tasks come and end in the gates of the specification, at their times. */
+class CapSimulation {
+  readonly #gates: Gates;
+  readonly #tasks: ReadonlyMap<string, PastTask>;
+  readonly #caps: Caps;
+  readonly #reserveAfterMs: number;
+  readonly #outcomes = new Map<string, CapsOutcome>();
+  /** What runs, the first to end first. */
+  readonly #runs = new SortedLine<{ id: string; endsAt: number }>((one, other) => one.endsAt < other.endsAt);
+  #waiting = 0;
+  #now = 0;
+
+  constructor(tasks: readonly PastTask[], caps: Caps, reserveAfterMs: number) {
+    this.#tasks = new Map(tasks.map((task) => [task.id, task]));
+    this.#caps = caps;
+    this.#reserveAfterMs = reserveAfterMs;
+    this.#gates = new Gates(
+      limitsOf(caps),
+      ({ id }) => this.#start(id),
+      ({ id }, gate) => this.#noteWait(id, gate),
+    );
+  }
+
+  outcomeOf(id: string): CapsOutcome {
+    const outcome = this.#outcomes.get(id) ?? { waitedMs: 0, limits: [], isRefused: false };
+    this.#outcomes.set(id, outcome);
+    return outcome;
   }
 
   /** Calls have to come in order of `readyAt`. */
-  arrive(entry: Entry): void {
-    this.advance(entry.task.readyAt);
-    const lane = this.#fullLane(entry);
-    const full = lane ?? this.#fullCap(entry);
-    if (full !== null && this.#waiting >= this.#maxWaiting) {
-      Object.assign(entry.outcome, { limits: ['waiting'], isRefused: true });
+  arrive(past: PastTask): void {
+    this.advance(past.readyAt);
+    this.#setTime(past.readyAt);
+    const task = gatedTask(past, this.#caps);
+    if (this.#waiting >= (this.#caps.waiting ?? Infinity) && this.#gates.gateBefore(task)) {
+      Object.assign(this.outcomeOf(past.id), { limits: ['waiting'], isRefused: true });
       return;
     }
     this.#waiting += 1;
-    if (lane === null) {
-      this.#takeLane(entry);
-    } else {
-      entry.outcome.limits.push(lane);
-      listOf(this.#lines, lane).push(entry);
-    }
-    this.#grantAll(entry.task.readyAt);
+    this.#gates.arrive(task);
+    this.#gates.step();
   }
 
-  /** Ends what ends until then. What ends in one millisecond makes room at once, whatever its order. */
+  /** Ends what ends until then. What ends in one millisecond makes room at once. */
   advance(until: number): void {
-    for (let next = this.#runs.at(-1); next && next.endsAt <= until; next = this.#runs.at(-1)) {
-      const { endsAt } = next;
-      const ended = this.#takeEnded(endsAt);
-      for (const { lane, caps } of ended) for (const { name } of lane ? [...caps, lane] : caps) this.#use(name, -1);
-      for (const { lane } of ended) {
-        const waiter = lane && this.#lines.get(lane.name)?.shift();
-        if (waiter) this.#takeLane(waiter);
+    for (let next = this.#runs.first; next && next.endsAt <= until; next = this.#runs.first) {
+      this.#setTime(next.endsAt);
+      const ended: string[] = [];
+      for (let run = this.#runs.first; run?.endsAt === this.#now; run = this.#runs.first) {
+        ended.push(run.id);
+        this.#runs.remove(run);
       }
-      this.#grantAll(endsAt);
+      this.#gates.end(ended);
+      this.#gates.step();
     }
   }
 
-  #takeEnded(endsAt: number): Entry[] {
-    const ended: Entry[] = [];
-    for (let run = this.#runs.at(-1); run?.endsAt === endsAt; run = this.#runs.at(-1)) {
-      ended.push(run.entry);
-      this.#runs.pop();
-    }
-    return ended;
+  #setTime(now: number): void {
+    this.#now = now;
+    this.#gates.now = now;
+    this.#gates.keepsFrom = now - this.#reserveAfterMs;
   }
 
-  #takeLane(entry: Entry): void {
-    if (entry.lane) this.#use(entry.lane.name, 1);
-    const full = this.#fullCap(entry);
-    if (full !== null) entry.outcome.limits.push(full);
-    insert(listOf(this.#backlogs, entry.group), entry, goesBefore);
+  #start(id: string): void {
+    const { readyAt = 0, ranMs = 0 } = this.#tasks.get(id) ?? {};
+    this.#waiting -= 1;
+    this.outcomeOf(id).waitedMs = this.#now - readyAt;
+    this.#runs.add({ id, endsAt: this.#now + ranMs });
   }
 
-  #grantAll(now: number): void {
-    for (let entry = this.#takeBest(); entry; entry = this.#takeBest()) {
-      this.#waiting -= 1;
-      entry.outcome.waitedMs = now - entry.task.readyAt;
-      for (const { name } of entry.caps) this.#use(name, 1);
-      insert(this.#runs, { entry, endsAt: now + entry.task.ranMs }, (a, b) => a.endsAt > b.endsAt);
-    }
-  }
-
-  /** Takes the best out of the backlogs that has room. */
-  #takeBest(): Entry | undefined {
-    let best: Entry | undefined;
-    for (const [head] of this.#backlogs.values()) {
-      if (head && this.#fullCap(head) === null && (!best || goesBefore(head, best))) best = head;
-    }
-    return best && this.#backlogs.get(best.group)?.shift();
-  }
-
-  /** A lane with a line is full for all who come later. */
-  #fullLane({ lane }: Entry): string | null {
-    if (!lane) return null;
-    return this.#isFull(lane) || listOf(this.#lines, lane.name).length > 0 ? lane.name : null;
-  }
-
-  #fullCap({ caps }: Entry): string | null {
-    return caps.find((cap) => this.#isFull(cap))?.name ?? null;
-  }
-
-  #isFull({ name, max }: Cap): boolean {
-    return (this.#used.get(name) ?? 0) >= max;
-  }
-
-  #use(name: string, more: number): void {
-    this.#used.set(name, (this.#used.get(name) ?? 0) + more);
+  #noteWait(id: string, gate: Gate): void {
+    const { limits } = this.outcomeOf(id);
+    const { source = 'user', agent = '' } = this.#tasks.get(id) ?? {};
+    const ofCap = { running: 'running', class: `runningByClass.${source}`, low: 'runningLow' };
+    const name = gate.kind === 'lane' ? `runningByAgent.${agent}` : ofCap[gate.name];
+    if (!limits.includes(name)) limits.push(name);
   }
 }
 
-/** Whether the first is granted before the second when both have room. */
-function goesBefore(a: Entry, b: Entry): boolean {
-  return a.task.priority === b.task.priority ? compareIds(a, b) < 0 : a.task.priority > b.task.priority;
+function limitsOf({ running, runningByClass, runningLow, runningByAgent }: Caps): GateLimits {
+  const byLetter = SOURCE_CLASSES.flatMap((name) => {
+    const cap = runningByClass[name];
+    return cap === undefined ? [] : [[CLASS_LETTERS[name], cap] as const];
+  });
+  const lanes = Object.entries(runningByAgent).map(([agent, max]) => [laneOfAgent(agent), max] as const);
+  return { running, low: runningLow, byLetter: Object.fromEntries(byLetter), lanes: Object.fromEntries(lanes) };
 }
 
-function compareIds({ task: a }: Entry, { task: b }: Entry): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-function listOf(lists: Map<string, Entry[]>, name: string): Entry[] {
-  const list = lists.get(name) ?? [];
-  lists.set(name, list);
-  return list;
-}
-
-/** Inserts into a list in order, behind what is equal. */
-function insert<Item>(list: Item[], item: Item, isBefore: (a: Item, b: Item) => boolean): void {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const other = list[middle];
-    if (other !== undefined && isBefore(item, other)) high = middle;
-    else low = middle + 1;
-  }
-  list.splice(low, 0, item);
+function gatedTask({ id, acceptedAt, source, agent, priority, isLow }: PastTask, { runningByAgent }: Caps): GatedTask {
+  return {
+    id,
+    createdAt: acceptedAt,
+    from: acceptedAt,
+    isCritical: false,
+    priority,
+    class: `${CLASS_LETTERS[source]}${isLow ? 0 : 1}`,
+    session: null,
+    lanes: Object.hasOwn(runningByAgent, agent) ? [laneOfAgent(agent)] : [],
+  };
 }

@@ -10,6 +10,8 @@ export const testEnvironment = {
   redisServer: process.env['REDIS_SERVER'] || 'redis-server',
   /** Whether scenarios run at full size, for `npm run chaos`. */
   isChaos: process.env['MUSTER_CHAOS'] === 'full',
+  /** The seed of random steps that are to be played again. */
+  seed: process.env['MUSTER_SEED'] ? Number(process.env['MUSTER_SEED']) : undefined,
   /** How long scenarios of full size last that have a duration. */
   chaosMinutes: Number(process.env['MUSTER_CHAOS_MINUTES'] || 10),
   /** What `check.mjs` did before the tests, as JSON; undefined when the tests run by themselves. */

@@ -8,7 +8,8 @@ import type { TaskState } from '#shared/tasks/task-state.ts';
 import { hasAttempt, isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { backlogPlace, standingText } from '#shared/ledger/grants/standing.ts';
 import { levelName } from '#shared/ledger/grants/tickets.ts';
-import { type GatedTask, GatesModel } from './gates-model.ts';
+import type { Gated } from '#shared/ledger/order/gated-task.ts';
+import { Gates } from '#shared/ledger/order/gates.ts';
 import { TENANT, type TestLedger } from './test-ledger.ts';
 
 /** Whether it waits in the line of its lane. */
@@ -200,31 +201,33 @@ function overfull(held: readonly string[], live: readonly Task[], limits: Tenant
 }
 
 /** The tasks as the specification of gates knows them. */
-function modelOf(live: readonly Task[], lookups: readonly string[], limits: TenantLimits | null): GatesModel {
+function modelOf(live: readonly Task[], lookups: readonly string[], limits: TenantLimits | null): Gates {
   const byLetter = Object.entries(limits?.runningByClass ?? {}).map(([name, cap]) => [
     CLASS_LETTERS[name as keyof typeof CLASS_LETTERS],
     cap,
   ]);
-  const model = new GatesModel({
+  const own = {
     lanes: limitsOfLanes(live, limits),
     running: limits?.running ?? null,
     low: limits?.runningLow ?? null,
     byLetter: Object.fromEntries(byLetter) as Record<string, number>,
-  });
-  for (const task of live) model.tasks.set(task.body.id, gatedTask(task, lookups));
-  return model;
+  };
+  const gates = new Gates(own, () => undefined);
+  for (const task of live) put(gates, task, lookups);
+  return gates;
 }
 
-function gatedTask({ body: { id }, state }: Task, lookups: readonly string[]): GatedTask {
+function put(gates: Gates, { body: { id }, state }: Task, lookups: readonly string[]): void {
   const { createdAt, priority, queue, class: taskClass, sharedLanes: wanted = [], passed = null } = state;
   const lanesOfIt = wanted.map(({ name }) => name);
-  const shape = { id, createdAt, priority, isCritical: queue === 'critical', class: taskClass, lanes: lanesOfIt, passedAt: passed };
-  return { ...shape, at: standingOf(id, state, lookups) };
+  const kind = { priority, isCritical: queue === 'critical', class: taskClass };
+  const task = { id, createdAt, from: createdAt, ...kind, session: null, lanes: lanesOfIt };
+  gates.put(task, standingOf(id, state, lookups), passed);
 }
 
-function standingOf(id: string, { granted, gate }: TaskState, lookups: readonly string[]): GatedTask['at'] {
+function standingOf(id: string, { granted, gate }: TaskState, lookups: readonly string[]): Gated['at'] {
   if (granted) return { kind: 'granted' };
-  if (gate === 'cap') return { kind: 'cap' };
+  if (gate === 'cap') return { kind: 'cap', name: 'running' };
   const line = lookups.find((member) => member.startsWith('waits=') && member.endsWith(`/${id}`));
   return line === undefined ? { kind: 'away' } : { kind: 'lane', name: /^waits=([^/]+)/.exec(line)?.[1] ?? '' };
 }

@@ -255,9 +255,9 @@ export class TestLedger {
   }
 
   /** Lets the time pass that a task waits for: writes it as past, and brings on what waited for it to start. */
-  async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore'): Promise<void> {
-    const { states, bodies } = this.keys.tenant(TENANT);
-    const { deadlines } = this.keys.shard(this.keys.shardOf(TENANT));
+  async makeDue(id: string, field: 'notBefore' | 'deadline' = 'notBefore', tenant: string = TENANT): Promise<void> {
+    const { states, bodies } = this.keys.tenant(tenant);
+    const { deadlines } = this.keys.shard(this.keys.shardOf(tenant));
     // One step, because others may move the task meanwhile. A state without a tail has its deadline in the body.
     const script = `
       for key = 1, ARGV[2] == 'deadline' and 2 or 1 do
@@ -265,14 +265,14 @@ export class TestLedger {
         if text then redis.call('HSET', KEYS[key], ARGV[1], (string.gsub(text, '"' .. ARGV[2] .. '":%d+', '"' .. ARGV[2] .. '":1'))) end
       end
       if ARGV[2] == 'deadline' then redis.call('ZADD', KEYS[3], 'XX', 1, ARGV[3]) end`;
-    await this.redis.eval(script, 3, states, bodies, deadlines, id, field, `${TENANT}/${id}`);
-    if (field === 'notBefore') await promoteDue(this.ledger, TENANT, [id]);
+    await this.redis.eval(script, 3, states, bodies, deadlines, id, field, `${tenant}/${id}`);
+    if (field === 'notBefore') await promoteDue(this.ledger, tenant, [id]);
   }
 
   /** Writes since when others may pass a waiting task, ms; what is long ago keeps its lanes for it. */
-  async setPassed(id: string, ms: number): Promise<void> {
-    const { live, states } = this.keys.tenant(TENANT);
-    const state = await this.state(id);
+  async setPassed(id: string, ms: number, tenant: string = TENANT): Promise<void> {
+    const { live, states } = this.keys.tenant(tenant);
+    const { state } = await this.taskOf(tenant, id);
     const member = (at: number): string => `passed=${state.queue === 'critical' ? '!' : ''}${String(at).padStart(15, '0')}/${id}`;
     if (state.passed === undefined) throw new Error('Nobody may pass it in any lane');
     await this.redis.multi().zrem(live, member(state.passed)).zadd(live, 0, member(ms)).exec();

@@ -31,9 +31,10 @@ do
     pool.free = math.max(0, math.min(pool.free, cap.max - running))
     local room = cap.max - cap.reserved - running
     if cap.reserved > 0 then room = room + math.min(count_critical(context), running) end
+    room = math.min(room, pool.free)
     -- Slots are kept for people of the worker's own, and not of a cap that leaves it fewer.
     if room < pool.ordinary then pool.people = math.max(0, math.min(pool.people, room - 1)) end
-    pool.ordinary = math.max(0, math.min(pool.ordinary, pool.free, room))
+    pool.ordinary = math.max(0, math.min(pool.ordinary, room))
     pool.people = math.min(pool.people, pool.ordinary)
   end
 

@@ -12,11 +12,19 @@ do
     return not agent or not string.find(pool.foreign, ',' .. agent .. ',', 1, true)
   end
 
-  -- The first ticket between two bounds that the worker can run, in the order of their texts.
+  -- The first ticket between two bounds that the worker can run: of the best level that has any, by its tenants' turns.
   local function first_runnable(context, pool, from, to)
+    local first, level, last, turn
     for _, text in ipairs(redis.call('ZRANGEBYLEX', context.ready, from, to, 'LIMIT', '0', MAX_FOREIGN)) do
-      if has_agent(pool, text) then return text end
+      if level and string.sub(text, 1, #level) ~= level then break end
+      local tenant = tenant_of(text)
+      if tenant ~= last and has_agent(pool, text) then
+        level, last = level or string.match(text, '^[^/]+/%d+/'), tenant
+        local own = tonumber(redis.call('ZSCORE', context.turns, level .. tenant) or 0)
+        if not first or own < turn then first, turn = text, own end
+      end
     end
+    return first
   end
 
   local function level_of(pool, queue, text)

@@ -2,7 +2,7 @@
 --   free, ordinary: slots for any ticket, and of these for such that are not critical; people: of these, those that are kept for people
 --   queues: of each that it serves, `weight` and `running`; bands: of each, `share` and `running`
 --   maxLow, highFrom, lowTo (priorities), lowAgeMs; foreign: agents that others have and it lacks, between commas
--- A test compares the claim with a plain list in memory, step by step.
+-- `shared/ledger/order` says the same in TypeScript; a test compares the two, step by step.
 
 local choose_head
 do

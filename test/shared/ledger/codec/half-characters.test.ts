@@ -3,8 +3,8 @@ import { cancelTask, changePriority } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { removeTask } from '#shared/ledger/ended-tasks.ts';
 import { scriptJson } from '#shared/redis/script.ts';
-import { DONE, TENANT, type TaskWish } from './support/test-ledger.ts';
-import { useCheckedLedger } from './support/use-ledger.ts';
+import { DONE, TENANT, type TaskWish } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 /** An emoji that was cut in two, as texts are that somebody shortened. */
 const HALF = 'cut \ud83d';
