@@ -2092,8 +2092,10 @@ export interface components {
     TaskRequest: {
       /** The agent that runs the work. */
       agent: string;
-      /** What the agent is given. */
-      input: string;
+      /** A text; for an agent whose input has a schema, JSON that fits it, or a text with such JSON. */
+      input: string | number | boolean | unknown[] | {
+        [key: string]: unknown;
+      };
       /** Given to the model after its agent's own instructions. */
       system?: string | undefined;
       /** The conversation in which it is a turn. */
@@ -3384,7 +3386,7 @@ export interface components {
        * The queue of its tickets.
        */
       queue: "critical" | "chat" | "webhooks" | "schedules" | "tasks" | "background" | "remote";
-      /** What the agent is given. */
+      /** What the agent is given: a text, or JSON as text for an agent whose input has a schema. */
       input: string;
       /** Given to the model after its agent's own instructions. */
       system: string | null;
@@ -3860,7 +3862,7 @@ export interface components {
        * The queue of its tickets.
        */
       queue: "critical" | "chat" | "webhooks" | "schedules" | "tasks" | "background" | "remote";
-      /** What the agent is given. */
+      /** What the agent is given: a text, or JSON as text for an agent whose input has a schema. */
       input: string;
       /** Given to the model after its agent's own instructions. */
       system: string | null;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
+import { type AgentSchema, isAgentSchema } from '../text/index.ts';
 import type { AgentFunction } from './define-config.ts';
 import { capabilitySchema, executionFields, nameSchema } from './fields.ts';
 import { ownLimitsSchema } from './settings/command-limits.ts';
@@ -40,17 +41,26 @@ const directives = {
 /** Answers with its input, word by word. What a person writes is not the agent's own: its output is never read for directives. */
 const echo = z.strictObject({ kind: z.literal('echo'), ...common });
 
+const schemaSchema = z.custom<AgentSchema>(isAgentSchema, 'expected a schema, as of zod');
+
 /** A function of the operator's own: given here, or as `run` exported by a file. */
 const functionAgent = z.strictObject({
   kind: z.literal('function'),
   /** A module that exports `run`, relative to the configuration file. */
   file: z.string().min(1).optional(),
   run: z.custom<AgentFunction>((value) => typeof value === 'function', 'expected a function').optional(),
+  /** Of an agent made by `defineAgent`: the name that it has in `agents`, and the schemas of what its tasks are given and result in. */
+  name: nameSchema.optional(),
+  input: schemaSchema.optional(),
+  output: schemaSchema.optional(),
   /** Whether it calls `context.input()` while it runs, so that messages may go into its run. */
   takesInput: z.boolean().optional(),
   ...directives,
   ...common,
 });
+
+/** What `defineAgent` takes besides. */
+export type FunctionAgentSettings = Omit<z.input<typeof functionAgent>, 'kind' | 'file' | 'run' | 'name' | 'input' | 'output'>;
 
 /** Any OpenAI-compatible endpoint. */
 const openai = z.strictObject({
@@ -162,6 +172,11 @@ export type AgentDefinition = z.infer<typeof agentDefinitionSchema>;
 /** Whether the directives of an agent are applied: in all its answers, in none, or by default in those to `trusted` words. */
 export function directivesOf(definition: AgentDefinition): boolean | 'trusted' {
   return definition.kind !== 'echo' && (definition.directives ?? definition.writs ?? 'trusted');
+}
+
+/** What the tasks of an agent are given; undefined for their text as it is. */
+export function inputSchemaOf(definition: AgentDefinition): AgentSchema | undefined {
+  return definition.kind === 'function' ? definition.input : undefined;
 }
 
 /** Whether its output is the plain output of a program, and no Markdown. Known coding agents answer in Markdown. */

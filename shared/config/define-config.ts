@@ -3,6 +3,7 @@ import type { wrapLanguageModel } from 'ai';
 import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
+export { type DefinedAgent, defineAgent } from './define-agent.ts';
 
 /** Types `muster.config.ts`; validation happens when a process starts. */
 export function defineConfig(settings: SettingsInput): SettingsInput {
@@ -72,6 +73,8 @@ export interface AgentTurn {
 export type AgentModel = ReturnType<typeof wrapLanguageModel>;
 
 export interface AgentContext {
+  /** The task that is run, with its input as text. */
+  readonly task: AgentTask;
   /** Aborts when the task is cancelled, times out, or the worker may no longer hold it. Stop then. */
   readonly signal: AbortSignal;
   /** Appends to the output; readers of the stream see it within a moment. */
@@ -105,6 +108,8 @@ export interface AgentContext {
    * attempt fails. A call fails with a `TaskFailure`, as an `openai` agent does; the SDK does not retry it.
    */
   readonly model: (name?: string) => AgentModel;
+  /** Milliseconds since the epoch, by the clock that all workers share. */
+  readonly now: () => number;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };
 }

@@ -2,6 +2,7 @@ import { environmentSchema } from './environment.ts';
 import type { Config } from './load-config.ts';
 import { secretVariables } from './secret-variables.ts';
 import { settingsSchema } from './settings/settings.ts';
+import { isAgentSchema } from '../text/index.ts';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
@@ -48,7 +49,7 @@ type Leaf = [path: string, value: unknown, standard: unknown];
 function leavesOf(path: string, value: unknown, standard: unknown): Leaf[] {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (holdsSecret(name, value)) return [[path, REDACTED, standard]];
-  if (!isRecord(value)) return [[path, value, standard]];
+  if (!isRecord(value) || isAgentSchema(value)) return [[path, value, standard]];
   const other = isRecord(standard) ? standard : {};
   const names = [...new Set([...Object.keys(value), ...Object.keys(other)])];
   if (names.length === 0) return [[path, value, standard]];
@@ -70,7 +71,7 @@ const MAX_TEXT = 500;
 /** A value as JSON; what is none is named by its kind. */
 function toJson(value: unknown): Json {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'function') return '[function]';
+  if (isAgentSchema(value)) return '[schema]';
   if (typeof value === 'string') return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((each) => toJson(each));

@@ -12,6 +12,7 @@ export {
   apiAgentDefinitionSchema,
   directivesOf,
   hasPlainOutput,
+  inputSchemaOf,
 } from './agent-definitions.ts';
 export {
   CHAT_PLATFORMS,

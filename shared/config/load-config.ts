@@ -10,6 +10,7 @@ import { endpointProblems } from './settings/money-settings.ts';
 import { laneProblems } from './settings/routing-settings.ts';
 import { settingsSchema, type Settings } from './settings/settings.ts';
 import { MusterError } from '../errors/index.ts';
+import { isAgentSchema, jsonSchemaOf } from '../text/index.ts';
 
 export interface Config {
   readonly env: Environment;
@@ -59,8 +60,10 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
   if (!settings.success) problems.push(...describe(settings.error, (path) => placeOf(file, path)));
   problems.push(...[...laneProblems(written), ...endpointProblems(written)].map((problem) => `${file}: ${problem}`));
 
+  if (settings.success) problems.push(...agentNameProblems(settings.data).map((problem) => `${file}: ${problem}`));
+
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
-  const digest = createHash('sha256').update(JSON.stringify(settings.data)).digest('hex').slice(0, DIGEST_CHARACTERS);
+  const digest = createHash('sha256').update(JSON.stringify(settings.data, schemasAsJson)).digest('hex').slice(0, DIGEST_CHARACTERS);
   applyEnvironment(env.data, settings.data);
   offerAssistant(env.data, settings.data);
   return {
@@ -71,6 +74,21 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
     readVariable: (name) => given[name],
     warnings: [...warnings, ...oldAgentNames(settings.data)],
   };
+}
+
+/** A schema's own members are those of its library. */
+function schemasAsJson(name: string, value: unknown): unknown {
+  if (!isAgentSchema(value)) return value;
+  return jsonSchemaOf(value, name === 'output' ? 'output' : 'input') ?? 'schema';
+}
+
+/** An agent made by `defineAgent` says its name itself, which programs that send it work use. */
+function agentNameProblems({ agents }: Settings): string[] {
+  return Object.entries(agents).flatMap(([id, agent]) =>
+    agent.kind === 'function' && agent.name !== undefined && agent.name !== id
+      ? [`agents.${id}: expected the name of the agent, "${agent.name}"`]
+      : [],
+  );
 }
 
 /** Reads the environment alone, for a process that loads no configuration itself. Throws `config.invalid`. */

@@ -1,4 +1,3 @@
-import type { HoldGate } from './gates.ts';
 import { CodedError, type CodedErrorOptions } from './coded-error.ts';
 
 /**
@@ -43,6 +42,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   DEADLINE_PASSED: { class: 'permanent', title: 'The task ran at its deadline, and was aborted' },
   FILES_UNAVAILABLE: { class: 'transient', title: 'Files could not be fetched or stored' },
   INVALID_INPUT: { class: 'permanent', title: 'The input cannot be processed' },
+  INVALID_OUTPUT: { class: 'transient', title: 'What the agent returned does not fit its schema' },
   PERMISSION_DENIED: { class: 'permanent', title: 'A permission is missing' },
   RESOURCE_NOT_FOUND: { class: 'permanent', title: 'Something that is needed does not exist' },
   AGENT_PAUSED: { class: 'throttled', title: 'A person paused the agent', isRefusal: true },
@@ -98,9 +98,26 @@ export class TaskFailure extends CodedError<string> {
   }
 }
 
+/**
+ * What can hold a task without a slot: money, a provider's limits, a failing endpoint or agent, a paused agent, an input that came too often, no daemon
+ * for it, a paused queue, no worker for its queue, or commands that have the users it needs.
+ */
+export const HOLD_GATES = [
+  'budget',
+  'provider',
+  'circuit',
+  'failures',
+  'agent',
+  'repeats',
+  'daemon',
+  'paused',
+  'worker',
+  'commands',
+] as const;
+
 /** What holds a task: it waits until all that this holds are released, or for its time. */
 export interface TaskHold {
-  gate: HoldGate;
+  gate: (typeof HOLD_GATES)[number];
   /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent, an input, the needs of a task, a queue. */
   what: string;
   /** What of its rule holds the task: of a budget `calls` under way, else what follows at its line. Absent where there is one only. */

@@ -80,12 +80,13 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const { text, given, brought } = await gatherInput(ledger, execution);
   await execution.files.prepare(brought);
   attempt.throwIfStopped();
+  const task = agentTask(body, state, text);
   const run: AgentRun = {
-    task: agentTask(body, state, text),
+    task,
     token: attempt.ref.token,
     definition: entry.definition,
     isOperators: entry.origin === 'config',
-    context: new AttemptContext(parts, execution, given),
+    context: new AttemptContext(parts, execution, { task, given }),
     models,
     requests,
     account: execution.account,
@@ -121,15 +122,21 @@ const MAX_LEVELS = 500;
 
 /**
  * Checks an agent's answer before any further step: every reader of the record gets all of it. `written`: its output, unless it answers with one.
+ * A result that is a text is the output too where there is none, for those who read along.
  * Throws OUTPUT_TOO_LARGE when the output or the JSON of the result has more than `maxBytes`, AGENT_ERROR when the result is
  * nested too deeply or is no JSON.
  */
-function completionOf(written: string, { output = written, result, finishReason }: AgentResult, maxBytes: number): Completion {
+function completionOf(written: string, { output: text = written, result, finishReason }: AgentResult, maxBytes: number): Completion {
+  const output = text || textIn(result);
   if (Buffer.byteLength(output) > maxBytes) throw tooLarge('output', maxBytes);
   if (isDeeper(result, MAX_LEVELS)) throw new TaskFailure('AGENT_ERROR', `The result is nested more than ${MAX_LEVELS} levels deep`);
   const json = result === undefined || result === null ? null : toJson(result);
   if (json !== null && Buffer.byteLength(json) > maxBytes) throw tooLarge('result', maxBytes);
   return { kind: 'completed', output, result: json, ...(finishReason && { finishReason }) };
+}
+
+function textIn(result: unknown): string {
+  return typeof result === 'string' ? result : '';
 }
 
 function tooLarge(what: string, maxBytes: number): TaskFailure {

@@ -47,6 +47,8 @@ export {
 export {
   type AttemptState,
   type FirstState,
+  GATES,
+  type Gate,
   type PartOfInput,
   SUBSCRIBERS,
   type SharedLane,

@@ -23,10 +23,21 @@ const MAX_ATTACHMENTS = 100;
 
 export const executionSchema = z.strictObject(executionFields);
 
+/** A text, or JSON for an agent whose input has a schema, which it is checked by once the agent is known. */
+const taskInputSchema = z
+  .union([
+    z.string().regex(/\S/, 'expected a text that is not empty'),
+    z.number(),
+    z.boolean(),
+    z.array(z.unknown()),
+    z.record(z.string(), z.unknown()),
+  ])
+  .meta({ description: 'A text; for an agent whose input has a schema, JSON that fits it, or a text with such JSON.' });
+
 /** What `POST /v1/tasks` takes. Sizes of `input`, `context` and `metadata` are bounded by the configuration besides. */
 export const taskRequestSchema = z.strictObject({
   agent: agentIdSchema,
-  input: z.string().regex(/\S/, 'expected a text that is not empty'),
+  input: taskInputSchema,
   system: z.string().min(1).max(100_000).optional(),
   session: newSessionIdSchema.optional(),
   priority: prioritySchema.optional(),

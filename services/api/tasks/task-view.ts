@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { FINISH_REASONS, SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
-import { GATES } from '#shared/errors/index.ts';
-import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
+import { executionSchema, GATES, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
 import { pressureSchema } from './pressure-view.ts';
 
@@ -68,7 +67,7 @@ export const taskViewSchema = z
       .meta({ description: 'What it waits for, as `why` names it; `queue` for a free slot, null for a task that runs or has ended.' }),
     priority: z.int().min(1).max(10).meta({ description: '10 is the most urgent.' }),
     queue: z.enum(TASK_QUEUES).meta({ description: 'The queue of its tickets.' }),
-    input: z.string().meta({ description: 'What the agent is given.' }),
+    input: z.string().meta({ description: 'What the agent is given: a text, or JSON as text for an agent whose input has a schema.' }),
     system: z.string().nullable().meta({ description: "Given to the model after its agent's own instructions." }),
     context: jsonSchema.nullable().meta({ description: 'Data for the agent.' }),
     metadata: jsonSchema.nullable().meta({ description: 'Data of the caller, which Muster does not read.' }),

@@ -13,6 +13,7 @@ import {
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import { answerIn, type AttemptModels } from '../../models/index.ts';
+import { jsonValue } from '../../text/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import { failureFromModelAnswer, listCauses } from '../network-failures.ts';
 import { readAgentAnswer } from '../read-agent-answer.ts';
@@ -100,13 +101,7 @@ function readAnswer(answer: unknown): AgentResult {
   if (typeof answer === 'string') return { output: answer };
   const { result, ...rest } = readAgentAnswer(answer);
   // What is not JSON (a cycle, a BigInt, an endless number) must fail here, as the attempt's own fault, and not where it is recorded.
-  return result === undefined ? rest : { ...rest, result: JSON.parse(JSON.stringify(result, onlyFinite) ?? 'null') as unknown };
-}
-
-/** `JSON.stringify` makes null of what is no number in JSON. */
-function onlyFinite(name: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value;
-  throw new TaskFailure('AGENT_ERROR', `The result has ${value} at "${name}", which is no number in JSON`);
+  return result === undefined ? rest : { ...rest, result: jsonValue(result) };
 }
 
 /** Returns the `run` that a file exports; rejects with RESOURCE_NOT_FOUND when there is none. */

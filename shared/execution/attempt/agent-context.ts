@@ -22,12 +22,14 @@ export interface ContextParts {
 export class AttemptContext implements AgentContext {
   readonly #parts: ContextParts;
   readonly #execution: Execution;
+  readonly task: AgentTask;
   /** The messages that are part of its prompt, by id. */
   readonly #given: readonly string[];
   #turns: Promise<readonly AgentTurn[]> | undefined;
   #channel: InputChannel | undefined;
 
-  constructor(parts: ContextParts, execution: Execution, given: readonly string[]) {
+  constructor(parts: ContextParts, execution: Execution, { task, given }: { task: AgentTask; given: readonly string[] }) {
+    this.task = task;
     this.#parts = parts;
     this.#execution = execution;
     this.#given = given;
@@ -60,6 +62,8 @@ export class AttemptContext implements AgentContext {
   readonly history: AgentContext['history'] = () => (this.#turns ??= readHistory(this.#parts.ledger, this.#execution));
 
   readonly attach: AgentContext['attach'] = (name, data, mediaType) => this.#execution.files.attach(name, data, mediaType);
+
+  readonly now: AgentContext['now'] = () => this.#execution.attempt.now();
 
   readonly model: AgentContext['model'] = (name) => {
     const { models, body } = this.#execution;

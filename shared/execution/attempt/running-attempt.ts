@@ -92,9 +92,14 @@ export class RunningAttempt {
     return Math.floor(this.#claimedAt.redis + monotonic - this.#claimedAt.monotonic);
   }
 
+  /** Redis's wall time now. */
+  now(): number {
+    return this.redisNow(this.#clock.monotonic());
+  }
+
   /** Milliseconds until a time of Redis's clock; negative once it has passed. */
   msUntil(redisTime: number): number {
-    return redisTime - this.redisNow(this.#clock.monotonic());
+    return redisTime - this.now();
   }
 
   /** The task's state as this attempt left it in the ledger, by its claim or since. */

@@ -142,14 +142,18 @@ function lacksAgentLane(ledger: Ledger, { body, sharedLanes }: NewTask): boolean
   return own in agentLanes(ledger, body.tenant) && !sharedLanes.some(({ name }) => name === own);
 }
 
-function rulesOf({ settings }: Ledger, { body: { scheduleId }, arrival, mode }: NewTask, target: string | undefined): MessageRules {
+function rulesOf(
+  { settings }: Ledger,
+  { body: { scheduleId }, arrival, mode, isOneValue = false }: NewTask,
+  target: string | undefined,
+): MessageRules {
   const { collect, carryInterrupted } = settings.routing.queue;
   const gathers = mode === 'interrupt' && arrival !== undefined;
   return {
     grace: settings.worker.cancelGraceMs,
     reason: `a newer ${scheduleId === null ? 'message' : 'run'} took its place`,
     // A run of a schedule has the same input as the run that it replaces.
-    carries: carryInterrupted && scheduleId === null,
+    carries: carryInterrupted && scheduleId === null && !isOneValue,
     collect: { debounceMs: gathers ? arrival.debounceMs : collect.debounceMs, longestWaitMs: collect.longestWaitMs },
     cap: collect.cap,
     overflow: collect.overflow,

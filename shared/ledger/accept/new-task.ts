@@ -20,6 +20,8 @@ export interface NewTask {
   mode: QueueMode | null;
   /** How a chat's message came: in mode `interrupt` it gathers with others before it begins, and interrupts nothing when it is late. */
   arrival?: MessageArrival | undefined;
+  /** Whether its input is one value, so that it carries on no input of what it replaces. Defaults to false. */
+  isOneValue?: boolean;
   /** Whether messages may go into its run. */
   takesInput: boolean;
   /** Whether the next of its lane goes first while it waits for a retry. */

@@ -1,9 +1,10 @@
-import type { AgentDefinition, Source } from '../../config/index.ts';
+import { type AgentDefinition, inputSchemaOf, type Source } from '../../config/index.ts';
 import type { Ledger, NewTask } from '../../ledger/index.ts';
 import { capClass, CLASS_OF, defaultPriority, estimatedMs, type PriorityHints, priorityNumber, queueFor } from '../../tasks/index.ts';
 import { checkRequest } from './check-request.ts';
 import { descentOf, type Parentage } from './join-tree.ts';
-import { type AcceptRequest, digestOf } from './request.ts';
+import { type AcceptRequest, digestOf, type TextRequest } from './request.ts';
+import { inputOf } from './task-input.ts';
 import { repeatRuleOf } from './repeat-rule.ts';
 import { newBody, resolveExecution } from './task-body.ts';
 import { lanesOf } from './task-lanes.ts';
@@ -19,8 +20,8 @@ export function buildTask(
   { settings, limitsOf }: Pick<Ledger, 'settings' | 'limitsOf'>,
   parentage: Parentage | null,
 ): NewTask {
-  checkRequest(asked, settings);
-  const request = withNeedsOf(definition, asked);
+  const request = withNeedsOf(definition, { ...asked, ...inputOf(asked, definition) });
+  checkRequest(request, settings);
   const source = request.source ?? (request.parentTaskId === undefined ? 'api' : 'delegation');
   const repeats = repeatRuleOf(request, definition, settings, source);
   const body = newBody(request, source, resolveExecution(request, definition, settings, source), descentOf(request, parentage));
@@ -35,8 +36,7 @@ export function buildTask(
     lane: lanes.lane,
     sharedLanes: lanes.sharedLanes,
     idempotency: request.idempotencyKey === undefined ? null : { key: request.idempotencyKey, digest: digestOf(asked) },
-    mode: request.mode ?? null,
-    arrival: request.arrival,
+    ...meetingOf(request, definition),
     takesInput: takesInput(definition, request.context),
     yields: settings.retries[source].lane === 'yield',
     slaLeadMs: settings.dispatch.slaLeadMs,
@@ -46,6 +46,12 @@ export function buildTask(
   };
 }
 
+/** How it meets work of its session. JSON is one input: it neither merges with others nor carries theirs on. */
+function meetingOf({ mode, arrival }: AcceptRequest, definition: AgentDefinition): Pick<NewTask, 'mode' | 'arrival' | 'isOneValue'> {
+  if (inputSchemaOf(definition) === undefined) return { mode: mode ?? null, arrival };
+  return { mode: mode === 'collect' ? 'queue' : (mode ?? null), isOneValue: true };
+}
+
 function awaiterOf({ isAwaited = false, keyId }: AcceptRequest): string | undefined {
   return isAwaited ? keyId : undefined;
 }
@@ -53,7 +59,7 @@ function awaiterOf({ isAwaited = false, keyId }: AcceptRequest): string | undefi
 type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
 
 /** What an agent of kind `daemon` needs, each of its tasks requires. */
-function withNeedsOf(definition: AgentDefinition, request: AcceptRequest): AcceptRequest {
+function withNeedsOf(definition: AgentDefinition, request: TextRequest): TextRequest {
   if (definition.kind !== 'daemon' || !definition.capabilities?.length) return request;
   const capabilities = [...new Set([...definition.capabilities, ...(request.requirements?.capabilities ?? [])])];
   return { ...request, requirements: { ...request.requirements, capabilities } };

@@ -2,13 +2,13 @@ import type { Settings } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { isDeeper } from '../../tasks/index.ts';
-import type { AcceptRequest } from './request.ts';
+import type { AcceptRequest, TextRequest } from './request.ts';
 
 /** Redis parses a thousand levels of objects and lists, but agents receive a context level by level. */
 const MAX_LEVELS = 100;
 
 /** Checks what the schema of a request cannot. Errors: `request.invalid`, `request.too-large`. */
-export function checkRequest(request: AcceptRequest, { tasks }: Settings): void {
+export function checkRequest(request: TextRequest, { tasks }: Settings): void {
   const { input, context, metadata } = request;
   assertBytes('input', input, tasks.maxInputBytes);
   if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
@@ -28,12 +28,16 @@ export function assertBytes(field: string, text: string, maxBytes: number): void
 
 /** Throws `request.too-large` or `request.invalid` for JSON that a task cannot have beside its input. */
 export function assertContext(field: string, value: unknown, maxBytes: number): void {
-  if (isDeeper(value, MAX_LEVELS)) {
-    throw new MusterError('request.invalid', `${field}: expected at most ${MAX_LEVELS} levels of objects and lists in each other`, {
-      details: { maxLevels: MAX_LEVELS },
-    });
-  }
+  assertLevels(field, value);
   assertBytes(field, JSON.stringify(value), maxBytes);
+}
+
+/** Throws `request.invalid` for JSON that is nested too deep. */
+export function assertLevels(field: string, value: unknown): void {
+  if (!isDeeper(value, MAX_LEVELS)) return;
+  throw new MusterError('request.invalid', `${field}: expected at most ${MAX_LEVELS} levels of objects and lists in each other`, {
+    details: { maxLevels: MAX_LEVELS },
+  });
 }
 
 /** Throws `request.invalid` when a tenant asks for longer runs than it may have. */

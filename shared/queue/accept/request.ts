@@ -58,6 +58,11 @@ export interface AcceptRequest extends TaskRequest {
   traceparent?: string;
 }
 
+/** A request whose input is the text that its task stores. */
+export interface TextRequest extends AcceptRequest {
+  input: string;
+}
+
 /** Identifies a request that comes again under its key. */
 export function digestOf({ idempotencyBody, ...request }: AcceptRequest): string {
   // The trace differs from call to call, and a key may be replaced by another, and a caller may wait or not: they are no part of the request.

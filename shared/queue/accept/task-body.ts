@@ -2,10 +2,10 @@ import type { AgentDefinition, Settings, Source } from '../../config/index.ts';
 import { isUntrustedBy } from '../../ledger/index.ts';
 import { childTraceparent, newTaskId, type ResolvedExecution, type TaskBody } from '../../tasks/index.ts';
 import type { Descent } from './join-tree.ts';
-import type { AcceptRequest } from './request.ts';
+import type { AcceptRequest, TextRequest } from './request.ts';
 
 /** What a task stores of its request. Written out: an object that is put together of others costs several times as much. */
-export function newBody(request: AcceptRequest, source: Source, execution: ResolvedExecution, descent: Descent): TaskBody {
+export function newBody(request: TextRequest, source: Source, execution: ResolvedExecution, descent: Descent): TaskBody {
   return {
     id: request.id ?? newTaskId(),
     tenant: request.tenant,

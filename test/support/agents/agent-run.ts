@@ -56,7 +56,23 @@ export function observeRun<Kind extends AgentKind>(
   const diagnostics: Diagnostics = {};
   const messages: AgentInput[] = [];
   let arrived = Promise.withResolvers<void>();
+  const task: AgentTask = {
+    id: '01JD0000000000000000000000',
+    tenant: 'acme',
+    agent: 'tested',
+    input: 'hello',
+    session: null,
+    source: 'api',
+    visitor: null,
+    system: null,
+    context: {},
+    metadata: {},
+    correlationId: null,
+    attempt: 1,
+    ...options.task,
+  };
   const context = {
+    task,
     input: () => {
       arrived = Promise.withResolvers();
       return Promise.resolve(messages.splice(0));
@@ -72,24 +88,10 @@ export function observeRun<Kind extends AgentKind>(
     reportUsage: (used: AgentUsage) => void usages.push(used),
     log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
     model: () => expect.unreachable('this agent asks for no model'),
+    now: () => Date.now(),
     trace: { traceparent: TRACEPARENT },
     attachments: options.attachments ?? [],
     attach: () => Promise.resolve(),
-  };
-  const task: AgentTask = {
-    id: '01JD0000000000000000000000',
-    tenant: 'acme',
-    agent: 'tested',
-    input: 'hello',
-    session: null,
-    source: 'api',
-    visitor: null,
-    system: null,
-    context: {},
-    metadata: {},
-    correlationId: null,
-    attempt: 1,
-    ...options.task,
   };
   return {
     run: {

@@ -10,7 +10,7 @@ function contextOf(written: string[]): AttemptContext {
     taskLog: { agentLog: { info: (text: string) => written.push(text) } },
     files: { attachments: [] },
   };
-  return new AttemptContext({} as never, execution as never, []);
+  return new AttemptContext({} as never, execution as never, { task: {} as never, given: [] });
 }
 
 it('an agent may take functions out of its context', async () => {
