@@ -17,6 +17,7 @@ import { addLimitCommands } from './commands/limits/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
 import { addAuditCommand } from './commands/audit.ts';
 import { addPeopleCommands } from './commands/people.ts';
+import { addRunCommands, type Run } from './run-commands.ts';
 import { addQueueCommands } from './commands/fleet/queues.ts';
 import { addScheduleCommands } from './commands/schedules/schedules.ts';
 import { addSendCommand } from './commands/send.ts';
@@ -32,8 +33,8 @@ export interface ProgramOptions {
   version: string;
   /** Checks this machine, and what the fleet says of itself. Resolves with the exit code. */
   doctor: Doctor;
-  /** Runs a fleet whose agents reload. */
-  dev: () => Promise<void>;
+  /** Runs the fleet, or a service of it. */
+  run: Run;
   /** Where help and complaints about arguments go. */
   io: { stdout: { write(text: string): unknown }; stderr: { write(text: string): unknown } };
 }
@@ -52,7 +53,7 @@ The beginning of a task's id is enough where no other task has it.
 Exit codes: 0 done, 1 failed or cancelled, 2 not understood or not allowed, 3 no server answers, 130 Ctrl-C.`;
 
 /** All commands with their arguments and options. */
-export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOptions): Command {
+export function createProgram({ contextOf, doctor, run, version, io }: ProgramOptions): Command {
   const program = new MusterCommand('muster')
     .configureOutput({ writeOut: (text) => void io.stdout.write(text), writeErr: (text) => void io.stderr.write(text) })
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptionsOf })
@@ -85,9 +86,6 @@ export function createProgram({ contextOf, doctor, dev, version, io }: ProgramOp
   addWatchCommand(program, contextOf);
   addOpenCommand(program, contextOf);
   addDoctorCommand(program, contextOf, doctor);
-  program
-    .command('dev')
-    .description('run a fleet here that reloads agents and muster.config.ts when they are saved')
-    .action(async () => dev());
+  addRunCommands(program, run);
   return program;
 }

@@ -8,6 +8,7 @@ import { ApiClient } from './client/api-client.ts';
 import { findServer, isElsewhere, type ServerOptions } from './client/find-server.ts';
 import type { CommandContext, ContextOf } from './command-context.ts';
 import type { Doctor } from './commands/fleet/doctor.ts';
+import type { Run } from './run-commands.ts';
 import { createProgram } from './create-program.ts';
 import { type Output, plainText, Terminal } from './output/terminal.ts';
 
@@ -16,8 +17,8 @@ export interface RunCliOptions {
   args: readonly string[];
   /** Runs `muster doctor`, which checks this machine. Resolves with the exit code. */
   doctor: Doctor;
-  /** Runs `muster dev` until a signal ends the process. */
-  dev: () => Promise<void>;
+  /** Runs the fleet, or a service of it, until a signal ends the process. */
+  run: Run;
   /** Of this installation, such as `0.1.0`. */
   version: string;
   /** Where the command reads and writes. Defaults to the streams and the environment of this process. */
@@ -33,13 +34,13 @@ export interface CliIo {
 }
 
 /** Runs one command to its end. Resolves with the exit code, and writes what went wrong to stderr. */
-export async function runCli({ args, doctor, dev, version, io = process }: RunCliOptions): Promise<ExitCode> {
+export async function runCli({ args, doctor, run, version, io = process }: RunCliOptions): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   try {
     const env = readCliEnvironment(io.variables);
     const end = (code: ExitCode): void => void (exitCode = code);
     const contextOf = contextMaker(env, io, end);
-    const program = createProgram({ contextOf, doctor, dev, version, io });
+    const program = createProgram({ contextOf, doctor, run, version, io });
     throwInsteadOfExit(program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

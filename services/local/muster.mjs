@@ -1,31 +1,53 @@
 #!/usr/bin/env node
-// The commands of `npx muster`. Any Node on the PATH may start it, also an old one and before anything is installed,
+// The command `muster`, of a clone and of the package. Any Node from 20 on may start it, in a clone also before anything is installed,
 // so it imports only Node itself until both are settled.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import * as nodeModules from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isNewEnough, nodeOfClone, nodeOfProject } from './own-node.mjs';
+import { SetUpProblem } from './set-up/programs.mjs';
 
-/** The first Node that runs all of our TypeScript as it is. */
-const NEEDED = [24, 12];
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** The repository, whose sources run as they are; else the package, which is compiled. */
+const isClone = name === 'muster';
 
-if (!existsSync(join(root, 'node_modules', 'commander'))) {
-  fail(`Muster is not set up yet: run npm ci in ${root} first, or npm start for a fleet on this machine.`);
-} else if (isNewEnough(process.versions.node)) {
-  await run();
-} else {
-  runOnNewerNode();
+/** The commands that are the fleet itself, and how each is run. */
+const RUNS = {
+  start: () => import('./main.ts'),
+  dev: async () => (await import('./dev/run-dev.ts')).runDev(),
+  api: () => import('../api/main.ts'),
+  webhooks: () => import('../webhooks/main.ts'),
+  chat: () => import('../chat/main.ts'),
+  scheduler: () => import('../scheduler/main.ts'),
+  dashboard: () => import('../dashboard/main.ts'),
+  hub: () => import('../hub/main.ts'),
+  worker: () => import('../worker/main.ts'),
+};
+const forFleet = Object.hasOwn(RUNS, process.argv[2] ?? '');
+
+try {
+  if (isClone && !existsSync(join(root, 'node_modules', 'commander'))) {
+    fail(`Muster is not set up yet: run npm ci in ${root} first, or npm start for a fleet on this machine.`);
+  } else if (isNewEnough(process.versions.node, { forFleet })) {
+    await runHere();
+  } else {
+    await runOnNewerNode();
+  }
+} catch (error) {
+  if (!(error instanceof SetUpProblem)) throw error;
+  fail(error.message);
 }
 
-async function run() {
+async function runHere() {
   process.stdout.on('error', leave);
   // Half of the time of a short command is compiling. Where the folder cannot be written, Node goes on without it.
-  nodeModules.enableCompileCache(join(root, 'node_modules', '.cache', 'node'));
+  const cache = join(isClone ? join(root, 'node_modules') : dirname(root), '.cache', isClone ? 'node' : name);
+  nodeModules.enableCompileCache(cache);
   const { runCli } = await import('../cli/run-cli.ts');
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  process.exitCode = await runCli({ args: process.argv.slice(2), doctor, dev, version });
+  process.exitCode = await runCli({ args: process.argv.slice(2), doctor, run: (command) => run(command, cache), version });
 }
 
 async function doctor(request) {
@@ -38,34 +60,38 @@ function leave() {
   process.exit(0);
 }
 
-async function dev() {
+async function run(command, cache) {
   // A fleet stops in order.
   process.stdout.off('error', leave);
-  const { runDev } = await import('./dev/run-dev.ts');
-  await runDev();
+  // For the processes that it starts.
+  process.env.NODE_COMPILE_CACHE ??= cache;
+  if (command === 'start' || command === 'dev') {
+    const { checkMachine } = await import('./set-up/provide-node.mjs');
+    const { provideRedis } = await import('./set-up/provide-redis.mjs');
+    checkMachine();
+    await provideRedis({ forTests: false });
+  }
+  await RUNS[command]();
 }
 
-function runOnNewerNode() {
-  const places = [join('.bin', 'node'), join('node', 'bin', 'node')];
-  const node = places.map((place) => join(root, 'node_modules', place)).find((file) => existsSync(file));
-  // Without the mark, a folder of modules with an old Node in it would start itself again and again.
-  if (node === undefined || process.env.MUSTER_CLI_NODE === 'tried') {
-    fail(`Muster needs Node ${NEEDED.join('.')} or newer, and this is ${process.versions.node}: run npm start in ${root} first.`);
+async function runOnNewerNode() {
+  // Without the mark, an old Node in the place of a new one would start itself again and again.
+  const isTried = process.env.MUSTER_CLI_NODE === 'tried';
+  const node = isTried ? null : isClone ? nodeOfClone(root) : await nodeOfProject(process.cwd());
+  if (node === null) {
+    fail(
+      `Muster needs Node 24.20 or newer, and this is ${process.versions.node}: ${isClone ? `run npm start in ${root} first` : 'install one'}.`,
+    );
     return;
   }
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const child = spawn(node, args, { stdio: 'inherit', env: { ...process.env, MUSTER_CLI_NODE: 'tried' } });
   // Ctrl-C reaches both, and the child says how it ends; what is sent to this process alone is handed on.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
-  child.on('error', (error) => fail(`${node} cannot be started: ${error.message}. Run npm start in ${root} first.`));
+  child.on('error', (error) => fail(`${node} cannot be started: ${error.message}.`));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
   });
-}
-
-function isNewEnough(version) {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 }
 
 function fail(message) {

@@ -1,7 +1,6 @@
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import { z } from 'zod';
-import type { AgentModel } from '../config/index.ts';
-import type { AttemptModels, ModelSource, ModelUsage } from '../models/index.ts';
+import type { AttemptModels, ModelSource, ModelUsage, SdkModel } from '../models/index.ts';
 import { accountOf, type ParameterChanges, readTokens } from '../providers/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
 import type { AgentRunnersOptions } from './agent-kind.ts';
@@ -126,7 +125,7 @@ function withCompletionBound({ max_tokens: bound, ...body }: Record<string, unkn
 }
 
 /** Opens models for agents that are functions: by name, for the calls of one attempt. */
-export type FleetModels = (models: AttemptModels, call: { name: string | undefined; traceparent: string }) => AgentModel;
+export type FleetModels = (models: AttemptModels, call: { name: string | undefined; traceparent: string }) => SdkModel;
 
 export interface FleetModelsOptions extends AgentRunnersOptions {
   /** The model of a call that names none. */

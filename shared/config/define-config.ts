@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { wrapLanguageModel } from 'ai';
 import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
@@ -69,8 +68,20 @@ export interface AgentTurn {
   readonly output: string;
 }
 
-/** A language model of the AI SDK, for `generateText`, `streamText` and the like. */
-export type AgentModel = ReturnType<typeof wrapLanguageModel>;
+/**
+ * A language model of version 7 of the AI SDK, for `generateText`, `streamText` and the like. What it is called with and answers is the SDK's own,
+ * whose types are not repeated here, so that a project without the SDK compiles.
+ */
+export interface AgentModel {
+  readonly specificationVersion: 'v4';
+  readonly provider: string;
+  readonly modelId: string;
+  readonly supportedUrls: PromiseLike<Record<string, RegExp[]>> | Record<string, RegExp[]>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- `unknown` could not be handed to the SDK
+  doGenerate(options: unknown): PromiseLike<any>;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  doStream(options: unknown): PromiseLike<any>;
+}
 
 export interface AgentContext {
   /** The task that is run, with its input as text. */

@@ -15,7 +15,7 @@ export interface Import {
   readonly target: string | undefined;
 }
 
-const FOLDERS = ['services', 'shared', 'test', 'agents', 'docs', 'k8s', '.github', '.ci'];
+const FOLDERS = ['package', 'services', 'shared', 'test', 'agents', 'docs', 'k8s', '.github', '.ci'];
 const READ = /\.(tsx?|mjs|lua|json|md|ya?ml)$|(^|\/)(Dockerfile|run)$/;
 const SKIPPED = new Set(['node_modules', 'dist', '.muster', 'package-lock.json']);
 /** Written by a program from texts that are read. */

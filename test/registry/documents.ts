@@ -24,7 +24,7 @@ function runNothing(): never {
 
 /** What `--help` of a command prints: `helpOf('hooks', 'create')`. */
 export function helpOf(...names: string[]): string {
-  let command: Command = createProgram({ contextOf: runNothing, doctor: runNothing, dev: runNothing, io: process, version: '0' });
+  let command: Command = createProgram({ contextOf: runNothing, doctor: runNothing, run: runNothing, io: process, version: '0' });
   for (const name of names) {
     const found = command.commands.find((each) => each.name() === name);
     if (found === undefined) throw new Error(`muster has no command ${names.join(' ')}`);

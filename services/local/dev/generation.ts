@@ -1,11 +1,12 @@
 import cluster, { type Worker } from 'node:cluster';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFromGeneration, type ToGeneration } from './messages.ts';
 
 /** What became of the start of a generation: it runs, or the reason why not, for its author. */
 export type StartResult = { readonly kind: 'ready' } | { readonly kind: 'failed'; readonly message: string };
 
-const ENTRY = fileURLToPath(new URL('generation-main.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL(`generation-main${extname(import.meta.url)}`, import.meta.url));
 
 /** Generation is responsible for one process that runs the fleet with the files as they were at its start. */
 export class Generation {

@@ -92,8 +92,7 @@ function welcomeText(options: WelcomeOptions): string {
     '',
     'Try, in another terminal:',
     '',
-    `  ${muster} send "Hello from the fleet"`,
-    ...curlLines(options, from),
+    ...tryLines(options, muster, from),
     `  ${muster} tasks`,
     '',
     'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
@@ -101,13 +100,14 @@ function welcomeText(options: WelcomeOptions): string {
   ].join('\n');
 }
 
-/** For an agent that there is: the one that ships, or the first of an own configuration. */
-function curlLines(options: WelcomeOptions, from: string): string[] {
+/** For an agent that there is: the one that `send` takes by itself, or the first of an own configuration. */
+function tryLines(options: WelcomeOptions, muster: string, from: string): string[] {
   const agent = options.agents.includes('echo') ? 'echo' : options.agents[0];
   if (agent === undefined) return [];
+  const send = `${muster} send "Hello from the fleet"${agent === 'echo' ? '' : ` --agent ${forShell(agent)}`}`;
   const body = JSON.stringify({ agent, input: 'Hello from curl' });
   const headers = `-H "Authorization: Bearer ${keyForCurl(options, from)}" -H "Content-Type: application/json"`;
-  return [`  curl -s "${options.url}/v1/tasks?waitMs=10000" ${headers} -d '${body}'`];
+  return [`  ${send}`, `  curl -s "${options.url}/v1/tasks?waitMs=10000" ${headers} -d '${body}'`];
 }
 
 function linkLines({ link, linkMinutes }: WelcomeOptions, muster: string): string[] {

@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { TicketClaim } from '#shared/ledger/index.ts';
@@ -24,7 +25,7 @@ interface Call extends PromiseWithResolvers<TicketResult | null> {
   sentAt: number;
 }
 
-const ENTRY = fileURLToPath(new URL('isolated-main.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL(`isolated-main${extname(import.meta.url)}`, import.meta.url));
 
 /** IsolatedProcess is responsible for one child process in which suspects run, and for the tickets under way when it ends. */
 export class IsolatedProcess {

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
@@ -58,7 +59,7 @@ export class Watchdog {
   async start(): Promise<void> {
     const { log, ...rest } = this.#options;
     const workerData: WatchdogData = { ...rest, beats: this.#beats.buffer, acknowledged: this.#acknowledged.buffer };
-    this.#thread = new Worker(new URL('watchdog-thread.ts', import.meta.url), { workerData });
+    this.#thread = new Worker(new URL(`watchdog-thread${extname(import.meta.url)}`, import.meta.url), { workerData });
     this.#thread.unref();
     const watching = Promise.withResolvers<void>();
     this.#thread.on('message', (notice: WatchdogNotice) => {

@@ -1,15 +1,7 @@
 import { streamText, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import {
-  type AgentContext,
-  type AgentModel,
-  type AgentResult,
-  type AgentTurn,
-  type FinishReason,
-  isTruncated,
-  type Settings,
-} from '../../config/index.ts';
+import { type AgentContext, type AgentResult, type AgentTurn, type FinishReason, isTruncated, type Settings } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import type { CallUsage } from '../../models/index.ts';
+import type { CallUsage, SdkModel } from '../../models/index.ts';
 import { accountOf, readFinishReason } from '../../providers/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
@@ -49,7 +41,7 @@ const STEP_BREAK = '\n\n';
 
 /** The model of one run. */
 interface RunModel {
-  readonly model: AgentModel;
+  readonly model: SdkModel;
   readonly signal: AbortSignal;
   /** Turns an error of the SDK into the failure of the attempt. */
   readonly failureOf: (error: unknown) => TaskFailure;

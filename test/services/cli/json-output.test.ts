@@ -44,7 +44,7 @@ const program = createProgram({
   },
   version: '0.0.0',
   doctor: () => Promise.resolve(0),
-  dev: () => Promise.resolve(),
+  run: () => Promise.resolve(),
   io: { stdout: { write: () => true }, stderr: { write: () => true } },
 });
 

@@ -11,7 +11,7 @@ const program = createProgram({
   },
   version: '0.0.0',
   doctor: () => Promise.resolve(0),
-  dev: () => Promise.resolve(),
+  run: () => Promise.resolve(),
   io: silent,
 });
 const groups = allOf(program).filter(({ command }) => command.commands.length > 0);

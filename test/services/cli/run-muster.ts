@@ -54,7 +54,7 @@ export async function runMuster(args: string[], { env = {}, input = '', columns 
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const io = { stdin: Readable.from([input]), stdout, stderr, variables };
-  const code = await runCli({ args, io, version: '0.0.0', doctor, dev: () => Promise.resolve() });
+  const code = await runCli({ args, io, version: '0.0.0', doctor, run: () => Promise.resolve() });
   stdout.end();
   stderr.end();
   rmSync(directory, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { DaemonContext, DaemonHandler, DaemonTask } from 'muster/daemon';
+import type { DaemonContext, DaemonHandler, DaemonTask } from '#daemon';
 import type { CommandRun } from '#shared/agents/index.ts';
 import type { AgentLog, AgentResult } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';

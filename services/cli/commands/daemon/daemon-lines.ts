@@ -1,4 +1,4 @@
-import type { AttemptOutcome, DaemonEvent } from 'muster/daemon';
+import type { AttemptOutcome, DaemonEvent } from '#daemon';
 import { durationText } from '#shared/time/index.ts';
 
 const OUTCOMES: Readonly<Record<AttemptOutcome, string>> = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Daemon, HubRefusal } from 'muster/daemon';
+import { Daemon, HubRefusal } from '#daemon';
 import { checkCommand, endOrphanedCommands, openCommandRunner } from '#shared/agents/index.ts';
 import { installedVersion } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';

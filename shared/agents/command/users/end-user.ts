@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LATE, wait, within } from '../../../time/index.ts';
 import { listOfUser } from '../processes/process-table.ts';
 import type { CommandUser } from './command-user.ts';
 
-const ENTRY = fileURLToPath(import.meta.resolve('./end-user-main.ts'));
+const ENTRY = fileURLToPath(new URL(`end-user-main${extname(import.meta.url)}`, import.meta.url));
 const POLL_MS = 10;
 /** One of those that it should kill may have stopped it. */
 const KILLER_MS = 2000;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { LATE, within } from '../../../time/index.ts';
@@ -17,7 +18,7 @@ export interface UserPlace {
   readonly cleared: readonly string[];
 }
 
-const ENTRY = fileURLToPath(import.meta.resolve('./user-main.ts'));
+const ENTRY = fileURLToPath(new URL(`user-main${extname(import.meta.url)}`, import.meta.url));
 const listingSchema = z.object({
   files: z.array(z.object({ name: z.string(), bytes: z.number() })),
   leftOut: z.array(z.object({ name: z.string(), reason: z.string() })),

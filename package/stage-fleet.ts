@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { bundleEntries } from './bundle-entries.ts';
+import { writeDeclarations } from './declarations.ts';
+import { fleetManifest, repositoryManifestSchema } from './manifest.ts';
+
+const CONSOLE = 'services/dashboard/dist';
+/** What is read at run time and is no module. */
+const FOLDERS = ['services/dashboard/assets', CONSOLE];
+const READ = /\.lua$/;
+const SOURCES = ['services', 'shared'];
+
+/**
+ * Makes the folder that `muster-fleet` is packed from: the sources as JavaScript at the paths that they have here, what they read beside them, the
+ * bundled entries, and declarations. Replaces what was there. Resolves with the folder.
+ */
+export async function stageFleet(root: string, folder: string): Promise<string> {
+  if (!existsSync(join(root, CONSOLE, 'index.html'))) throw new Error(`The console is not built: there is no ${CONSOLE}/index.html`);
+  rmSync(folder, { recursive: true, force: true });
+  compile(root, 'package/tsconfig.json', folder);
+  for (const path of FOLDERS) cpSync(join(root, path), join(folder, path), { recursive: true });
+  // Vite's own notes, which nothing here reads.
+  rmSync(join(folder, CONSOLE, '.vite'), { recursive: true, force: true });
+  for (const path of SOURCES.flatMap((source) => scriptsIn(root, source))) copy(root, folder, path);
+  chmodSync(join(folder, 'services/local/muster.mjs'), 0o755);
+  await bundleEntries(root, folder);
+  compile(root, 'package/tsconfig.types.json', folder);
+  writeDeclarations(folder);
+  const manifest = repositoryManifestSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(fleetManifest(manifest), null, 2)}\n`);
+  cpSync(join(root, 'package/muster-fleet.md'), join(folder, 'README.md'));
+  for (const path of ['LICENSE', 'CHANGELOG.md']) copy(root, folder, path);
+  return folder;
+}
+
+function compile(root: string, project: string, folder: string): void {
+  const args = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, project), '--outDir', folder];
+  execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+function scriptsIn(root: string, source: string): string[] {
+  return readdirSync(join(root, source), { recursive: true, encoding: 'utf8' })
+    .filter((path) => READ.test(path))
+    .map((path) => join(source, path));
+}
+
+function copy(root: string, folder: string, path: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  cpSync(join(root, path), join(folder, path));
+}
