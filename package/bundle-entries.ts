@@ -8,7 +8,7 @@ const TARGET = 'node20';
 /** Bundles each entry with what it needs of the sources; packages are left to the project's `node_modules`. */
 export async function bundleEntries(root: string, folder: string): Promise<void> {
   const input: Record<string, string> = {};
-  for (const [path, source] of Object.entries(ENTRIES)) input[fileOfEntry(path)] = join(root, source);
+  for (const [path, { source, isBundled }] of Object.entries(ENTRIES)) if (isBundled) input[fileOfEntry(path)] = join(root, source);
   await build({
     input,
     cwd: root,

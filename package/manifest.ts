@@ -32,7 +32,7 @@ export function fleetManifest({ version, license, description, dependencies }: R
 
 function exportsOf(): object {
   const exported: Record<string, object> = {};
-  for (const [path, source] of Object.entries(ENTRIES)) {
+  for (const [path, { source }] of Object.entries(ENTRIES)) {
     exported[path] = { types: `./${source.replace(/\.ts$/, '.d.ts')}`, default: `./${fileOfEntry(path)}.js` };
   }
   return exported;

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENTRIES, fileOfEntry } from '../../package/entries.ts';
 import { ROOT } from '../docs/markdown.ts';
 import { packedFleet, type PackedFleet } from '../support/fleet/packed-fleet.ts';
 import { endWithParent } from '../support/runner/end-with-parent.ts';
+import { node20 } from '../support/runner/find-node-20.ts';
 import { childEnvironment } from '../support/test-environment.ts';
 import { useFolder } from '../support/use-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -43,7 +44,7 @@ const OTHERS = [
   /^entries\/(?:[\w-]+|shared\/[\w-]+)\.js(?:\.map)?$/,
   /^shared\/.*\.d\.ts$/,
   /^services\/dashboard\/assets\/[\w-]+\.(?:css|svg|js)$/,
-  /^services\/dashboard\/dist\/(?:index\.html|assets\/[\w.-]+)(?:\.br|\.gz)?$/,
+  /^services\/dashboard\/dist\/(?:index\.html|client\.js(?:\.map)?|assets\/[\w.-]+)(?:\.br|\.gz)?$/,
 ];
 
 describe('the files of the package', () => {
@@ -90,9 +91,12 @@ function isThere(line: string, dependencies: Record<string, string>): boolean {
   return Object.hasOwn(dependencies, name);
 }
 
+const BUNDLED = Object.keys(ENTRIES).filter((path) => ENTRIES[path]?.isBundled);
 const CONSUMER = `
 import { defineConfig, TaskFailure, type AgentFunction } from 'muster-fleet';
+import { createClient, type Client } from 'muster-fleet/client';
 import { Daemon } from 'muster-fleet/daemon';
+import { createProducer } from 'muster-fleet/producer';
 
 const run: AgentFunction = async (task, { model }) => {
   if (task.input === '') throw new TaskFailure('INVALID_INPUT', 'There is no input');
@@ -104,6 +108,8 @@ defineConfig({ agents: { mine: { kind: 'functions', run } } });
 export const daemon = new Daemon({ hub: 'http://127.0.0.1:1', token: 'a', handler: async ({ input }) => input });
 // @ts-expect-error a daemon needs a hub
 export const lost = new Daemon({ token: 'a', handler: async () => '' });
+export const client: Client = createClient({ url: 'http://127.0.0.1:1', key: 'a' });
+export const producer = createProducer({ redisUrl: 'redis://127.0.0.1:1' });
 `;
 /** The types of the SDK itself are not strict. */
 const SDK_USER = `
@@ -135,14 +141,22 @@ describe('what a project imports', () => {
     expect(types).toEqual({ code: 0, shown: expect.stringContaining('"muster-fleet/daemon"') });
   });
 
-  it.each(Object.keys(ENTRIES))('is small, needs no Redis, and loads: %s', async (path) => {
+  it.each(BUNDLED)('is small, needs no Redis and runs on Node 20: %s', async (path) => {
     const parts = entryFiles(`${fileOfEntry(path)}.js`);
     expect(parts.reduce((sum, file) => sum + gzipSync(readFileSync(join(packed.package, file))).length, 0)).toBeLessThan(60_000);
     expect(parts.flatMap(importsIn)).not.toContain('ioredis');
-    const code = `console.log(Object.keys(await import('muster-fleet${path.slice(1)}')).includes('TaskFailure'))`;
-    expect(await run(outerNode(), ['--input-type=module', '--eval', code], packed.folder)).toEqual({ code: 0, shown: 'true\n' });
+    expect(await load(path, node20)).toEqual({ code: 0, shown: 'true\n' });
+  });
+
+  it('has a producer', async () => {
+    expect(await load('./producer', process.execPath)).toEqual({ code: 0, shown: 'true\n' });
   });
 });
+
+function load(path: string, node: string): Promise<Ran> {
+  const code = `console.log(Object.keys(await import('muster-fleet${path.slice(1)}')).length > 0)`;
+  return run(node, ['--input-type=module', '--eval', code], packed.folder);
+}
 
 /** An entry and the chunks that it imports. */
 function entryFiles(path: string, found = new Set<string>()): string[] {
@@ -150,13 +164,6 @@ function entryFiles(path: string, found = new Set<string>()): string[] {
   found.add(path);
   for (const specifier of importsIn(path).filter((each) => each.startsWith('.'))) entryFiles(join(path, '..', specifier), found);
   return [...found];
-}
-
-/** The Node that is on the PATH of this machine's people, outside the repository: any from 20 on. */
-function outerNode(): string {
-  const folders = childEnvironment()['PATH']?.split(delimiter) ?? [];
-  const outside = folders.filter((each) => !each.includes('node_modules')).map((each) => join(each, 'node'));
-  return outside.find((file) => existsSync(file)) ?? process.execPath;
 }
 
 interface Ran {
