@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { childEnvironment } from '../support/test-environment.ts';
 import { listPages, ROOT, type Snippet, snippetsOf } from './markdown.ts';
 
@@ -30,6 +31,17 @@ export function saveFiles(folder: string, { page, snippets }: RunPage): void {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
+}
+
+/** The agents of the configuration that its reader saves, as a fleet elsewhere has them. */
+export async function readAgents(folder: string, { page, snippets }: RunPage): Promise<NonNullable<SettingsInput['agents']>> {
+  if (!snippets.some(({ file }) => file === 'muster.config.ts')) return {};
+  const where = folderOf(folder, page);
+  const { default: settings } = (await import(join(where, 'muster.config.ts'))) as { default: SettingsInput };
+  const agents = Object.entries(settings.agents ?? {}).map(([id, agent]) => {
+    return [id, 'file' in agent && agent.file !== undefined ? { ...agent, file: join(where, agent.file) } : agent] as const;
+  });
+  return Object.fromEntries(agents);
 }
 
 /** Runs its programs and commands in their order; what each showed, and what it should have. */

@@ -3,14 +3,18 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settingsSchema } from '#shared/config/settings/settings.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type SettingsInput, settingsSchema } from '#shared/config/settings/settings.ts';
+import { startFakeHttpEndpoint } from '../support/fake-http-endpoint.ts';
 import { firstOf } from '../support/test-environment.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { openFleet, type Fleet } from '../support/fleet/open-fleet.ts';
 import { childEnvironment } from '../support/test-environment.ts';
+import { pathWithClaude } from './fake-claude.ts';
 import { linkPackage } from './link-package.ts';
+import { fieldsOf, orderOf, readWorkflow, requestOf } from './n8n-workflow.ts';
 import { listPages, ROOT, snippetsOf, type Snippet } from './markdown.ts';
-import { runPage, runPages, saveFiles, SHELL } from './run-page.ts';
+import { readAgents, runPage, runPages, saveFiles, SHELL } from './run-page.ts';
 
 const snippets = listPages().flatMap(snippetsOf);
 const runInOrder = new Set(runPages.map(({ page }) => page));
@@ -38,10 +42,14 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   linkPackage(folder);
   for (const page of runPages) saveFiles(folder, page);
-  fleet = await openFleet({ settings: { agents: { 'word-count': { kind: 'function', file: join(ROOT, 'agents/word-count.ts') } } } });
+  const pagesAgents = await Promise.all(runPages.map((page) => readAgents(folder, page)));
+  const shipped: SettingsInput['agents'] = { 'word-count': { kind: 'function', file: join(ROOT, 'agents/word-count.ts') } };
+  // Callbacks of pages come to this machine.
+  const outbound = { allowNetworks: ['127.0.0.0/8'] };
+  fleet = await openFleet({ settings: { agents: Object.assign(shipped, ...pagesAgents), outbound } });
   const api = await fleet.start('api');
   url = api.url;
-  await Promise.all([fleet.start('worker'), fleet.start('scheduler')]);
+  await Promise.all([fleet.start('worker', { PATH: pathWithClaude(folder), ANTHROPIC_API_KEY: 'none' }), fleet.start('scheduler')]);
 }, 60_000);
 
 afterAll(async () => {
@@ -93,6 +101,26 @@ describe('a page whose files and programs need each other works from top to bott
     5 * SNIPPET_MS,
   );
 });
+
+it('the workflow of docs/with-n8n.md sends one task, however often its node is repeated, and goes on with the result', async () => {
+  const text = snippetsOf('docs/with-n8n.md').find(({ language }) => language === 'json')?.text ?? '';
+  const workflow = readWorkflow(text);
+  expect(orderOf(workflow, 'Start')).toEqual(workflow.nodes.map(({ name }) => name));
+  const n8n = await startFakeHttpEndpoint((response) => response.end());
+  onTestFinished(() => n8n.close());
+  const $execution = { id: '231', resumeUrl: `${n8n.url}/webhook-waiting/231?signature=abc` };
+  const { path, init } = requestOf(workflow, 'Send the task', { $json: {}, $execution, $itemIndex: 0 });
+  const headers = { ...init.headers, Authorization: `Bearer ${fleet.adminKey}` };
+  const answers = [];
+  for (let tries = 0; tries < 2; tries += 1) answers.push(await fetch(`${url}${path}`, { ...init, headers }));
+  expect(answers.map(({ status }) => status)).toEqual([202, 200]);
+  await waitFor(() => n8n.requests.length > 0, { deadlineMs: SNIPPET_MS, what: 'the callback' });
+  const { path: called, body } = n8n.requests[0] ?? { path: '', body: '' };
+  expect(called).toBe('/webhook-waiting/231?signature=abc');
+  const $json = { body: JSON.parse(body) as unknown };
+  const fields = fieldsOf(workflow, 'Read the result', { $json, $execution, $itemIndex: 0 });
+  expect(fields).toEqual({ status: 'completed', answer: 'Hello from n8n', error: '' });
+}, 70_000);
 
 describe('the code of the documentation', () => {
   const code = snippets.filter(({ language }) => language === 'ts');
