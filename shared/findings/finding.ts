@@ -11,6 +11,7 @@ export const FINDING_CODES = [
   'redis.maxmemory-policy',
   'redis.disk',
   'data.foreign',
+  'data.mixed',
   'data.unreadable',
   'process.stopped',
   'worker.dead',

@@ -7,3 +7,4 @@ export { type JobTaker, openSlotWorker } from './open-slot-worker.ts';
 export { runService } from './run-service.ts';
 export { type Service, createRouterService } from './service.ts';
 export { startFleet } from './start-fleet.ts';
+export { watchInstallation } from './watch-installation.ts';

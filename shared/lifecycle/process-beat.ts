@@ -1,9 +1,17 @@
 import { hostname } from 'node:os';
 import { type Config, configurationOf, releaseName } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
-import { beatProcess, noteAgents, PROCESS_BEAT_MS, type ProcessIdentity, removeProcess } from '../queue/index.ts';
+import {
+  AGENTS_KNOWN_MS,
+  beatProcess,
+  isAgentNew,
+  noteAgents,
+  PROCESS_BEAT_MS,
+  type ProcessIdentity,
+  removeProcess,
+} from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
-import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, ZONE_DATA } from '../time/index.ts';
+import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, wait, within, ZONE_DATA } from '../time/index.ts';
 
 interface ProcessBeatOptions {
   redis: RedisClient;
@@ -45,6 +53,24 @@ export class ProcessBeat {
       },
       onError: (error) => log.debug({ err: error }, 'the beat of this process failed'),
     });
+  }
+
+  /**
+   * Says which agents this process has before it takes work. In a rolling deploy that brings an agent, workers of the release before then leave
+   * its tasks to others from the first one on. A Redis that does not answer is not waited for.
+   */
+  async announceAgents(): Promise<void> {
+    const { config, log } = this.#options;
+    const agents = Object.keys(config.settings.agents);
+    const announce = async (): Promise<boolean> => {
+      await noteAgents(this.#options, this.#record.configuration, agents);
+      return await isAgentNew(this.#options, this.#record.configuration, agents);
+    };
+    const announcing = announce().catch((error: unknown) => {
+      log.debug({ err: error }, 'the agents of this process could not be announced');
+      return false;
+    });
+    if ((await within(announcing, AGENTS_KNOWN_MS)) === true) await wait(AGENTS_KNOWN_MS);
   }
 
   start(): void {

@@ -4,6 +4,7 @@ import { endOnSignals, exitOnStartFailure } from './end-process.ts';
 import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';
 import { startFleet } from './start-fleet.ts';
+import { watchInstallation } from './watch-installation.ts';
 import { hasCode } from '../errors/index.ts';
 import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
 import { ensureFirstKey } from '../tenants/index.ts';
@@ -56,8 +57,6 @@ export async function runService(name: string, create: (parts: Parts) => Service
 }
 
 const TRY_AGAIN_MS = 1000;
-/** Between two checks whether the data still has this process's form: a newer release may have changed it. */
-const COMPARE_MS = 5000;
 
 interface InstallationPorts {
   readonly redis: RedisClient;
@@ -99,11 +98,11 @@ async function watch(
   options: InstallationOptions,
   { isDone, signal }: { isDone: boolean; signal: AbortSignal },
 ): Promise<void> {
-  let isCompared = isDone;
-  while (!signal.aborted) {
-    await wait(isCompared ? COMPARE_MS : TRY_AGAIN_MS, signal);
-    if (!signal.aborted) isCompared = await isRegistered(ports, isCompared ? { makesFirstKey: false } : options);
+  for (let isRegisteredNow = isDone; !isRegisteredNow && !signal.aborted;) {
+    await wait(TRY_AGAIN_MS, signal);
+    if (!signal.aborted) isRegisteredNow = await isRegistered(ports, options);
   }
+  await watchInstallation(ports, signal);
 }
 
 /** Returns whether Redis answered. Throws `config.invalid`. */

@@ -40,6 +40,7 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
     const services = create(parts);
     const problems = (): Promise<string[]> => problemsOf(services, readRedisProblems);
     const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name), problems });
+    await beat.announceAgents();
     beat.start();
     const served = await serve({
       config,

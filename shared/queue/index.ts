@@ -42,7 +42,7 @@ export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registr
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';
-export { ForeignAgents, noteAgents } from './registry/foreign-agents.ts';
+export { AGENTS_KNOWN_MS, ForeignAgents, isAgentNew, noteAgents } from './registry/foreign-agents.ts';
 export {
   beatProcess,
   listProcesses,
@@ -60,9 +60,9 @@ export {
   hasOtherWorker,
   listWorkers,
   parseDrainSignal,
-  readWorker,
   requestDrain,
 } from './registry/worker-registry.ts';
+export { listBusyWorkers, readBusyWorker } from './registry/busy-workers.ts';
 export { PAUSED_KIND, readUnserved, workerKind } from './registry/unserved-queues.ts';
 export { type FleetNotice, watchWorkers, type WatchWorkersPorts } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';

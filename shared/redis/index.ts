@@ -6,7 +6,7 @@ export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availabil
 export { type RedisClient, commandsSentBy, connectRedis } from './connect-redis.ts';
 export { FleetId } from './fleet-id.ts';
 export { runGathered } from './gathered-scripts.ts';
-export { assertInstallation, DATA_FORM, installationProblem } from './installation.ts';
+export { assertInstallation, DATA_FORM, installationProblem, readForeignProcesses } from './installation.ts';
 export { type Keys, type ShardKeys, createKeys } from './keys.ts';
 export {
   type ReadRecords,

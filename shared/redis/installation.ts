@@ -77,9 +77,25 @@ async function formerProblem({ redis, keys }: InstallationPorts): Promise<string
   return `What is in this Redis was written by Muster 0.1, and processes of it run: ${names}. Stop all of them, then start this one: it takes the data over.`;
 }
 
-const processSchema = z.object({ id: z.string(), form: z.number().optional() });
+const processSchema = z.object({ id: z.string(), release: z.string().optional(), form: z.number().optional() });
 
-/** The name of a process by its record in the fleet; null for one that keeps its data as this one does. */
+/**
+ * The processes that write another form into data which this code reads and has taken over: of 0.1, say, which stood still meanwhile. Empty
+ * while it has not been taken over: then `installationProblem` names them.
+ */
+export async function readForeignProcesses({ redis, keys }: InstallationPorts): Promise<string[]> {
+  if ((await redis.get(keys.fleet.installation)) !== installationText(keys)) return [];
+  const found = await redis.zrevrangebyscore(keys.fleet.processes, '+inf', (await redisNow(redis)) - SILENT_MS);
+  return found.flatMap((text) => foreignProcess(text) ?? []);
+}
+
+/** The name of a process by its record, with its release; null for one that keeps its data as this one does. */
+function foreignProcess(text: string): string | null {
+  const process = readRecords([['', text]], () => processSchema.parse(JSON.parse(text))).items[0];
+  return process && process.form !== DATA_FORM ? `${process.id} (${process.release ?? 'release unknown'})` : null;
+}
+
+/** The name of a process of 0.1 by its record in the fleet; null for another. */
 function formerProcess(text: string): string | null {
   const process = readRecords([['', text]], () => processSchema.parse(JSON.parse(text))).items[0];
   return process && process.form === undefined ? process.id : null;

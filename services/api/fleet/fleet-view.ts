@@ -58,7 +58,7 @@ export const workerViewSchema = z
     release: z.string().nullable().meta({ description: 'What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster.' }),
     status: z.enum(WORKER_STATUSES).meta({
       description:
-        '`idle` runs nothing, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.',
+        '`idle` runs nothing now, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.',
     }),
     queues: z.array(z.string()).meta({ description: 'What it serves.' }),
     slots: z
@@ -68,7 +68,7 @@ export const workerViewSchema = z
     running: z
       .int()
       .nullable()
-      .meta({ description: `Attempts that it runs; ${UNREPORTED}` }),
+      .meta({ description: `Attempts that it runs now, by their leases; ${UNREPORTED}` }),
     suspects: z.int().meta({ description: 'Of these, tasks that were lost with another worker and run isolated.' }),
     memoryMb: z
       .number()
@@ -95,7 +95,7 @@ export const workerViewSchema = z
     lastBeatAt: instant.meta({ description: "Its last heartbeat, by Redis's clock." }),
     drainRequestedAt: instant.nullable().meta({ description: 'When an operator requested its drain.' }),
   })
-  .meta({ id: 'Worker', description: 'A worker, as of its last heartbeat.', examples: [WORKER_EXAMPLE] });
+  .meta({ id: 'Worker', description: 'A worker: what it runs now, and the rest as of its last heartbeat.', examples: [WORKER_EXAMPLE] });
 
 /** A snapshot as callers see it. */
 const snapshotViewSchema = z
@@ -119,9 +119,11 @@ const snapshotViewSchema = z
   });
 
 /** A hub as callers see it. */
-const hubViewSchema = workerViewSchema
-  .extend({ daemons: z.int().meta({ description: 'Daemons that are connected to it.' }) })
-  .meta({ id: 'Hub', description: 'A hub, as of its last heartbeat.', examples: [{ ...WORKER_EXAMPLE, queues: ['remote'], daemons: 12 }] });
+const hubViewSchema = workerViewSchema.extend({ daemons: z.int().meta({ description: 'Daemons that are connected to it.' }) }).meta({
+  id: 'Hub',
+  description: 'A hub: what it runs now, and the rest as of its last heartbeat.',
+  examples: [{ ...WORKER_EXAMPLE, queues: ['remote'], daemons: 12 }],
+});
 
 /** A daemon as the fleet shows it. */
 const fleetDaemonSchema = z

@@ -1,27 +1,24 @@
 import { z } from 'zod';
-import type { Settings } from '#shared/config/index.ts';
 import { readKnownDaemons } from '#shared/daemons/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
-import { listWorkers, readSnapshots, readWorker, type RegistryPorts, requestDrain, type WorkerRecord } from '#shared/queue/index.ts';
-import { type Keys, type RedisClient, redisNow } from '#shared/redis/index.ts';
+import { listBusyWorkers, readBusyWorker, readSnapshots, requestDrain, type WorkerRecord } from '#shared/queue/index.ts';
+import type { Ledger } from '#shared/ledger/index.ts';
+import { redisNow } from '#shared/redis/index.ts';
 import { fleetRoute, isFleetOwner } from './fleet-owner.ts';
 import { fleetViewSchema, viewFleetDaemon, viewHub, viewSnapshot, viewWorker, workerViewSchema } from './fleet-view.ts';
 
 export interface FleetPorts {
-  readonly redis: RedisClient;
-  readonly keys: Keys;
-  readonly config: { readonly settings: Settings };
+  readonly ledger: Ledger;
 }
 
 /** `/v1/fleet`: the workers, hubs and daemons, what they do, and draining them. */
-export function fleetRoutes({ redis, keys, config }: FleetPorts): Route[] {
-  const registry = { redis, keys, settings: config.settings };
-  return [getFleet(registry), getWorker(registry), postDrain(registry)];
+export function fleetRoutes({ ledger }: FleetPorts): Route[] {
+  return [getFleet(ledger), getWorker(ledger), postDrain(ledger)];
 }
 
 /** `GET /v1/fleet`. */
-function getFleet(registry: RegistryPorts): Route {
+function getFleet(ledger: Ledger): Route {
   return route({
     method: 'get',
     path: '/v1/fleet',
@@ -32,15 +29,15 @@ function getFleet(registry: RegistryPorts): Route {
     responses: { 200: fleetViewSchema },
     handle: async (_input, call) => ({
       status: 200,
-      body: isFleetOwner(call) ? await readFleet(registry) : await readOwn(registry, call.tenant),
+      body: isFleetOwner(call) ? await readFleet(ledger) : await readOwn(ledger, call.tenant),
     }),
   });
 }
 
 type FleetView = z.infer<typeof fleetViewSchema>;
 
-async function readFleet(registry: RegistryPorts): Promise<FleetView> {
-  const [all, snapshots, { daemons, held }] = await Promise.all([listWorkers(registry), readSnapshots(registry), readDaemons(registry)]);
+async function readFleet(ledger: Ledger): Promise<FleetView> {
+  const [all, snapshots, { daemons, held }] = await Promise.all([listBusyWorkers(ledger), readSnapshots(ledger), readDaemons(ledger)]);
   const [hubs, workers] = [all.filter(({ role }) => role === 'hub'), all.filter(({ role }) => role === 'worker')];
   return {
     workers: workers.map(viewWorker),
@@ -50,14 +47,14 @@ async function readFleet(registry: RegistryPorts): Promise<FleetView> {
   };
 }
 
-async function readOwn(registry: RegistryPorts, tenant: string): Promise<FleetView> {
-  const { daemons } = await readDaemons(registry, tenant);
+async function readOwn(ledger: Ledger, tenant: string): Promise<FleetView> {
+  const { daemons } = await readDaemons(ledger, tenant);
   return { workers: [], daemons, hubs: [], snapshots: [] };
 }
 
 /** Connected ones first, then the last beat first; and how many each hub holds. */
 async function readDaemons(
-  { redis, keys, settings }: RegistryPorts,
+  { redis, keys, settings }: Ledger,
   tenant?: string,
 ): Promise<{ daemons: FleetView['daemons']; held: ReadonlyMap<string, number> }> {
   const [known, now] = await Promise.all([readKnownDaemons({ redis, keys }, tenant), redisNow(redis)]);
@@ -71,7 +68,7 @@ async function readDaemons(
 const pathSchema = z.object({ id: z.string().max(300).meta({ description: 'The `id` of the worker, or of a hub.' }) });
 
 /** `GET /v1/fleet/:id`. */
-function getWorker(registry: RegistryPorts): Route {
+function getWorker(ledger: Ledger): Route {
   return fleetRoute({
     method: 'get',
     path: '/v1/fleet/:id',
@@ -81,13 +78,13 @@ function getWorker(registry: RegistryPorts): Route {
     request: { params: pathSchema },
     responses: { 200: workerViewSchema },
     handle: async ({ params: { id } }) => {
-      return { status: 200, body: viewWorker(found(await readWorker(registry, id), id)) };
+      return { status: 200, body: viewWorker(found(await readBusyWorker(ledger, id), id)) };
     },
   });
 }
 
 /** `POST /v1/fleet/:id/drain`. */
-function postDrain(registry: RegistryPorts): Route {
+function postDrain(ledger: Ledger): Route {
   return fleetRoute({
     method: 'post',
     path: '/v1/fleet/:id/drain',
@@ -99,9 +96,9 @@ function postDrain(registry: RegistryPorts): Route {
     request: { params: pathSchema },
     responses: { 202: workerViewSchema },
     handle: async ({ params: { id } }, call) => {
-      const worker = found(await requestDrain(registry, id), id);
+      const worker = found(await requestDrain(ledger, id), id);
       call.log.info({ event: 'worker.drain-requested', worker: id, by: call.key?.id }, `The drain of the worker ${id} was requested`);
-      return { status: 202, body: viewWorker(worker) };
+      return { status: 202, body: viewWorker((await readBusyWorker(ledger, id)) ?? worker) };
     },
   });
 }

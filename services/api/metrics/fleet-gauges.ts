@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { listWorkers, type Load, type LoadPorts, LoadReader, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
+import { listBusyWorkers, type Load, type LoadPorts, LoadReader, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
 import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
@@ -141,8 +141,8 @@ function shardGauges(read: () => Promise<ShardSums>): GaugeOptions[] {
   ];
 }
 
-function workerGauges({ redis, keys, settings }: Ledger): GaugeOptions[] {
-  const workers = memoize(() => listWorkers({ redis, keys, settings }));
+function workerGauges(ledger: Ledger): GaugeOptions[] {
+  const workers = memoize(() => listBusyWorkers(ledger));
   return [
     {
       name: 'muster_workers',

@@ -1,5 +1,5 @@
 import { toMusterError } from '#shared/http/index.ts';
-import type { Parts, Service } from '#shared/lifecycle/index.ts';
+import { type Parts, type Service, watchInstallation } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { assertInstallation, isRedisUnavailable, noteRefusal, refusalOf, retryWhileAway } from '#shared/redis/index.ts';
 import { ensureFirstKey } from '#shared/tenants/index.ts';
@@ -12,11 +12,11 @@ interface InstallationOptions {
   log: Log;
 }
 
-type InstallationPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'log'>;
+type InstallationPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'log' | 'fail'>;
 
 /**
  * Installation is responsible for the data in Redis being this fleet's before its services start: checked, and with a first key. While
- * Redis does not answer, or refuses, it says why and waits.
+ * Redis does not answer, or refuses, it says why and waits. Should a newer release take the data over, the process ends.
  */
 export class Installation {
   readonly #options: InstallationOptions;
@@ -43,16 +43,22 @@ export class Installation {
   /** The service that starts once it is open. */
   service(parts: InstallationPorts): Service {
     const { signal } = this.#options;
+    const stopping = new AbortController();
+    let watching = Promise.resolve();
     const start = async (): Promise<void> => {
-      if (this.#isOpen) return;
       try {
-        await retryWhileAway(() => this.#open(parts), { signal });
+        if (!this.#isOpen) await retryWhileAway(() => this.#open(parts), { signal });
+        watching = watchInstallation(parts, stopping.signal).catch(parts.fail);
       } catch (error) {
         // The services start all the same, to be stopped in their order.
         if (!signal.aborted) throw error;
       }
     };
-    return { name: 'installation', start, stop: () => Promise.resolve() };
+    const stop = async (): Promise<void> => {
+      stopping.abort();
+      await watching;
+    };
+    return { name: 'installation', start, stop };
   }
 
   async #open(parts: InstallationPorts): Promise<void> {

@@ -6,7 +6,7 @@ import { countAllHeldByGate } from '../../ledger/index.ts';
 import { createLog } from '../../log/index.ts';
 import { listThrottles } from '../../providers/index.ts';
 import { listProcesses, listWorkers, type Queues, readChores, readUnserved, type RegistryPorts } from '../../queue/index.ts';
-import { clockSkew, installationProblem, type Refusal, redisNow, refusalOf } from '../../redis/index.ts';
+import { clockSkew, installationProblem, readForeignProcesses, type Refusal, redisNow, refusalOf } from '../../redis/index.ts';
 import { DEFAULT_TENANT, FleetLimitsDirectory } from '../../tenants/index.ts';
 import type { Clock } from '../../time/index.ts';
 import { once } from '../inspection.ts';
@@ -40,6 +40,8 @@ function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
     redisSetting: (name: string) => readSetting(ports, name),
     persistence: once(() => info('persistence')),
     foreignData: once(() => installationProblem({ redis, keys })),
+    /** Processes that write another form of the data beside this one. */
+    foreignProcesses: once(() => readForeignProcesses({ redis, keys })),
     shards: keys.shards,
     /** The machine of the process that looks. */
     host: hostname(),

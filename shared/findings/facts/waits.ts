@@ -6,7 +6,7 @@ import {
   explainHold,
   explainWait,
   helpsAt,
-  listWorkers,
+  listBusyWorkers,
   type Load,
   type Queues,
   takesFrom,
@@ -122,7 +122,7 @@ async function explain(
 }
 
 async function describeSlots(ledger: Ledger, queue: TaskQueue): Promise<string> {
-  const serving = (await listWorkers(ledger)).filter((worker) => takesFrom(worker, queue));
+  const serving = (await listBusyWorkers(ledger)).filter((worker) => takesFrom(worker, queue));
   const sum = (count: (worker: WorkerRecord) => number | null): number => serving.reduce((total, each) => total + (count(each) ?? 0), 0);
   return `${sum(({ running }) => running)} of the ${sum(({ slots }) => slots)} slots that serve the queue "${queue}" are in use`;
 }

@@ -1,4 +1,4 @@
-import { findingOf } from '../finding.ts';
+import { type Finding, findingOf } from '../finding.ts';
 import type { InstallationFacts } from '../facts/installation-facts.ts';
 import type { UnreadableRecords } from '../facts/unreadable-records.ts';
 import type { Inspection, Verdict } from '../inspection.ts';
@@ -7,8 +7,8 @@ import type { Inspection, Verdict } from '../inspection.ts';
 export const DATA_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
   {
     name: 'Data in Redis',
-    codes: ['data.foreign'],
-    look: async (facts) => judgeForm(await facts.foreignData(), facts.shards),
+    codes: ['data.foreign', 'data.mixed'],
+    look: async (facts) => judgeForm(await facts.foreignData(), await facts.foreignProcesses(), facts.shards),
   },
   { name: 'Records', codes: ['data.unreadable'], depth: 'deep', look: async (facts) => judgeRecords(await facts.unreadable()) },
   {
@@ -18,13 +18,22 @@ export const DATA_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
   },
 ];
 
-function judgeForm(problem: string | null, shards: number): Verdict {
+function judgeForm(problem: string | null, processes: readonly string[], shards: number): Verdict {
+  if (problem === null && processes.length > 0) return { findings: [describeMixed(processes)] };
   if (problem === null) return { findings: [], note: `can be read, SHARDS=${shards}` };
   const helps = 'Start the release and the SHARDS that wrote it, or migrate it.';
   return { findings: [findingOf({ code: 'data.foreign', severity: 'critical', text: `${problem}.`, helps, link: '/health' })] };
 }
 
 const SHOWN = 5;
+
+function describeMixed(processes: readonly string[]): Finding {
+  const { length: count } = processes;
+  const names = [...processes.slice(0, SHOWN), ...(count > SHOWN ? [`${count - SHOWN} more`] : [])].join(', ');
+  const text = `Processes of a release that keeps data in another form run beside this one: ${names}.`;
+  const helps = 'Stop them: what they write may be lost, and they fail at what this release has written.';
+  return findingOf({ code: 'data.mixed', severity: 'critical', text, helps, count, link: '/health' });
+}
 
 function judgeRecords({ found, tenants, allTenants }: UnreadableRecords): Verdict {
   const ofAll = tenants < allTenants ? `, of ${tenants} of ${allTenants} tenants` : '';

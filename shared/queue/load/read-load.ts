@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { SOURCES, TASK_QUEUES } from '../../config/index.ts';
 import { type Ledger, type Lookup, lookupsFor, parseLease, readLookupAfter, readStates, tenantsWithTasks } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
-import { type Gate, hasAttempt, isTerminal, PRIORITY_BANDS, priorityBand, type TaskState, type TaskStatus } from '../../tasks/index.ts';
+import {
+  type Gate,
+  hasAttempt,
+  isTerminal,
+  PRIORITY_BANDS,
+  priorityBand,
+  type TaskState,
+  type TaskStatus,
+  workerOf,
+} from '../../tasks/index.ts';
 import type { TenantDirectory } from '../../tenants/index.ts';
 import { type ClosedQueuePorts, readClosedQueues } from '../tickets/closed-queues.ts';
 import { waitingSince } from '../why/wait-reason.ts';
@@ -96,7 +105,7 @@ async function readTenant(ledger: Ledger, tenant: string, reading: TenantReading
   const waiting = await Promise.all(lookups.map((lookup) => readWaiting(ledger, tenant, lookup, { ...reading, share })));
   const states = await readStates(ledger, tenant, [...reading.running].slice(0, reading.maxStates));
   // What stands behind it is a process of the worker's, for suspects.
-  const workers = states.flatMap((state) => state?.worker?.split('+')[0] ?? []);
+  const workers = states.flatMap((state) => (state?.worker === undefined ? [] : workerOf(state.worker)));
   return { waiting: waiting.flat(), workers: [...new Set(workers)], states: Math.min(total, reading.maxStates) + states.length };
 }
 

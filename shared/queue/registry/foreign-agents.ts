@@ -1,18 +1,30 @@
 import type { Log } from '../../log/index.ts';
 import { type Keys, type RedisClient, redisNow } from '../../redis/index.ts';
-import { SILENT_MS } from './process-registry.ts';
+import { listProcesses, SILENT_MS } from './process-registry.ts';
 
 interface AgentPorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
 }
 
+/** After that the workers of other configurations know of an agent: they look once a second, before they claim. */
+export const AGENTS_KNOWN_MS = 1200;
 /** Configurations that are kept: those of a rolling deploy, and of some before. */
 const MAX_KEPT = 20;
 
 /** Writes which agents the configuration of a process has, by Redis's clock. */
 export async function noteAgents({ redis, keys }: AgentPorts, configuration: string, agents: readonly string[]): Promise<void> {
   await redis.hset(keys.fleet.configuredAgents, configuration, `${await redisNow(redis)} ${agents.join(',')}`);
+}
+
+/** Whether a process with another configuration lives that has not all of these agents: until it knows of them, it may claim their tasks. */
+export async function isAgentNew(ports: AgentPorts, configuration: string, agents: readonly string[]): Promise<boolean> {
+  const [processes, found] = await Promise.all([listProcesses(ports), ports.redis.hgetall(ports.keys.fleet.configuredAgents)]);
+  const others = new Set(processes.map((process) => process.configuration).filter((other) => other !== configuration));
+  return [...others].some((other) => {
+    const known = parse(other, found[other] ?? '').agents;
+    return agents.some((agent) => !known.includes(agent));
+  });
 }
 
 interface ForeignAgentsOptions extends AgentPorts {

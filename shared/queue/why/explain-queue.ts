@@ -43,8 +43,8 @@ function workerGate({ workers, room, criticalShare, peopleShare }: FleetFacts, t
     return closedGate('worker', { detail: unserved, helps: HELPS.worker, since: sinceGrant(task), facts: { workers: 0 } });
   const serving = workers.filter((worker) => takesFrom(worker, name));
   const slots = sumOf(serving, (worker) => worker.slots);
-  const reported = slots - sumOf(serving, (worker) => worker.running);
-  // Reports are some seconds old; what runs in the fleet is known exactly.
+  const onServing = slots - sumOf(serving, (worker) => worker.running);
+  // Where more runs than is read, the count of the fleet is exact.
   const inFleet =
     sumOf(
       workers.filter((worker) => takesFrom(worker, null)),
@@ -52,7 +52,7 @@ function workerGate({ workers, room, criticalShare, peopleShare }: FleetFacts, t
     ) - room.running;
   const kept =
     name === 'critical' ? 0 : sumOf(serving.filter(keepsSlots), ({ slots: own }) => Math.max(1, Math.ceil((own ?? 0) * criticalShare)));
-  const free = Math.max(0, Math.min(reported, inFleet));
+  const free = Math.max(0, Math.min(onServing, inFleet));
   const forPeople = name === 'critical' || name === 'chat' ? 0 : keptForPeople(serving, peopleShare);
   const facts = { workers: serving.length, slots, free, kept, keptForPeople: forPeople };
   const who = serving.length === 1 ? '1 worker serves' : `${serving.length} workers serve`;

@@ -13,6 +13,7 @@ import { clockSkew, redisNow } from '../../redis/index.ts';
 import { systemClock } from '../../time/index.ts';
 import type { Queues } from '../queues.ts';
 import { type FleetRoom, readRoom } from '../registry/fleet-room.ts';
+import { withRunning } from '../registry/busy-workers.ts';
 import { listWorkers, type WorkerRecord } from '../registry/worker-registry.ts';
 import { readFleetTimes } from './service-costs.ts';
 import type { WaitingTask } from './wait-reason.ts';
@@ -25,6 +26,7 @@ export interface WhyPorts {
 /** What the fleet has to do with a task that waits, as it is now. */
 export interface FleetFacts {
   isPaused: boolean;
+  /** With what they run by `running`. */
   workers: WorkerRecord[];
   room: FleetRoom;
   /** Of the slots of a worker that also serves `critical`, the share that only critical tasks may use. */
@@ -60,7 +62,7 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
   const queue = queues.get(shard, name);
   const shards = Array.from({ length: keys.shards }, (_, each) => each);
   const others = shards.filter((each) => each !== shard);
-  const [isPaused, workers, room, turn, readyBefore, own, onOthers, running, limited, skewMs, times, fleetTimes] = await Promise.all([
+  const [isPaused, workers, room, turn, readyBefore, own, onOthers, byShard, limited, skewMs, times, fleetTimes] = await Promise.all([
     queue.isPaused(),
     listWorkers(ledger),
     readRoom(ledger, name),
@@ -74,9 +76,10 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     readServiceTimes(ledger, body.tenant),
     readFleetTimes(ledger),
   ]);
+  const running = byShard.flat();
   return {
     isPaused,
-    workers,
+    workers: workers.map((worker) => withRunning(worker, running)),
     room,
     criticalShare: settings.limits.criticalShare,
     peopleShare: settings.worker.peopleShare,
@@ -84,7 +87,7 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     readyBefore,
     own,
     others: onOthers,
-    running: running.flat(),
+    running,
     limited,
     skewMs,
     times,

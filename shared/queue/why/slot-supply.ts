@@ -2,6 +2,7 @@ import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { bandOf, peopleSlots, type SlotPolicy } from '../slots/slot-policy.ts';
 import { planSlots } from '../queue-names.ts';
+import { workerOf } from '../../tasks/index.ts';
 import { takesFrom } from '../registry/offered-slots.ts';
 import type { WorkerRecord } from '../registry/worker-registry.ts';
 import { type Flow, type SlotSupply, timeToLastStart } from './drain-model.ts';
@@ -53,19 +54,53 @@ function supplyOf({ settings }: Ledger, facts: FleetFacts, task: WaitingTask, co
   const { workers, room } = facts;
   const { queue } = task.state;
   const serving = workers.filter((worker) => takesFrom(worker, queue));
-  const offered = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
+  const offered = sumOf(serving.map((each) => each.slots));
   if (offered === 0) return null;
   const slots = Math.min(offered, room.cap);
-  const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
-  const forCritical = servesCritical ? Math.ceil(offered * settings.limits.criticalShare) : 0;
-  const kept = forCritical + (queue === 'chat' ? 0 : keptForPeople(serving, settings.worker.peopleShare));
+  const kept = keptFrom(settings, serving, queue);
   // Of the workers' slots and of the fleet's cap a part each is kept for critical tasks.
-  const ordinary = Math.max(1, Math.min(offered - kept, room.cap - room.reserved));
+  const ordinary = Math.max(1, Math.min(offered - kept.critical - kept.people, room.cap - room.reserved));
   const reserved = queue === 'critical' ? 0 : Math.max(0, slots - ordinary);
-  const free = Math.max(0, slots - reserved - room.running);
+  const free = freeFor(facts, serving, { queue, offered, kept });
   const running = facts.running.filter(({ state }) => state.queue === queue || isShared(facts, queue, state.queue));
   const lateMs = lateRests(running, task.body.tenant, costs, facts);
   return { slots, reserved, free, runningMs: costs.ofRunning(), lateMs: lateMs.slice(0, slots), shares: settings.worker.shares };
+}
+
+/** Slots that a task of a queue leaves to others. */
+interface KeptSlots {
+  critical: number;
+  people: number;
+}
+
+function keptFrom({ limits, worker }: Ledger['settings'], serving: readonly WorkerRecord[], queue: TaskQueue): KeptSlots {
+  if (queue === 'critical') return { critical: 0, people: 0 };
+  const offered = sumOf(serving.map(({ slots }) => slots));
+  const servesCritical = serving.some((each) => each.queues.length > 1 && takesFrom(each, 'critical'));
+  return {
+    critical: servesCritical ? Math.ceil(offered * limits.criticalShare) : 0,
+    people: queue === 'chat' ? 0 : keptForPeople(serving, worker.peopleShare),
+  };
+}
+
+/** Slots of these workers that a task of the queue may have now. What is kept for others, these use first. */
+function freeFor(
+  { room, running }: FleetFacts,
+  serving: readonly WorkerRecord[],
+  { queue, offered, kept }: { queue: TaskQueue; offered: number; kept: KeptSlots },
+): number {
+  const ids = new Set(serving.map(({ id }) => id));
+  const runningOf = (other: TaskQueue): number =>
+    running.filter(({ state }) => state.queue === other && ids.has(workerOf(state.worker ?? ''))).length;
+  const unused = Math.max(0, kept.critical - runningOf('critical')) + Math.max(0, kept.people - runningOf('chat'));
+  const inSlots = offered - sumOf(serving.map((each) => each.running)) - unused;
+  const critical = running.filter(({ state }) => state.queue === 'critical').length;
+  const inFleet = room.cap - room.running - (queue === 'critical' ? 0 : Math.max(0, room.reserved - critical));
+  return Math.max(0, Math.min(inSlots, inFleet));
+}
+
+function sumOf(counts: readonly (number | null)[]): number {
+  return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
 /** Slots of these workers that only people use. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
-import { assertInstallation, installationProblem } from '#shared/redis/installation.ts';
+import { assertInstallation, installationProblem, readForeignProcesses } from '#shared/redis/installation.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
 
@@ -82,6 +82,18 @@ it('the data of 0.1 is refused while processes of it run, with their names and w
   expect(await installationProblem({ redis, keys })).toEqual(message);
   await expect(assertInstallation({ redis, keys, log }, 0)).rejects.toMatchObject({ code: 'config.invalid', message });
   expect(await redis.get(keys.fleet.installation)).toBe('2 1');
+});
+
+it('a process of 0.1 that comes back beside the data that was taken over is named', async () => {
+  const keys = createKeys(1);
+  await redis.set(keys.fleet.installation, '2 1');
+  await redis.zadd(keys.fleet.processes, Date.now() - 60_000, JSON.stringify(PROCESS));
+  expect(await readForeignProcesses({ redis, keys })).toEqual([]);
+  await assertWith(keys);
+  await beatProcess({ redis, keys }, { ...PROCESS, id: 'worker@host:2' });
+  expect(await readForeignProcesses({ redis, keys })).toEqual([]);
+  await redis.zadd(keys.fleet.processes, Date.now(), JSON.stringify(PROCESS));
+  expect(await readForeignProcesses({ redis, keys })).toEqual(['api@host:1 (0.1.0)']);
 });
 
 it('the data of 0.1 with another number of shards is refused, with the number that is right', async () => {

@@ -9,12 +9,14 @@ import { problemsOf } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import { beatProcess, type ProcessIdentity } from '#shared/queue/registry/process-registry.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
+import { installationText } from '#shared/redis/installation.ts';
 import { ZONE_DATA } from '#shared/time/index.ts';
 import type { CommandContext } from '../../../../services/cli/command-context.ts';
 import { openFindings } from '../../../../services/api/fleet/open-findings.ts';
 import { findAttention } from '../../../../services/cli/commands/fleet/attention.ts';
 import { type DoctorOptions, runDoctor } from '../../../../services/local/doctor/run-doctor.ts';
 import { checkRows } from '../../../shared/findings/check-rows.ts';
+import { driveTasks } from '../support/drive-tasks.ts';
 import { useApi } from '../support/use-api.ts';
 
 const api = await useApi();
@@ -90,6 +92,16 @@ const STATES: BadState[] = [
     scope: 'fleet',
   },
   { id: 'data.unreadable', make: () => redis.hset(own.schedules, '01S', 'other'), level: 'warning', scope: 'fleet' },
+  {
+    id: 'data.mixed',
+    // As a process of 0.1 beats, which says nothing of a form.
+    make: async () => {
+      await redis.set(keys.fleet.installation, installationText(keys));
+      await redis.zadd(keys.fleet.processes, Date.now(), JSON.stringify({ ...PROCESS, release: '0.1.0' }));
+    },
+    level: 'critical',
+    scope: 'fleet',
+  },
   {
     id: 'worker.dead:w-1',
     make: async () => {
@@ -324,6 +336,8 @@ it('a long wait is named with its gate, its cause and what helps, not by a numbe
 const acceptInSession = async (): Promise<string> =>
   (await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x', session: 's' })).id;
 
+const acceptOne = async (): Promise<string> => (await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' })).id;
+
 /** As a load has it whose first task is this one. */
 function readWait(gate: string | null, id: string, oldestMs: number): Promise<LongWait[]> {
   const waiting = {
@@ -342,7 +356,8 @@ it('what waits for long is explained by its first task, as `why` does', async ()
   const [first, second] = [await acceptInSession(), await acceptInSession()];
   expect(await readWait(null, first, 30_000)).toEqual([]);
   await beat(fleet, 'w-1', { ...REPORT, queues: ['tasks'], slots: 28, running: 22 });
-  const slots = '22 of the 28 slots that serve the queue "tasks" are in use';
+  await driveTasks(parts, 'default', 'w-1').start(await acceptOne());
+  const slots = '1 of the 28 slots that serve the queue "tasks" are in use';
   expect(await readWait(null, first, 120_000)).toMatchObject([
     { gate: 'queue', count: 62, detail: slots, helps: expect.stringMatching(/slot/) },
   ]);

@@ -35,8 +35,12 @@ afterEach(async () => {
 });
 
 describe('the fleet', () => {
-  it('shows each worker with all that it reports', async () => {
+  it('shows each worker with all that it reports, and with what it runs now', async () => {
     await beat(fleet, 'w-1@v2', REPORT);
+    for (const process of ['w-1@v2', 'w-1@v2+3', 'w-2@v2']) {
+      const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+      await claimTask(parts.ledger, { tenant: 'default', id, lane: null }, process);
+    }
     const { body } = await api.call('GET', '/v1/fleet');
     expect(body).toEqual({
       workers: [
@@ -49,7 +53,7 @@ describe('the fleet', () => {
           status: 'busy',
           queues: ['tasks', 'chat'],
           slots: 12,
-          running: 3,
+          running: 2,
           suspects: 1,
           memoryMb: 180,
           cpu: 0.25,
@@ -69,6 +73,11 @@ describe('the fleet', () => {
     expect((await api.call('GET', '/v1/fleet/w-1@v2')).body).toEqual(body.workers[0]);
   });
 
+  it('shows as idle what has ended its work since its last heartbeat', async () => {
+    await beat(fleet, 'w-7@v2', REPORT);
+    expect((await api.call('GET', '/v1/fleet/w-7@v2')).body).toMatchObject({ status: 'idle', running: 0, suspects: 0 });
+  });
+
   it('has no other worker', async () => {
     expect(await api.call('GET', '/v1/fleet/w-9')).toMatchObject({ status: 404, body: { code: 'worker.not-found' } });
     expect(await api.call('POST', '/v1/fleet/w-9/drain')).toMatchObject({ status: 404, body: { code: 'worker.not-found' } });
@@ -86,7 +95,7 @@ describe('the fleet', () => {
     for (const _ of [1, 2, 3]) await snapshots.run();
     const { body } = await api.call('GET', '/v1/fleet');
     expect(body.snapshots).toHaveLength(2);
-    expect(body.snapshots[0]).toMatchObject({ activeWorkers: 1, activeHubs: 1, running: 3, lanesHeld: 3, sessions: 2 });
+    expect(body.snapshots[0]).toMatchObject({ activeWorkers: 1, activeHubs: 1, running: 6, lanesHeld: 6, sessions: 2 });
     const { cpuPercent, memoryMb, totalMemoryMb, load, at } = body.snapshots[0];
     expect(cpuPercent).toBeGreaterThanOrEqual(0);
     expect(cpuPercent).toBeLessThanOrEqual(100);

@@ -32,19 +32,27 @@ const submit = async (request: Partial<AcceptRequest>): Promise<string> => {
   return id;
 };
 
+async function startWorker(name: string, queues: readonly string[], slots: number): Promise<void> {
+  const { redis, keys, config } = parts;
+  const report = { host: 'h', pid: 1, skewMs: 0, queues, slots, running: 0 };
+  await beat({ redis, keys, settings: config.settings }, name, workerReportSchema.parse(report));
+}
+
 /** A worker with so many slots, and the measured times of every agent. */
 async function startFleet(slots: number): Promise<void> {
-  const { redis, keys, config } = parts;
-  const report = { host: 'h', pid: 1, skewMs: 0, queues: ['tasks', 'chat'], slots, running: 0 };
-  await beat({ redis, keys, settings: config.settings }, 'w1', workerReportSchema.parse(report));
+  await startWorker('w1', ['tasks', 'chat'], slots);
   for (const tenant of TENANTS)
-    await redis.hset(keys.tenant(tenant).serviceTimes, { 'echo/normal': MEAN_MS, 'echo/high': MEAN_MS, 'single/normal': MEAN_MS });
+    await parts.redis.hset(parts.keys.tenant(tenant).serviceTimes, {
+      'echo/normal': MEAN_MS,
+      'echo/high': MEAN_MS,
+      'single/normal': MEAN_MS,
+    });
 }
 
 /** Starts a task as if that were so long ago. */
-async function start(tenant: string, id: string, ranMs: number): Promise<void> {
+async function start(tenant: string, id: string, ranMs: number, worker = 'w1'): Promise<void> {
   const lane = (await readTask(parts.ledger, tenant, id))?.state.lane ?? null;
-  const claim = await claimTask(parts.ledger, { tenant, id, lane }, 'w1');
+  const claim = await claimTask(parts.ledger, { tenant, id, lane }, worker);
   if (claim.kind !== 'claimed') throw new Error(`The task was not claimed: ${claim.kind}`);
   const startedAt = (claim.state.startedAt ?? 0) - ranMs;
   await parts.redis.hset(parts.keys.tenant(tenant).states, id, storedState({ ...claim.state, startedAt }));
@@ -90,6 +98,14 @@ describe('the estimated start of a task that waits behind a running one', () => 
     expect(reasons).toMatchObject([{ gate: 'cap', detail: 'tenant cap 1/1, 1 before it' }]);
     expect(estimatedStartMs).toBeGreaterThan(RAN_MS);
     expect(estimatedStartMs).toBeLessThan(3 * RAN_MS);
+  });
+
+  it('is soon while what runs for long has the slots of workers that do not serve its queue', async () => {
+    await startFleet(1);
+    await startWorker('w2', ['webhooks', 'schedules'], 2);
+    await start('default', await submit({ source: 'webhook' }), RAN_MS, 'w2');
+    await start('default', await submit({ source: 'webhook' }), RAN_MS, 'w2');
+    expect(await estimate('default', await submit({}))).toBe(0);
   });
 
   it('is soon while another slot has tasks of the usual length', async () => {

@@ -40,9 +40,9 @@ async function explain(id: string, tenant = 'default'): Promise<WaitExplanation>
   return await explainWait(parts, (await readTask(parts.ledger, tenant, id)) as Task);
 }
 
-async function run(id: string, end?: AttemptEnd, tenant = 'default'): Promise<void> {
+async function run(id: string, end?: AttemptEnd, tenant = 'default', worker = 'w1'): Promise<void> {
   const lane = (await readTask(parts.ledger, tenant, id))?.state.lane ?? null;
-  const claim = await claimTask(parts.ledger, { tenant, id, lane }, 'w1');
+  const claim = await claimTask(parts.ledger, { tenant, id, lane }, worker);
   if (claim.kind !== 'claimed') throw new Error(`The task was not claimed: ${claim.kind}`);
   if (end) await settleAttempt(parts.ledger, { tenant, id, lane, token: claim.state.token }, end);
 }
@@ -280,5 +280,13 @@ describe('the figures of a gate', () => {
     await startWorker(['chat'], 9);
     const { gates } = await explain(await submit());
     expect(gates.find(({ gate }) => gate === 'worker')).toMatchObject({ state: 'open', facts: { workers: 1, slots: 7, free: 7, kept: 0 } });
+  });
+
+  it('are the slots that no attempt holds now, whatever the last heartbeat said', async () => {
+    await startWorker(['tasks'], 4);
+    await startWorker(['chat'], 4);
+    for (const worker of ['w-tasks', 'w-tasks+1', 'w-chat']) await run(await submit(), undefined, 'default', worker);
+    const { gates } = await explain(await submit());
+    expect(gates.find(({ gate }) => gate === 'worker')).toMatchObject({ facts: { workers: 1, slots: 4, free: 2 } });
   });
 });

@@ -1,0 +1,30 @@
+import { hasCode } from '../errors/index.ts';
+import type { Log } from '../log/index.ts';
+import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
+import { wait } from '../time/index.ts';
+
+interface InstallationPorts {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly log: Log;
+}
+
+/** Between two checks. */
+const COMPARE_MS = 5000;
+
+/**
+ * Checks again and again, until `signal`, that the data still has this process's form: a newer release may take it over while this process
+ * stands still. Throws `config.invalid` once it has not.
+ */
+export async function watchInstallation(ports: InstallationPorts, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await wait(COMPARE_MS, signal);
+    if (signal.aborted) return;
+    try {
+      await assertInstallation(ports);
+    } catch (error) {
+      if (hasCode(error, 'config.invalid')) throw error;
+      ports.log.debug({ err: error }, 'the form of the data cannot be compared now');
+    }
+  }
+}

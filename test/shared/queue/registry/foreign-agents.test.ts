@@ -1,0 +1,46 @@
+import { beforeEach, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
+import { ForeignAgents, isAgentNew, noteAgents } from '#shared/queue/registry/foreign-agents.ts';
+import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
+import { createKeys } from '#shared/redis/keys.ts';
+import { useRedisClient } from '../../../support/redis/use-redis.ts';
+
+const redis = await useRedisClient();
+const ports = { redis, keys: createKeys(1) };
+const log = createLog({ level: 'silent', service: 'test' });
+beforeEach(async () => void (await redis.flushall()));
+
+const processOf = (configuration: string): ProcessIdentity => ({
+  id: `worker@${configuration}`,
+  services: ['worker'],
+  startedAt: 1,
+  release: configuration,
+  configuration,
+  zoneData: '2026a',
+});
+
+async function start(configuration: string, agents: readonly string[]): Promise<void> {
+  await noteAgents(ports, configuration, agents);
+  await beatProcess(ports, processOf(configuration));
+}
+
+it('an agent is new while a process lives whose configuration lacks it, and no more once that has ended', async () => {
+  await start('old', ['echo']);
+  await start('new', ['echo', 'newer']);
+  expect(await isAgentNew(ports, 'new', ['echo', 'newer'])).toBe(true);
+  expect(await isAgentNew(ports, 'new', ['echo'])).toBe(false);
+  await removeProcess(ports, processOf('old'));
+  expect(await isAgentNew(ports, 'new', ['echo', 'newer'])).toBe(false);
+});
+
+it('among processes of one configuration no agent is new', async () => {
+  await start('one', ['echo']);
+  expect(await isAgentNew(ports, 'one', ['echo'])).toBe(false);
+});
+
+it('a worker knows of what another configuration has and its own lacks once it looks', async () => {
+  const foreign = new ForeignAgents({ ...ports, own: ['echo'], log });
+  await noteAgents(ports, 'new', ['echo', 'newer']);
+  expect(await foreign.refresh()).toBe(true);
+  expect(foreign.text).toBe(',newer,');
+});
