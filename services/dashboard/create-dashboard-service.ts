@@ -6,6 +6,7 @@ import { createRouterService, type Parts, type Service } from '#shared/lifecycle
 import { boardRoutes, sendBoardError } from './board/board-routes.ts';
 import { CONSOLE_PAGES, FORMER_PATHS } from './console-pages.ts';
 import { clientFile, compressedFiles, sendConsole } from './console-files.ts';
+import { guideRoutes } from './guide/guide-routes.ts';
 import { pageHeaders } from './pages/page-headers.ts';
 import { sendPageError, unknownPage } from './pages/page.ts';
 import { changeTenant, requireOpenTenant } from './sign-in/acting-tenant.ts';
@@ -18,14 +19,17 @@ const form = express.urlencoded({ extended: false, limit: MAX_FORM_BYTES });
 const ASSETS = fileURLToPath(new URL('assets', import.meta.url));
 /** The output of Vite for `console/`. */
 const BUILT = fileURLToPath(new URL('dist', import.meta.url));
+/** The output of VitePress for `docs/`. */
+const GUIDE = fileURLToPath(new URL('guide/dist', import.meta.url));
 
-/** Serves the sign-in, the console and Bull Board. Its only state is the sign-ins, in Redis. */
-export function createDashboardService(parts: Parts, built = BUILT): Service {
+/** Serves the sign-in, the console, the guide and Bull Board. Its only state is the sign-ins, in Redis. */
+export function createDashboardService(parts: Parts, built = BUILT, guide = GUIDE): Service {
   const signIns = new SignIns(parts);
   const known = requireSignIn(signIns);
   const signedIn = [known, requireOpenTenant(parts.tenants)];
   const router = Router();
   router.use('/dashboard', readsOnly(), express.static(ASSETS, { index: false }));
+  router.use(guideRoutes(guide));
   router.use(signInRoutes(parts, signIns));
   router.use(consoleRoutes(signedIn, { built, provider: parts.config.settings.signIn.oidc?.label ?? null }));
   router.post('/console/tenant', ...pageHeaders('page'), requireSameOrigin, known, form, changeTenant(signIns, parts.tenants));

@@ -2,7 +2,7 @@
 // so it and the files of set-up/ import only modules of Node. A second run does nothing.
 import { fileURLToPath } from 'node:url';
 import { checkMachine, provideNode } from './set-up/provide-node.mjs';
-import { buildConsole } from './set-up/build-console.mjs';
+import { buildConsole, buildGuide } from './set-up/build-pages.mjs';
 import { installModules } from './set-up/install-modules.mjs';
 import { provideChromium } from './set-up/provide-chromium.mjs';
 import { providePython } from './set-up/provide-python.mjs';
@@ -17,7 +17,7 @@ try {
   checkMachine();
   await installModules(root);
   await provideNode(root);
-  await buildConsole(root);
+  await Promise.all([buildConsole(root), buildGuide(root)]);
   await provideRedis({ forTests });
   if (forTests) await provideChromium();
   if (forTests) await providePython();

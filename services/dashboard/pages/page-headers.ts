@@ -34,7 +34,10 @@ const CONSOLE = { ...PAGE, scriptSrc: ["'self'"], connectSrc: ["'self'"] };
 /** A page with a form that its script sends. */
 const SENDING = { ...PAGE, scriptSrc: ["'self'"] };
 
-const DIRECTIVES = { page: PAGE, sending: SENDING, board: BOARD, console: CONSOLE };
+/** The guide writes styles into elements, for the colours of code and of diagrams. Icons in its style sheet are `data:` addresses. */
+const GUIDE = { ...CONSOLE, styleSrc: ["'self'", "'unsafe-inline'"], imgSrc: ["'self'", 'data:'] };
+
+const DIRECTIVES = { guide: GUIDE, page: PAGE, sending: SENDING, board: BOARD, console: CONSOLE };
 
 /** Security headers of a page. */
 export function pageHeaders(kind: keyof typeof DIRECTIVES): RequestHandler[] {

@@ -87,8 +87,8 @@ export async function expectAccessiblePage(page: Page, what: string, schemes: re
   }
 }
 
-/** What axe finds, as `rule at element; element`. It runs in the page, which keeps it until the next one is loaded. */
-async function violationsOf(page: Page): Promise<string[]> {
+/** What axe finds in the page as it is, as `rule at element; element`. It runs in the page, which keeps it until the next one is loaded. */
+export async function violationsOf(page: Page): Promise<string[]> {
   // Frames would need an axe of their own.
   expect(page.frames()).toHaveLength(1);
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);

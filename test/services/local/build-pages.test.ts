@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-const { buildConsole } = (await import(new URL('../../../services/local/set-up/build-console.mjs', import.meta.url).href)) as {
-  buildConsole: (root: string) => Promise<void>;
-};
+const { buildConsole, buildGuide } = (await import(
+  new URL('../../../services/local/set-up/build-pages.mjs', import.meta.url).href
+)) as Record<'buildConsole' | 'buildGuide', (root: string) => Promise<void>>;
 
 let root: string;
 const at = (path: string): string => join(root, path);
 const SOURCE = 'services/dashboard/console/parts/icon.tsx';
 const PAGE = 'services/dashboard/dist/index.html';
+const GUIDE = 'services/dashboard/guide/dist/index.html';
 
 /** Notes each build, and writes the page as Vite does. */
 const VITE = `
@@ -38,8 +39,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const builds = (): string[] => (existsSync(at('builds')) ? readFileSync(at('builds'), 'utf8').trim().split('\n') : []);
 
 /** As if it had been changed a minute after the build. */
-function touch(path: string): void {
-  const time = new Date(statSync(at(PAGE)).mtimeMs + 60_000);
+function touch(path: string, page = PAGE, afterMs = 60_000): void {
+  const time = new Date(statSync(at(page)).mtimeMs + afterMs);
   utimesSync(at(path), time, time);
 }
 
@@ -83,4 +84,27 @@ test('a copy without the console, as in the image, needs no build', async () => 
   rmSync(at('services/dashboard/console'), { recursive: true });
   await buildConsole(root);
   expect(builds()).toEqual([]);
+});
+
+test('the guide is built once, and again when a page of it changes, wherever that is', async () => {
+  for (const folder of ['docs/.vitepress', '.github', 'services/hub', 'node_modules/vitepress/bin'])
+    mkdirSync(at(folder), { recursive: true });
+  const pages = ['docs/start.md', '.github/GLOSSARY.md', 'CHANGELOG.md', 'services/hub/README.md'];
+  for (const page of pages) writeFileSync(at(page), '# One');
+  writeFileSync(at('node_modules/vitepress/bin/vitepress.js'), VITE);
+  await buildGuide(root);
+  await buildGuide(root);
+  expect(builds()).toHaveLength(1);
+  for (const page of pages) {
+    touch(page, GUIDE);
+    await buildGuide(root);
+    touch(page, GUIDE, -60_000);
+  }
+  expect(builds()).toHaveLength(1 + pages.length);
+  // What the builder itself keeps beside the pages changes with each build.
+  mkdirSync(at('docs/.vitepress/cache'));
+  touch('docs/.vitepress', GUIDE, -60_000);
+  touch('docs/.vitepress/cache', GUIDE);
+  await buildGuide(root);
+  expect(builds()).toHaveLength(1 + pages.length);
 });

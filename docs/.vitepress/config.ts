@@ -1,0 +1,46 @@
+import { defineConfig } from 'vitepress';
+import { compressAssets } from './compress-assets.ts';
+import { addLanguageModelFiles } from './language-model-files.ts';
+import { sidebar } from './navigation.ts';
+import { drawDiagrams } from './markdown/draw-diagrams.ts';
+import { anchorOf } from './markdown/anchor-of.ts';
+import { keepBraces } from './markdown/keep-braces.ts';
+import { resolveLinks } from './markdown/resolve-links.ts';
+import { moveScripts } from './move-scripts.ts';
+
+export default defineConfig({
+  title: 'Muster',
+  description: 'A self-hosted fleet for agent work: chat, webhooks, schedules and an API, with nothing lost and every wait explained.',
+  lang: 'en',
+  base: '/guide/',
+  cleanUrls: true,
+  // A test checks the links, with their anchors.
+  ignoreDeadLinks: 'localhostLinks',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/guide/icon.svg' }]],
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify: anchorOf },
+    config: (markdown) => {
+      resolveLinks(markdown);
+      drawDiagrams(markdown);
+      keepBraces(markdown);
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    nav: [
+      { text: 'Start', link: '/start' },
+      { text: 'Guides', link: '/agents' },
+      { text: 'Reference', link: '/api' },
+    ],
+    sidebar: sidebar(),
+    outline: { level: [2, 3] },
+    docFooter: { prev: 'Before', next: 'Next' },
+    externalLinkIcon: true,
+  },
+  transformHtml: (html, _id, { siteConfig }) => moveScripts(html, siteConfig),
+  buildEnd: async (site) => {
+    addLanguageModelFiles(site);
+    await compressAssets(site);
+  },
+});

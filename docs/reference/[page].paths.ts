@@ -1,0 +1,3 @@
+import { pagesFromElsewhere } from '../.vitepress/sources.ts';
+
+export default { paths: pagesFromElsewhere };
