@@ -10,6 +10,7 @@ import { useFolder } from '../../../support/use-folder.ts';
 const folder = await useFolder('muster-guide-');
 const { url } = closeAfterTests(await serveApp(express().use(guideRoutes(folder))));
 const get = (path: string): Promise<Response> => fetch(`${url}${path}`);
+const headersOf = async (path: string, name: string): Promise<string | null> => (await get(path)).headers.get(name);
 
 it('tells how to build the guide, and shows it once it is built', async () => {
   const before = await get('/guide/');
@@ -32,7 +33,6 @@ it('tells how to build the guide, and shows it once it is built', async () => {
 });
 
 it('lets browsers keep the assets, whose names change, and not the pages', async () => {
-  const headersOf = async (path: string, name: string): Promise<string | null> => (await get(path)).headers.get(name);
   expect(await headersOf('/guide/assets/app.abc.js', 'cache-control')).toContain('immutable');
   expect(await headersOf('/guide/start', 'cache-control')).toBe('no-cache');
   expect(await headersOf('/guide/start', 'content-security-policy')).toContain("script-src 'self';");
