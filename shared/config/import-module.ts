@@ -1,27 +1,25 @@
-import { spawnSync } from 'node:child_process';
-import { registerHooks } from 'node:module';
+import { registerHooks, type ResolveFnOutput } from 'node:module';
+import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { findOwnLine } from './source-code.ts';
+import { noteMissing, refuseOtherSdk } from './import-failure.ts';
 
 const SHARED = new URL('../', import.meta.url);
-const DEFINE_CONFIG = new URL('define-config.ts', import.meta.url).href;
-/** Between asking Node to check a file and giving up on the line. */
-const CHECK_MS = 5000;
+/** `.ts` in the repository, `.js` in the package. */
+const EXTENSION = extname(import.meta.url);
+const DEFINE_CONFIG = new URL(`define-config${EXTENSION}`, import.meta.url).href;
+const DEFINES_CONFIG = new Set(['muster/config', 'muster-fleet']);
 
 /**
- * Imports a module that a user wrote, wherever it is: `muster/config` and `#shared/...` are found there too, although Node looks
- * for both only inside of this repository.
+ * Imports a module that a user wrote, wherever it is. `muster/config` and `muster-fleet` are this installation there, so that its classes are
+ * those of the fleet; `#shared/...` is found there too, although Node looks for it only inside of this repository.
  */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const hooks = registerHooks({
-    resolve: (specifier, context, next) => {
-      if (specifier === 'muster/config') return next(DEFINE_CONFIG, context);
-      if (!specifier.startsWith('#shared/')) return next(specifier, context);
-      try {
-        return next(specifier, context);
-      } catch {
-        return next(new URL(specifier.slice('#shared/'.length), SHARED).href, context);
-      }
+    resolve: (specifier, { parentURL, ...context }, next) => {
+      if (DEFINES_CONFIG.has(specifier)) return next(DEFINE_CONFIG, { parentURL, ...context });
+      const resolved = resolve(specifier, parentURL, (each) => next(each, { parentURL, ...context }));
+      refuseOtherSdk(specifier, parentURL, resolved.url);
+      return resolved;
     },
   });
   try {
@@ -32,14 +30,14 @@ export async function importModule(file: string): Promise<Readonly<Record<string
   }
 }
 
-/** Where a module could not be loaded and why, as `<file>:<line>: <reason>`; the line is left out where Node does not know it. */
-export function describeImportFailure(file: string, cause: unknown): string {
-  if (!(cause instanceof Error)) return `${file}: ${String(cause)}`;
-  const place = findOwnLine(cause.stack ?? '') ?? (cause instanceof SyntaxError ? findOwnLine(check(file)) : null);
-  return `${place === null ? file : `${place.file}:${place.line}`}: cannot be loaded: ${cause.message}`;
-}
-
-/** What `node --check` says; an error of JavaScript's own parser carries no line when it is caught. */
-function check(file: string): string {
-  return spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: CHECK_MS }).stderr ?? '';
+function resolve(specifier: string, parentUrl: string | undefined, next: (specifier: string) => ResolveFnOutput): ResolveFnOutput {
+  try {
+    return next(specifier);
+  } catch (error) {
+    if (specifier.startsWith('#shared/')) {
+      return next(new URL(specifier.slice('#shared/'.length).replace(/\.ts$/, EXTENSION), SHARED).href);
+    }
+    noteMissing(error, specifier, parentUrl);
+    throw error;
+  }
 }

@@ -54,7 +54,8 @@ export {
   TASK_QUEUES,
   type TaskQueue,
 } from './sources.ts';
-export { describeImportFailure, importModule } from './import-module.ts';
+export { describeImportFailure, isMissingModule } from './import-failure.ts';
+export { importModule } from './import-module.ts';
 export { type Config, invalidConfig, loadConfig, loadEnvironment } from './load-config.ts';
 export { loadProducerConfig, type ProducerConfigOptions } from './load-producer-config.ts';
 export { excerptOf } from './source-code.ts';

@@ -50,6 +50,12 @@ export function placeOf(file: string, path: readonly PropertyKey[]): string {
   return found === 0 ? file : `${file}:${found}`;
 }
 
+/** `<file>:<line>` where a file imports this; only the file where the line is not found. */
+export function lineWith(file: string, specifier: string): string {
+  const index = (readLines(file) ?? []).findIndex((text) => [`'${specifier}'`, `"${specifier}"`].some((quoted) => text.includes(quoted)));
+  return index === -1 ? file : `${file}:${index + 1}`;
+}
+
 function readLines(file: string): string[] | null {
   try {
     return readFileSync(file, 'utf8').split('\n');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
-import { AISDKError } from 'ai';
+import { AISDKError, UnsupportedModelVersionError } from 'ai';
 import {
   type AgentContext,
   type AgentFunction,
@@ -9,6 +9,7 @@ import {
   describeImportFailure,
   excerptOf,
   importModule,
+  isMissingModule,
 } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { AgentRun, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
@@ -63,7 +64,13 @@ function failureOf(error: unknown, { failure }: AttemptModels, nowMs: number): T
     .map(answerIn)
     .find((each) => each !== null);
   if (answer) return failureFromModelAnswer(answer, nowMs);
+  if (lacksPackage(error)) return new TaskFailure('RESOURCE_NOT_FOUND', error.message, { cause: error });
   return new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** A module that is not there, or an AI SDK of another major version than the fleet's models: no later attempt has another one. */
+function lacksPackage(error: unknown): error is Error {
+  return UnsupportedModelVersionError.isInstance(error) || isMissingModule(error);
 }
 
 /** An error may be caused by itself. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,6 +19,11 @@ console.log(JSON.stringify(answer));
 `;
 
 const folder = await useFolder();
+mkdirSync(join(folder, 'common'));
+writeFileSync(join(folder, 'common/package.json'), '{ "type": "commonjs" }');
+mkdirSync(join(folder, 'node_modules/ai'), { recursive: true });
+writeFileSync(join(folder, 'node_modules/ai/package.json'), '{ "name": "ai", "version": "5.0.9", "type": "module", "exports": "./ai.js" }');
+writeFileSync(join(folder, 'node_modules/ai/ai.js'), 'export const generateText = () => null;\n');
 
 /** What a process of its own, in a folder outside of the repository, makes of a configuration there. */
 async function loadOutside(name: string, text: string): Promise<unknown> {
@@ -30,7 +35,7 @@ async function loadOutside(name: string, text: string): Promise<unknown> {
 }
 
 describe('a configuration outside of the repository', () => {
-  it.each(['#shared/config/define-config.ts', 'muster/config'])('imports %s', async (specifier) => {
+  it.each(['#shared/config/define-config.ts', 'muster/config', 'muster-fleet'])('imports %s', async (specifier) => {
     const text = `import { defineConfig } from '${specifier}';\nexport default defineConfig({ agents: { mine: { kind: 'echo' } } });\n`;
 
     expect(await loadOutside('muster.config.ts', text)).toEqual({ agents: ['mine'] });
@@ -49,9 +54,34 @@ describe('a configuration outside of the repository', () => {
       'a package that is not there',
       'absent.ts',
       "import 'not-there-at-all';\nexport default {};\n",
-      /absent\.ts: cannot be loaded: Cannot find/,
+      /absent\.ts:1: cannot be loaded: there is no package not-there-at-all: run npm install not-there-at-all$/,
+    ],
+    [
+      'a file that is not there',
+      'alone.ts',
+      "export default {};\nimport './other.ts';\n",
+      /alone\.ts:2: cannot be loaded: there is no \.\/other\.ts$/,
+    ],
+    [
+      'an import where package.json says CommonJS',
+      'common/muster.config.ts',
+      "import { defineConfig } from 'muster-fleet';\nexport default defineConfig({});\n",
+      /muster\.config\.ts:1: needs "type": "module" in \/.*\/common\/package\.json: /,
+    ],
+    [
+      'an AI SDK that does not know the models of the fleet',
+      'other-sdk.ts',
+      "import { generateText } from 'ai';\nexport const run = (_task, { model }) => generateText({ model: model() });\nexport default {};\n",
+      /other-sdk\.ts:1: cannot be loaded: the AI SDK is 5\.0\.9, and context\.model\(\) gives models of version 7: run npm install ai@7$/,
     ],
   ])('names the line of %s', async (_what, name, text, problem) => {
     expect(await loadOutside(name, text)).toEqual({ problems: [expect.stringMatching(problem)] });
+  });
+
+  it('may use another AI SDK with models of its own', async () => {
+    const text =
+      "import { generateText } from 'ai';\nexport default { agents: { mine: { kind: 'function', run: () => generateText({ model: 'own' }) } } };\n";
+
+    expect(await loadOutside('own-models.ts', text)).toEqual({ agents: ['mine'] });
   });
 });

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { APICallError, RetryError } from 'ai';
+import { APICallError, generateText, RetryError } from 'ai';
 import { describe, expect, it } from 'vitest';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { createFunctionLoader, handleStray, runFunction } from '#shared/agents/kinds/function.ts';
@@ -40,7 +40,20 @@ function callError(): Error {
   return new APICallError({ message: 'Slow down', ...call, responseBody: '{"error":"slow down"}' });
 }
 
+const ABSENT: string = 'not-there-at-all';
+const UNKNOWN_MODEL = { specificationVersion: 'v9', provider: 'fleet', modelId: 'new' };
+
 describe('a function agent', () => {
+  it.each([
+    ['imports what is not there', async () => String(await import(ABSENT))],
+    [
+      'hands a model of the fleet to an AI SDK that does not know it',
+      async () => (await generateText({ model: UNKNOWN_MODEL as never, prompt: 'Hi' })).text,
+    ],
+  ])('fails for good when it %s', async (_what, run) => {
+    expect(await failureOf(attempt(given(run)))).toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
+  });
+
   it('gets the task and the context, and its answer is the answer', async () => {
     const observed = given(async (task, context) => {
       context.write(`${task.input} ${context.trace.traceparent.slice(0, 2)}`);
