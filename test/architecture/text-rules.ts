@@ -83,8 +83,11 @@ export function crowdedFolders(files: readonly SourceFile[]): string[] {
     .map(({ folder, size, max }) => `${folder} has ${size} entries, more than ${max}`);
 }
 
+/** What a reader has in a project of their own, by names that other programs gave. */
+const READERS_OWN = ['CLAUDE.md'];
+
 export function wordsFromElsewhere(files: readonly SourceFile[]): string[] {
-  const known = new Set(files.map(({ path }) => basename(path)));
+  const known = new Set([...READERS_OWN, ...files.map(({ path }) => basename(path))]);
   return files.flatMap(({ path, text }) => {
     const named = [...text.matchAll(DOCUMENT)].map(([name]) => name).filter((name) => !known.has(name));
     const matched = ELSEWHERE.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
