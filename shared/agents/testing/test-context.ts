@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import type { AgentAttachment, AgentContext, AgentInput, AgentLog, AgentTask, AgentTurn, AgentUsage } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import { type FakeModel, openFakeModel } from './fake-model.ts';
+
+/** A file that a test gives its agent. */
+export interface TestFile {
+  name: string;
+  data: string | Uint8Array;
+  /** Defaults to `application/octet-stream`. */
+  mediaType?: string;
+}
+
+/** A file that the agent made. */
+export interface Artifact {
+  name: string;
+  mediaType: string;
+  data: Buffer;
+}
+
+export interface ProgressNote {
+  note: string | null;
+  percent: number | null;
+}
+
+export interface LogEntry {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  /** By the clock of the test, ISO 8601. */
+  at: string;
+  message: string;
+  fields: object;
+}
+
+export interface TestContextOptions {
+  clock?: { now(): number };
+  models?: Readonly<Record<string, FakeModel>>;
+  history?: readonly Pick<AgentTurn, 'input' | 'output'>[];
+  messages?: readonly (readonly string[])[];
+  attachments?: readonly TestFile[];
+  signal?: AbortSignal;
+}
+
+const ANY_MEDIA_TYPE = 'application/octet-stream';
+
+/** TestContext is responsible for giving an agent what a worker would, and for remembering what it did with it. */
+export class TestContext implements AgentContext {
+  readonly task: AgentTask;
+  readonly signal: AbortSignal;
+  readonly attachments: readonly AgentAttachment[];
+  readonly log: AgentLog;
+  readonly trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+  readonly written: string[] = [];
+  readonly progressNotes: ProgressNote[] = [];
+  readonly entries: LogEntry[] = [];
+  readonly artifacts = new Map<string, Artifact>();
+  /** What its models used and what it reported. */
+  readonly used: AgentUsage = { inputTokens: 0, outputTokens: 0 };
+  readonly #options: TestContextOptions;
+  readonly #messages: (readonly string[])[];
+  #received = 0;
+
+  constructor(task: AgentTask, options: TestContextOptions) {
+    this.task = task;
+    this.#options = options;
+    this.#messages = [...(options.messages ?? [])];
+    this.signal = options.signal ?? new AbortController().signal;
+    this.attachments = (options.attachments ?? []).map(openFile);
+    this.log = { debug: this.#logAs('debug'), info: this.#logAs('info'), warn: this.#logAs('warn'), error: this.#logAs('error') };
+  }
+
+  readonly now: AgentContext['now'] = () => (this.#options.clock ?? Date).now();
+
+  readonly write: AgentContext['write'] = (text) => {
+    this.signal.throwIfAborted();
+    this.written.push(text);
+  };
+
+  readonly progress: AgentContext['progress'] = (note, percent) => {
+    this.progressNotes.push({ note: note ?? null, percent: percent ?? null });
+  };
+
+  readonly reportUsage: AgentContext['reportUsage'] = (usage) => {
+    this.used.inputTokens += usage.inputTokens;
+    this.used.outputTokens += usage.outputTokens;
+    if (usage.costMicroUsd !== undefined) this.used.costMicroUsd = (this.used.costMicroUsd ?? 0) + usage.costMicroUsd;
+  };
+
+  readonly input: AgentContext['input'] = async () => {
+    this.signal.throwIfAborted();
+    return await Promise.resolve((this.#messages.shift() ?? []).map((text) => this.#receive(text)));
+  };
+
+  readonly history: AgentContext['history'] = async () =>
+    await Promise.resolve((this.#options.history ?? []).map(({ input, output }, at) => ({ taskId: `turn-${at + 1}`, input, output })));
+
+  readonly attach: AgentContext['attach'] = async (name, data, mediaType = ANY_MEDIA_TYPE) => {
+    this.artifacts.set(name, { name, mediaType, data: await bytesOf(data) });
+  };
+
+  readonly model: AgentContext['model'] = (name) => {
+    const models = this.#options.models ?? {};
+    const known = Object.keys(models);
+    const chosen = name ?? (known.length === 1 ? known[0] : 'default') ?? 'default';
+    const fake = Object.hasOwn(models, chosen) ? models[chosen] : undefined;
+    if (fake !== undefined) return openFakeModel(chosen, fake, (used) => this.reportUsage(used));
+    const given = known.length === 0 ? 'none' : known.join(', ');
+    throw new TaskFailure(
+      'RESOURCE_NOT_FOUND',
+      `The agent asks for the model "${chosen}": expected it in models of runAgent, got ${given}`,
+    );
+  };
+
+  #receive(text: string): AgentInput {
+    this.#received += 1;
+    return { id: `message-${this.#received}`, text, user: null, attachments: [] };
+  }
+
+  #logAs(level: LogEntry['level']): AgentLog['info'] {
+    return (fields, message) => {
+      const at = new Date(this.now()).toISOString();
+      this.entries.push(
+        typeof fields === 'string' ? { level, at, message: fields, fields: {} } : { level, at, message: message ?? '', fields },
+      );
+    };
+  }
+}
+
+function openFile({ name, data, mediaType = ANY_MEDIA_TYPE }: TestFile): AgentAttachment {
+  const bytes = Buffer.from(data);
+  return {
+    name,
+    mediaType,
+    bytes: bytes.byteLength,
+    read: async () => await Promise.resolve(bytes),
+    stream: async () => await Promise.resolve(Readable.from([bytes])),
+    url: async () => await Promise.resolve(`data:${mediaType};base64,${bytes.toString('base64')}`),
+  };
+}
+
+async function bytesOf(data: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<Buffer> {
+  if (typeof data === 'string') return Buffer.from(data);
+  if (data instanceof Uint8Array) return Buffer.from(data);
+  const parts: Uint8Array[] = [];
+  for await (const part of data) parts.push(part);
+  return Buffer.concat(parts);
+}
