@@ -1,4 +1,4 @@
-import { countHeld, type HoldKind, type HoldReport, type Ledger } from '../ledger/index.ts';
+import { countHeld, HOLD_ORDER, type HoldKind, type HoldReport, type Ledger } from '../ledger/index.ts';
 import { systemClock } from '../time/index.ts';
 import { type Budget, type BudgetWindow, holdOf, readHold, windowOf } from './budget.ts';
 import type { BudgetDirectory } from './budget-directory.ts';
@@ -80,6 +80,12 @@ export async function explainBudget(
 /** The gate of budgets that hold tasks. */
 export function budgetKind(ports: ReadPorts & { budgets: BudgetDirectory }): HoldKind {
   return {
+    gate: 'budget',
+    sort: 'hold',
+    waits: 'until the budget has money again: its next window, or a raise',
+    limit: 'while the budget has room for a call',
+    order: HOLD_ORDER,
+    opens: 'money of the budget, its raise or removal, or a retry by hand',
     helps: 'It starts when the budget has money again: at its next window, or when it is raised. Retry it to check again now.',
     explain: async (tenant, what) => await explainBudget(ports, tenant, what),
   };

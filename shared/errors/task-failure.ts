@@ -1,3 +1,4 @@
+import type { HoldGate } from './gates.ts';
 import { CodedError, type CodedErrorOptions } from './coded-error.ts';
 
 /**
@@ -98,26 +99,9 @@ export class TaskFailure extends CodedError<string> {
   }
 }
 
-/**
- * What can hold a task without a slot: money, a provider's limits, a failing endpoint or agent, a paused agent, an input that came too often, no daemon
- * for it, a paused queue, no worker for its queue, or commands that have the users it needs.
- */
-export const HOLD_GATES = [
-  'budget',
-  'provider',
-  'circuit',
-  'failures',
-  'agent',
-  'repeats',
-  'daemon',
-  'paused',
-  'worker',
-  'commands',
-] as const;
-
 /** What holds a task: it waits until all that this holds are released, or for its time. */
 export interface TaskHold {
-  gate: (typeof HOLD_GATES)[number];
+  gate: HoldGate;
   /** Which of the gate's kind: the id of a budget, an account and model, an endpoint, an agent, an input, the needs of a task, a queue. */
   what: string;
   /** What of its rule holds the task: of a budget `calls` under way, else what follows at its line. Absent where there is one only. */

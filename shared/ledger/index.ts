@@ -75,7 +75,8 @@ export {
 export { countHeld, countHeldBefore, listHolds, releaseHeld, releaseHeldWhere, releaseUncaused } from './grants/release-held.ts';
 export { repeatsKind } from './grants/repeats.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';
-export { type HoldKind, type HoldKinds, type HoldReport, type Ledger, createLedger } from './ledger.ts';
+export { type GateKind, HOLD_ORDER, type HoldKind, holdKind, type HoldReport } from './gate-kind.ts';
+export { type Ledger, createLedger } from './ledger.ts';
 export { isUntrustedBy } from './codec/body.ts';
 export { isUntrusted } from './read/find-untrusted.ts';
 export { idAt } from './read/id-at.ts';

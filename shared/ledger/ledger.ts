@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import type { TaskHold } from '../errors/index.ts';
 import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/index.ts';
 import { configuredFleetLimits, FleetRates, type FleetShare } from '../tenants/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
@@ -7,6 +6,7 @@ import { type Keys, loadScripts, type RedisClient, runScript, runTogether, type 
 import { Recent } from '../time/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
+import type { GateKinds } from './gate-kind.ts';
 import type { StartHold } from './settle/agent-starts.ts';
 import type { OpenCancel } from './settle/open-cancels.ts';
 import { scriptFragments } from './codec/fragments.ts';
@@ -34,47 +34,16 @@ export interface LedgerOptions {
   offeredSlots?(queue: TaskQueue): number | null;
   /** Milliseconds of a slot that a task of this agent is expected to take; null, as without it, is a second. */
   costOf?(tenant: string, agent: string, level: { queue: TaskQueue; priority: number }): number | null;
-  /** The gates that hold tasks until a release, by name. */
-  holds?: HoldKinds;
-  /** What people call a daemon; null for one that was removed. Without it a daemon has its id. */
-  daemonNameOf?(tenant: string, id: string): Promise<string | null>;
+  /** What tasks can wait at, by name. */
+  gates?: GateKinds;
   /** Counts the steps of tasks; without it nothing is counted. */
   counts?: LocalCounts;
 }
 
-/** What holds a task, as it is now: in words, with its figures, and until when, ms since the epoch, where that is known. */
-export interface HoldReport {
-  detail: string;
-  facts: Readonly<Record<string, number | string | null>>;
-  until: number | null;
-}
-
-/**
- * A gate that holds tasks until a release: all that its gates differ by. How they are listed, ordered, counted, released and found again is the same.
- * A new one is a name in `HOLD_GATES` and an object of this, which `openLedger` registers.
- */
-export interface HoldKind {
-  /** What helps, for people. */
-  readonly helps: string;
-  /**
-   * What holds a tenant's task, as it is now; null for what does not hold any more. `ahead`: tasks of the tenant that it releases before. Without it
-   * a hold says what the attempt said.
-   */
-  explain?(tenant: string, what: string, ahead: number): Promise<HoldReport | null>;
-  /** Whether a chore releases what it holds once `explain` finds nothing any more. Else whoever knows of its end does, or its time. */
-  readonly endsWithCause?: true;
-  /** Whether its tasks come back at their time to see whether there is room, as `why` says. Else that time is a bound. */
-  readonly comesBack?: true;
-  /** What a person's retry of one of its tasks does: it releases all that this holds. Without it the retry starts that one alone. */
-  releaseByHand?(ledger: Ledger, tenant: string, hold: TaskHold): Promise<void>;
-}
-/** By gate. */
-export type HoldKinds = Readonly<Partial<Record<TaskHold['gate'], HoldKind>>>;
-
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
-  readonly holds: HoldKinds;
+  readonly gates: GateKinds;
   /** Agents, as `<tenant>/<agent>`, whose tasks may start, as read a moment ago or as is being read. */
   readonly working: Recent<string, Promise<StartHold | null>>;
   fleetLimits(): FleetLimits;
@@ -141,7 +110,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     ...options,
     fleetLimits,
     fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
-    holds: options.holds ?? {},
+    gates: options.gates ?? {},
     working: new Recent({ maxEntries: MAX_WORKING, keepMs: WORKING_MS }),
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),

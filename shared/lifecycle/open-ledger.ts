@@ -1,9 +1,9 @@
 import { type AgentCaps, COMMANDS_KIND } from '../agents/index.ts';
 import { type BudgetDirectory, budgetKind } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
-import { daemonKind, readDaemons } from '../daemons/index.ts';
-import type { TaskHold } from '../errors/index.ts';
-import { createLedger, failuresKind, type HoldKind, type IssuedTicket, type Ledger, pauseKind, repeatsKind } from '../ledger/index.ts';
+import { daemonKind } from '../daemons/index.ts';
+import type { WaitGate } from '../errors/index.ts';
+import { createLedger, failuresKind, type GateKind, type IssuedTicket, type Ledger, pauseKind, repeatsKind } from '../ledger/index.ts';
 import type { Log } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
 import { circuitKind } from '../models/index.ts';
@@ -13,11 +13,10 @@ import {
   continueCancel,
   loadOf,
   type OfferedSlots,
-  PAUSED_KIND,
+  queueKinds,
   type Queues,
   readOwedTickets,
   TicketRelay,
-  workerKind,
 } from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
@@ -60,8 +59,8 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket({ relay, ledger, log: ports.log }, ticket),
     onOpenCancel: (cancel) => cancels.add(cancel),
-    daemonNameOf: async (tenant, id) => (await readDaemons(ports, [{ tenant, id }]))[0]?.name ?? null,
-    holds: {
+    gates: {
+      ...queueKinds(ports),
       budget: budgetKind(ports),
       provider: providerKind(ports),
       circuit: circuitKind(ports),
@@ -69,10 +68,8 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       agent: pauseKind(ports),
       repeats: repeatsKind(ports),
       daemon: daemonKind(ports),
-      paused: PAUSED_KIND,
-      worker: workerKind(ports),
       commands: COMMANDS_KIND,
-    } satisfies Record<TaskHold['gate'], HoldKind>,
+    } satisfies Record<WaitGate, GateKind>,
   });
   return { ledger, relay, cancels };
 }

@@ -1,4 +1,4 @@
-import type { HoldKind } from '../ledger/index.ts';
+import { HOLD_ORDER, type HoldKind } from '../ledger/index.ts';
 import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
 import type { ThrottlePorts } from './throttle-scripts.ts';
 import { timeText } from '../time/index.ts';
@@ -33,7 +33,14 @@ export async function explainProvider(
 /** The gate of accounts and models at their providers. */
 export function providerKind(ports: ThrottlePorts): HoldKind {
   return {
+    gate: 'provider',
+    sort: 'hold',
+    waits: 'until the provider takes requests again',
+    limit: 'what the provider takes',
+    order: HOLD_ORDER,
+    opens: 'the provider, its time, or a retry by hand',
     helps: 'It starts when the provider takes requests again. Retry it to start it now.',
+    describeTime: (at) => `provider cooldown until ${at}`,
     explain: async (tenant, what, ahead) => await explainProvider(ports, { tenant, what, ahead }),
   };
 }

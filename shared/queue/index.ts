@@ -1,7 +1,7 @@
 /**
  * BullMQ and the path of a task to a worker: acceptance (`accept`), its ticket (`tickets`), the workers of each queue (`workers` on
  * `consumer`), the slots that claim tasks (`slots`), the workers' records (`registry`), what is done about too much work
- * (`pressure`), and the reason for each wait (`why`). Only this folder knows BullMQ.
+ * (`pressure`), the kinds of what tasks wait at (`gates`), and the reason for each wait (`why`). Only this folder knows BullMQ.
  */
 export { type Accepted, acceptTask } from './accept/accept-task.ts';
 export { acceptTasks } from './accept/accept-tasks.ts';
@@ -63,7 +63,7 @@ export {
   requestDrain,
 } from './registry/worker-registry.ts';
 export { listBusyWorkers, readBusyWorker } from './registry/busy-workers.ts';
-export { PAUSED_KIND, readUnserved, workerKind } from './registry/unserved-queues.ts';
+export { readUnserved } from './registry/unserved-queues.ts';
 export { type FleetNotice, watchWorkers, type WatchWorkersPorts } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
 export { CancelRelay } from './tickets/cancel-relay.ts';
@@ -75,10 +75,11 @@ export { oldestTicketAt } from './tickets/oldest-ticket.ts';
 export { findLedgerJob, readyJobs, readyJobsOf } from './tickets/ready-job.ts';
 export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullJobId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
-export { explainHold } from './why/explain-hold.ts';
+export { helpsAt, kindOf } from './gates/gate-kinds.ts';
+export { queueKinds } from './gates/queue-kinds.ts';
+export { explainHold } from './gates/standing.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
-export { helpsAt } from './why/helps.ts';
-export { WAIT_GATES, type WaitGate, waitingSince, type WaitReason } from './why/wait-reason.ts';
+export { waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';
 export { TickClock } from './workers/tick-clock.ts';

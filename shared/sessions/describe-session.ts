@@ -2,7 +2,8 @@ import { QUEUE_MODES, type QueueMode } from '../config/index.ts';
 import type { NextWait } from './describe-wait.ts';
 import type { ChosenMode, ModeSource } from './routing.ts';
 import type { SessionHolder, SessionRecord } from './session-record.ts';
-import type { Task, Gate, TaskState } from '../tasks/index.ts';
+import type { Gate } from '../errors/index.ts';
+import type { Task, TaskState } from '../tasks/index.ts';
 import { timeText } from '../time/index.ts';
 
 /** Bound of the waiting tasks that an answer in a chat names. */

@@ -1,5 +1,5 @@
 import { readState } from '../ledger/index.ts';
-import { explainWait, type Intake, type WaitExplanation, type WaitReason } from '../queue/index.ts';
+import { explainWait, type Intake, kindOf, type WaitExplanation, type WaitReason } from '../queue/index.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** What the next task of a session waits for, for people. */
@@ -20,7 +20,7 @@ export async function withWait<Described extends SessionRecord>(
   const state = id === null ? null : await readState(ports.ledger, tenant, id);
   if (id === null || state === null) return { ...record, next: null };
   const explained = await explainWait(ports, { body: { id, tenant }, state, attempts: [] });
-  const reason = state.granted ? reasonOutside(explained) : null;
+  const reason = state.granted ? reasonOutside(ports, explained) : null;
   return { ...record, next: { reason, startMs: explained.estimatedStartMs } };
 }
 
@@ -30,17 +30,13 @@ function nextOf({ holder, waiting }: SessionRecord): string | null {
   return waiting[0]?.taskId ?? null;
 }
 
-function reasonOutside({ reasons: [first], gates }: WaitExplanation): string | null {
+function reasonOutside({ ledger }: Pick<Intake, 'ledger'>, { reasons: [first], gates }: WaitExplanation): string | null {
   const place = gates.find(({ gate }) => gate === 'queue')?.facts['fleetPlace'];
-  return first ? reasonText(first, typeof place === 'number' ? place - 1 : 0) : null;
+  return first ? reasonText(ledger, first, typeof place === 'number' ? place - 1 : 0) : null;
 }
 
 /** People of a chat know neither queues nor tickets. */
-function reasonText({ gate }: Pick<WaitReason, 'gate'>, ahead: number): string | null {
+function reasonText(ledger: Intake['ledger'], { gate }: Pick<WaitReason, 'gate'>, ahead: number): string | null {
   const behind = ahead === 0 ? 'it is next' : ahead === 1 ? 'one is before it' : `${ahead} are before it`;
-  if (gate === 'paused') return 'waits: an operator has paused its queue';
-  if (gate === 'worker') return 'waits: no worker serves its queue now';
-  if (gate === 'turn' || gate === 'queue') return `waits for its turn: ${behind}`;
-  if (gate === 'fleet') return `waits: the fleet runs as much as it may, and ${behind}`;
-  return gate === 'rate' ? 'waits: its queue starts no more for the moment' : null;
+  return kindOf(ledger, gate)?.inChat?.(behind) ?? null;
 }

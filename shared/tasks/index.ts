@@ -47,8 +47,6 @@ export {
 export {
   type AttemptState,
   type FirstState,
-  GATES,
-  type Gate,
   type PartOfInput,
   SUBSCRIBERS,
   type SharedLane,

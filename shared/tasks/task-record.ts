@@ -1,12 +1,12 @@
 import { isTruncated } from '../config/index.ts';
-import { HOLD_GATES } from '../errors/index.ts';
+import { BACKOFF_GATES, type Gate } from '../errors/index.ts';
 import type { Attachment } from '../files/index.ts';
 import { truncate } from '../text/index.ts';
 import { isTerminal, TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
 import { traceIdOf } from './ids.ts';
 import type { Task, TaskError, TaskOutcome } from './task.ts';
-import type { Gate, StoredAttempt, StoredError, TaskState } from './task-state.ts';
+import type { StoredAttempt, StoredError, TaskState } from './task-state.ts';
 import { usageRecord } from './usage.ts';
 import { publicTenantId } from '../tenants/index.ts';
 import { releaseOf } from './worker-name.ts';
@@ -88,12 +88,9 @@ function isSlaBreached({ sla }: Task['body'], { completedAt, slaBreached }: Task
   return completedAt === undefined ? slaBreached === true : completedAt > sla;
 }
 
-/** Gates of a task that has run before and waits for the time of its next attempt. */
-const BACKOFFS: ReadonlySet<Gate | undefined> = new Set<Gate>(['retry', 'suspect', ...HOLD_GATES]);
-
 /** When a task that waits for a retry starts again, ms since the epoch; undefined when it waits for none. */
 export function retryAtOf({ gate, notBefore }: TaskState): number | undefined {
-  return BACKOFFS.has(gate) ? notBefore : undefined;
+  return BACKOFF_GATES.has(gate) ? notBefore : undefined;
 }
 
 /** An attempt as the API shows it. */

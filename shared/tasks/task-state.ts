@@ -1,5 +1,5 @@
 import type { FinishReason, QueueMode, Source, TaskQueue } from '../config/index.ts';
-import { HOLD_GATES, type TaskHold } from '../errors/index.ts';
+import type { Gate, TaskHold } from '../errors/index.ts';
 import type { OutcomeKind } from './task.ts';
 import type { TaskStatus } from './transitions.ts';
 import type { TaskUsage } from './usage.ts';
@@ -27,10 +27,6 @@ export interface StoredError {
   retryable: boolean;
   details?: string;
 }
-
-/** What a parked task can wait at. */
-export const GATES = ['lane', 'steer', 'cap', 'time', 'debounce', 'retry', 'suspect', ...HOLD_GATES] as const;
-export type Gate = (typeof GATES)[number];
 
 /** A lane that tasks have besides their own, and how many of its tasks run at once. */
 export interface SharedLane {

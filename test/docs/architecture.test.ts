@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TRANSITIONS } from '#shared/tasks/transitions.ts';
-import { WAIT_GATES } from '#shared/queue/why/wait-reason.ts';
 import { choreRows } from './chore-table.ts';
 import { keyLines } from './key-table.ts';
 import { readPage, ROOT } from './markdown.ts';
@@ -56,11 +55,6 @@ it('the key map says of every key what the code says', () => {
 it('the files of each flow are there', () => {
   const files = [...section('Five flows').matchAll(/\]\(\.\.\/([\w/.-]+\.(?:ts|lua))\)/g)].map(([, path = '']) => path);
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-});
-
-it('every gate at which a task can wait has its line', () => {
-  const listed = [...readPage('docs/limits.md').matchAll(/^\| `(\w+)` \| (?=for|behind|because|until)/gm)].map(([, gate = '']) => gate);
-  expect(listed).toEqual([...WAIT_GATES]);
 });
 
 it('every chore of the list has its line', () => {

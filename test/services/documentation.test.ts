@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
-import { WAIT_GATES } from '#shared/queue/why/wait-reason.ts';
+import { WAIT_GATES } from '#shared/errors/gates.ts';
 import { createApiService } from '../../services/api/create-api-service.ts';
 import { createChatService } from '../../services/chat/create-chat-service.ts';
 import { createDashboardService } from '../../services/dashboard/create-dashboard-service.ts';

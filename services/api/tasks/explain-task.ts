@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readAttempts } from '#shared/ledger/index.ts';
-import { explainWait, type Queues, WAIT_GATES } from '#shared/queue/index.ts';
+import { WAIT_GATES } from '#shared/errors/index.ts';
+import { explainWait, type Queues } from '#shared/queue/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { findState, taskPathSchema } from './find-tasks.ts';
 import { taskStatusSchema } from './task-view.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FINISH_REASONS, SOURCES, TASK_QUEUES } from '#shared/config/index.ts';
-import { executionSchema, GATES, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
+import { GATES } from '#shared/errors/index.ts';
+import { executionSchema, requirementsSchema, TASK_STATUSES, TRIGGERS } from '#shared/tasks/index.ts';
 import { usageViewSchema } from '../money/usage-view.ts';
 import { pressureSchema } from './pressure-view.ts';
 

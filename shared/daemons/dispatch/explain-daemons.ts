@@ -1,12 +1,13 @@
-import type { HoldKind, HoldReport } from '../../ledger/index.ts';
+import { HOLD_ORDER, type HoldKind, type HoldReport, type Ledger } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import type { Daemon } from '../daemon.ts';
 import { type DaemonState, type DaemonStatus, statusOf } from '../daemon-state.ts';
 import { readLastStates } from '../daemon-states.ts';
-import { listDaemons } from '../daemon-store.ts';
+import { listDaemons, readDaemons } from '../daemon-store.ts';
 import type { DaemonPorts } from '../scripts.ts';
 import { hasRoomFor, isCapable } from './choose-daemon.ts';
 import { type Needs, parseNeeds } from './needs.ts';
+import type { TaskState } from '../../tasks/index.ts';
 import { timeText } from '../../time/index.ts';
 
 interface Known {
@@ -37,12 +38,36 @@ export async function explainDaemons(ports: DaemonPorts, tenant: string, what: s
 }
 
 /** The gate of tasks that only a daemon can run. */
-export function daemonKind(ports: DaemonPorts): HoldKind {
+export function daemonKind(ports: DaemonPorts & Pick<Ledger, 'settings'>): HoldKind {
   return {
+    gate: 'daemon',
+    sort: 'hold',
+    waits: "until a daemon that meets the task's needs is connected and has a free slot",
+    limit: 'free slots of daemons that can run it',
+    order: HOLD_ORDER,
+    opens: 'such a daemon',
     helps:
       'It starts when a daemon that meets its needs is connected and has a free slot. Connect one, or send the task again with other needs.',
     explain: async (tenant, what) => await explainDaemons(ports, tenant, what),
     comesBack: true,
+    explainGiven: async (tenant, state) => await explainAcceptance(ports, tenant, state),
+  };
+}
+
+/** A task that was given to a daemon, which has not accepted it: when it does not in time, another daemon gets the task. */
+async function explainAcceptance(
+  ports: DaemonPorts & Pick<Ledger, 'settings'>,
+  tenant: string,
+  { daemon = '', scheduledAt, attempt }: TaskState,
+): Promise<HoldReport & { helps: string; since: number | null }> {
+  const { acceptMs } = ports.settings.hub;
+  const name = (await readDaemons(ports, [{ tenant, id: daemon }]))[0]?.name ?? daemon;
+  return {
+    detail: `the daemon "${name}" has not accepted it yet`,
+    helps: `It starts when the daemon accepts it. A connected daemon that does not within ${acceptMs} ms loses it to another.`,
+    since: scheduledAt ?? null,
+    until: scheduledAt === undefined ? null : scheduledAt + acceptMs,
+    facts: { daemon, name, attempt, acceptMs },
   };
 }
 

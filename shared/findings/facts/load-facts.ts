@@ -1,5 +1,5 @@
 import { type Ledger, readPressedTenants } from '../../ledger/index.ts';
-import { helpsAt, type LoadReader, readFleetPressure, type WaitGate } from '../../queue/index.ts';
+import { helpsAt, type LoadReader, readFleetPressure } from '../../queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '../../tenants/index.ts';
 import { once } from '../inspection.ts';
 
@@ -18,7 +18,7 @@ function readers({ ledger, loads }: { readonly ledger: Ledger; readonly loads: L
     pressure: once(() => readFleetPressure(ledger)),
     load: once(() => loads.read(null)),
     /** What helps at a gate. */
-    helpsAt: (gate: WaitGate): string => helpsAt(ledger, gate),
+    helpsAt: (gate: string): string => helpsAt(ledger, gate),
     pressedTenants: once(async () => {
       const pressed = (await readPressedTenants(ledger)).filter(({ tenant }) => tenant !== DEFAULT_TENANT);
       return pressed.slice(0, MAX_TENANTS).map(({ tenant, level }) => ({ tenant: publicTenantId(tenant), level }));

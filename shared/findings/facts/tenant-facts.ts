@@ -2,7 +2,7 @@ import { type BudgetDirectory, readSpent } from '../../budgets/index.ts';
 import { listDeliveries, listEndpoints } from '../../deliveries/index.ts';
 import { countHeldByGate, type Ledger, readAgentHolds, readDepth } from '../../ledger/index.ts';
 import { readAgentEnds } from '../../metrics/index.ts';
-import { helpsAt, type LoadReader, type Queues, type WaitGate } from '../../queue/index.ts';
+import { helpsAt, type LoadReader, type Queues } from '../../queue/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import { listSchedules, type ScheduleParts } from '../../schedules/index.ts';
 import { once } from '../inspection.ts';
@@ -38,7 +38,7 @@ function readers(ports: TenantPorts, tenant: string) {
     now,
     load: once(() => loads.read(tenant)),
     /** What helps at a gate. */
-    helpsAt: (gate: WaitGate): string => helpsAt(ledger, gate),
+    helpsAt: (gate: string): string => helpsAt(ledger, gate),
     /** What holds tasks, each with how many. */
     held: once(() => readHeld(ledger, tenant)),
     /** What keeps tasks waiting for long, by the gate where they wait. */

@@ -1,16 +1,16 @@
 import pMap from 'p-map';
 import type { TaskQueue } from '../../config/index.ts';
-import type { TaskHold } from '../../errors/index.ts';
+import type { TaskHold, WaitGate } from '../../errors/index.ts';
 import { type Ledger, countHeld, listHolds, readFirstPlaces, readStates, readTask } from '../../ledger/index.ts';
 import {
   explainHold,
   explainWait,
   helpsAt,
+  kindOf,
   listBusyWorkers,
   type Load,
   type Queues,
   takesFrom,
-  type WaitGate,
   waitKindOf,
   type WorkerRecord,
 } from '../../queue/index.ts';
@@ -79,15 +79,8 @@ export interface LongWait {
   helps: string;
 }
 
-const MINUTE_MS = 60_000;
-/** From which on a wait is long. Tasks of one session wait for each other by choice, and retries for their time. */
-const LONG_MS: Readonly<Record<string, number>> = {
-  lane: 10 * MINUTE_MS,
-  steer: 10 * MINUTE_MS,
-  retry: 15 * MINUTE_MS,
-  suspect: 5 * MINUTE_MS,
-};
-const LONG_BY_DEFAULT_MS = MINUTE_MS;
+/** From which on a wait is long where the kind of the gate does not say it. */
+const LONG_BY_DEFAULT_MS = 60_000;
 
 /** The gates where the first of several tasks waits for long, each explained by that task. What holds tasks is in `readHeld`. */
 export async function readLongWaits(ports: { ledger: Ledger; queues: Queues }, { waiting }: Load): Promise<LongWait[]> {
@@ -96,7 +89,7 @@ export async function readLongWaits(ports: { ledger: Ledger; queues: Queues }, {
   const found = await Promise.all(
     groups.map(async ([gate, all]) => {
       const first = all.reduce((one, other) => ((other.oldestMs ?? 0) > (one.oldestMs ?? 0) ? other : one));
-      if ((first.oldestMs ?? 0) < (LONG_MS[gate] ?? LONG_BY_DEFAULT_MS)) return null;
+      if ((first.oldestMs ?? 0) < (kindOf(ports.ledger, gate)?.longMs ?? LONG_BY_DEFAULT_MS)) return null;
       const count = all.reduce((sum, each) => sum + each.count, 0);
       return await explain(ports, first, { count, oldestMs: first.oldestMs ?? 0 });
     }),

@@ -1,4 +1,5 @@
-import { describeLoad, type Load, WAIT_GATES, type WaitGate } from '../../queue/index.ts';
+import { gateText } from '../../errors/index.ts';
+import { describeLoad, type Load } from '../../queue/index.ts';
 import { durationText } from '../../time/index.ts';
 import { findingOf, type Severity } from '../finding.ts';
 import type { LoadFacts } from '../facts/load-facts.ts';
@@ -37,22 +38,11 @@ function judgeTenants(pressed: Awaited<ReturnType<LoadFacts['pressedTenants']>>)
   };
 }
 
-const GATE_TEXTS: Partial<Record<string, string>> = {
-  queue: 'a free slot',
-  lane: 'the tasks before them',
-  cap: 'a cap',
-  time: 'their time',
-  retry: 'their next try',
-  provider: 'a provider',
-  budget: 'a budget',
-  daemon: 'a daemon',
-  circuit: 'an endpoint that fails',
-  failures: 'an agent that failed',
-  agent: 'a paused agent',
-  repeats: 'a person, because their input came too often',
-  paused: 'a paused queue',
-  worker: 'a worker that serves their queue',
-};
+/** What several tasks wait for. */
+function ofMany(text: string): string {
+  return text.replaceAll(/\bits\b/g, 'their').replaceAll(/\bit\b/g, 'them');
+}
+
 const MAX_NAMED = 3;
 
 interface Cause {
@@ -79,19 +69,19 @@ export function describeCauses(load: Load): string {
   if (named.length === 0) return '';
   const parts = named.map(({ gate, count, oldestMs }) => {
     const first = oldestMs === 0 ? '' : `, the first for ${durationText(oldestMs)}`;
-    return `${count} wait for ${GATE_TEXTS[gate] ?? gate}${first}`;
+    return `${count} wait for ${ofMany(gateText(gate))}${first}`;
   });
   return `: ${parts.join('; ')}`;
 }
 
 /** What helps at a gate, for people. */
-export type HelpsAt = (gate: WaitGate) => string;
+export type HelpsAt = (gate: string) => string;
 
 /** What helps against most of it. */
 export function helpsOf(load: Load, level: Severity, helpsAt: HelpsAt): string {
   const [first] = causesOf(load);
-  const gate = WAIT_GATES.find((each) => each === first?.gate);
-  if (gate !== undefined && gate !== 'queue') return helpsAt(gate);
+  const helps = first === undefined || first.gate === 'queue' ? '' : helpsAt(first.gate);
+  if (helps !== '') return helps;
   const { recommendations } = describeLoad({ level, scope: 'fleet', load: { depth: 0, waitMs: null }, slowDown: null });
   return `${recommendations.toReversed().join('. ')}.`;
 }

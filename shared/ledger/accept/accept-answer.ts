@@ -1,4 +1,5 @@
-import { type Gate, type StoredOutcome, type TaskOutcome, type TaskStatus, outcomeRecord } from '../../tasks/index.ts';
+import type { Gate } from '../../errors/index.ts';
+import { type StoredOutcome, type TaskOutcome, type TaskStatus, outcomeRecord } from '../../tasks/index.ts';
 import { scriptFailure } from '../batches.ts';
 import { type OutboxTicket, parseOutboxEntry } from '../grants/outbox.ts';
 

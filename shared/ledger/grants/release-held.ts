@@ -2,6 +2,7 @@ import type { TaskHold } from '../../errors/index.ts';
 import type { TaskBody, TaskState } from '../../tasks/index.ts';
 import { lookupName } from '../read/lookups.ts';
 import { readStates } from '../read/read-states.ts';
+import { holdKind } from '../gate-kind.ts';
 import type { Ledger } from '../ledger.ts';
 import { idInMember, promoteHeld } from './promote-tasks.ts';
 import { backlogPlace } from './standing.ts';
@@ -105,7 +106,7 @@ const MAX_HOLDS = 1000;
 export async function releaseUncaused(ledger: Ledger, tenant: string, max: number): Promise<number> {
   let released = 0;
   for (const hold of await listHolds(ledger, tenant, MAX_HOLDS)) {
-    const kind = ledger.holds[hold.gate];
+    const kind = holdKind(ledger, hold.gate);
     if (!kind?.endsWithCause || (await kind.explain?.(tenant, hold.what, 0)) !== null) continue;
     released += (await releaseHeld(ledger, tenant, hold, max)).length;
   }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Source } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
-import type { HoldKind, HoldReport, Ledger } from '../ledger.ts';
+import { HOLD_ORDER, type HoldKind, type HoldReport } from '../gate-kind.ts';
+import type { Ledger } from '../ledger.ts';
 import { releaseHeld } from './release-held.ts';
 
 /** As `repeats.lua` writes it. */
@@ -51,6 +52,13 @@ async function releaseRepeats(ledger: Ledger, tenant: string, { what }: TaskHold
 /** The gate of inputs that came too often in a row. */
 export function repeatsKind(ports: Pick<Ledger, 'redis' | 'keys'>): HoldKind {
   return {
+    gate: 'repeats',
+    sort: 'hold',
+    waits: 'until a person retries a task of its input, which [came too often in a row](money.md#equal-inputs)',
+    limit: 'none',
+    order: HOLD_ORDER,
+    opens: 'a retry of one of them by hand, which releases all',
+    foreseen: 'never',
     helps: 'All tasks of this input start when a person retries one of them. See to what sends it first, or cancel them.',
     explain: async (tenant, what) => await explainRepeats(ports, tenant, what),
     releaseByHand: releaseRepeats,

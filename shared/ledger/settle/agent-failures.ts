@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isRefusal, type TaskHold } from '../../errors/index.ts';
 import type { TaskState, TaskStatus } from '../../tasks/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
-import type { HoldKind, HoldReport, Ledger } from '../ledger.ts';
+import { HOLD_ORDER, type HoldKind, type HoldReport } from '../gate-kind.ts';
+import type { Ledger } from '../ledger.ts';
 import type { TenantAgent } from './paused-agents.ts';
 
 /** Failures that do not count against the agent, besides refusals. */
@@ -93,6 +94,12 @@ async function explainFailures(ledger: Reader, tenant: string, agent: string): P
 /** The gate of agents that failed too often in a row. Without a bound on failures it holds nothing, whatever was counted before. */
 export function failuresKind(ports: Reader & Pick<Ledger, 'settings'>): HoldKind {
   return {
+    gate: 'failures',
+    sort: 'hold',
+    waits: 'until a person retries a task of its agent, which [failed too often in a row](money.md#failing-agents)',
+    limit: 'none',
+    order: HOLD_ORDER,
+    opens: 'a retry of one of them by hand, which releases all',
     helps: 'It starts when a person retries it, or one of the tasks that failed. See to their cause first.',
     explain: async (tenant, agent) => (ports.settings.runaways.maxFailures > 0 ? await explainFailures(ports, tenant, agent) : null),
     endsWithCause: true,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { TaskHold } from '../../errors/index.ts';
 import { releaseHeld } from '../grants/release-held.ts';
-import type { HoldKind, HoldReport, Ledger } from '../ledger.ts';
+import { HOLD_ORDER, type HoldKind, type HoldReport } from '../gate-kind.ts';
+import type { Ledger } from '../ledger.ts';
 import { timeText } from '../../time/index.ts';
 
 const agentPauseSchema = z.object({
@@ -76,6 +77,12 @@ function parsePause(text: string): AgentPause {
 /** The gate of paused agents. */
 export function pauseKind(ports: Reader): HoldKind {
   return {
+    gate: 'agent',
+    sort: 'hold',
+    waits: 'until somebody resumes its agent, which is [paused](agents.md#pause-an-agent)',
+    limit: 'none',
+    order: HOLD_ORDER,
+    opens: 'whoever resumes the agent',
     helps: 'It starts when somebody resumes its agent.',
     explain: async (tenant, agent) => await explainPause(ports, tenant, agent),
     endsWithCause: true,

@@ -1,4 +1,4 @@
-import type { HoldKind, HoldReport, Ledger } from '../../ledger/index.ts';
+import { HOLD_ORDER, type HoldKind, type HoldReport, type Ledger } from '../../ledger/index.ts';
 import { readCircuit } from './circuits.ts';
 import { timeText } from '../../time/index.ts';
 
@@ -24,6 +24,12 @@ function taskOf(caller: string | undefined): string | null {
 /** The gate of endpoints that failed too often. */
 export function circuitKind(ports: Pick<Ledger, 'redis' | 'keys'>): HoldKind {
   return {
+    gate: 'circuit',
+    sort: 'hold',
+    waits: 'until the endpoint answers again',
+    limit: 'one call that tries',
+    order: HOLD_ORDER,
+    opens: 'an answer of the endpoint, or a retry by hand',
     helps: 'It starts when its endpoint answers again. Retry it to try now.',
     explain: async (tenant, name) => await explainCircuit(ports, tenant, name),
     endsWithCause: true,

@@ -14,7 +14,7 @@ import { outcomeRecord, type TaskOutcome, type TaskStatus } from '../../tasks/in
 import { publicTenantId, tenantClosed } from '../../tenants/index.ts';
 import { makeRoomFor } from '../tickets/make-room.ts';
 import { firstTicket } from '../tickets/ticket.ts';
-import { REFUSAL_HELPS } from '../why/helps.ts';
+import { REFUSAL_HELPS } from './refusal-helps.ts';
 import { estimateByPace, type Standing } from '../why/pace.ts';
 import { admitTask } from './admit-task.ts';
 import { buildTask } from './build-task.ts';

@@ -155,9 +155,14 @@ async function describeEntered(intake: Intake, entered: readonly Entered[], resu
   for (const { place, task, answer, standing } of entered) {
     const known = standing instanceof Promise ? await standing : standing;
     const before = answer.outcome ? null : known;
-    if (before && pace === undefined && dependsOnPace(before))
+    if (before && pace === undefined && dependsOnPace(intake.ledger, before))
       pace = await paceOf(intake.ledger, task.body.tenant).catch(() => UNKNOWN_PACE);
-    results[place] = describeAccepted(intake, task, answer, before && estimateAtPace(task.body, before, pace ?? UNKNOWN_PACE));
+    results[place] = describeAccepted(
+      intake,
+      task,
+      answer,
+      before && estimateAtPace(intake.ledger, task.body, before, pace ?? UNKNOWN_PACE),
+    );
   }
 }
 

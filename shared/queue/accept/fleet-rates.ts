@@ -1,7 +1,7 @@
 import { MusterError } from '../../errors/index.ts';
 import type { AcceptAnswer, Ledger, NewTask } from '../../ledger/index.ts';
 import type { TaskBody } from '../../tasks/index.ts';
-import { REFUSAL_HELPS } from '../why/helps.ts';
+import { REFUSAL_HELPS } from './refusal-helps.ts';
 
 /**
  * Takes room for a task under the fleet's rates; without such rates no call is made. Returns how to give it back: a task that is not accepted

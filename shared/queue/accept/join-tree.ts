@@ -13,7 +13,7 @@ import {
 import type { Log } from '../../log/index.ts';
 import type { TaskBody, TaskStatus } from '../../tasks/index.ts';
 import { publicTenantId } from '../../tenants/index.ts';
-import { REFUSAL_HELPS } from '../why/helps.ts';
+import { REFUSAL_HELPS } from './refusal-helps.ts';
 import type { AcceptRequest } from './request.ts';
 
 /** What a task inherits from the task that delegated it. */

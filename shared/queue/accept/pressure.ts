@@ -4,7 +4,7 @@ import type { Ledger, NewTask, PressureLevel } from '../../ledger/index.ts';
 import { type PriorityBand, priorityBand } from '../../tasks/index.ts';
 import { type KnownPressure, monitorOf } from '../pressure/pressure-monitor.ts';
 import { higherLevel, levelOf, type Load, type Pressure, retryAfterMs, signalOf } from '../pressure/signal.ts';
-import { REFUSAL_HELPS } from '../why/helps.ts';
+import { REFUSAL_HELPS } from './refusal-helps.ts';
 import type { Intake } from './request.ts';
 
 type BackpressureSettings = Settings['limits']['backpressure'];

@@ -3,16 +3,8 @@ import { z } from 'zod';
 import { SOURCES, TASK_QUEUES } from '../../config/index.ts';
 import { type Ledger, type Lookup, lookupsFor, parseLease, readLookupAfter, readStates, tenantsWithTasks } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
-import {
-  type Gate,
-  hasAttempt,
-  isTerminal,
-  PRIORITY_BANDS,
-  priorityBand,
-  type TaskState,
-  type TaskStatus,
-  workerOf,
-} from '../../tasks/index.ts';
+import { type Gate, sortOf } from '../../errors/index.ts';
+import { hasAttempt, isTerminal, PRIORITY_BANDS, priorityBand, type TaskState, type TaskStatus, workerOf } from '../../tasks/index.ts';
 import type { TenantDirectory } from '../../tenants/index.ts';
 import { type ClosedQueuePorts, readClosedQueues } from '../tickets/closed-queues.ts';
 import { waitingSince } from '../why/wait-reason.ts';
@@ -142,7 +134,7 @@ async function readWaiting(
   return read.map(({ id, state }) => {
     const { queue, priority, source } = state;
     const gate = gateOf(state, closed);
-    const oldestMs = TIMES.has(gate) ? null : Math.max(0, now - waitingSince(state));
+    const oldestMs = gate !== null && sortOf(gate) === 'time' ? null : Math.max(0, now - waitingSince(state));
     return { queue, band: priorityBand(queue, priority), source, gate, count: weight, oldestMs, oldest: { tenant, id } };
   });
 }
@@ -151,9 +143,6 @@ async function readWaiting(
 function isWaiting({ status }: TaskState): boolean {
   return !hasAttempt(status) && !isTerminal(status);
 }
-
-/** Gates that are a time of the task's own: nobody is kept waiting there. */
-const TIMES: ReadonlySet<string | null> = new Set<Gate>(['time', 'debounce']);
 
 /** A closed queue keeps a task waiting that would only need a slot. */
 function gateOf({ granted, gate, queue }: TaskState, closed: TenantReading['closed']): Gate | null {

@@ -1,4 +1,4 @@
-import { HOLD_GATES } from '../../errors/index.ts';
+import { sortOf } from '../../errors/index.ts';
 
 /**
  * What a waiting task counts as:
@@ -10,11 +10,9 @@ import { HOLD_GATES } from '../../errors/index.ts';
 export const WAIT_KINDS = ['slot', 'daemon', 'held', 'parked'] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
-const HOLDS: ReadonlySet<string> = new Set(HOLD_GATES);
-
 /** The kind of what waits at a gate; null is a free slot. */
 export function waitKindOf(gate: string | null): WaitKind {
   if (gate === null) return 'slot';
   if (gate === 'daemon') return 'daemon';
-  return HOLDS.has(gate) ? 'held' : 'parked';
+  return sortOf(gate) === 'hold' ? 'held' : 'parked';
 }

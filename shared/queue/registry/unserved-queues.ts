@@ -1,9 +1,7 @@
 import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
-import type { HoldKind, HoldReport } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import type { QueueName } from '../queue-names.ts';
 import type { Queues } from '../queues.ts';
-import { HELPS } from '../why/helps.ts';
 import { slotsFor } from './offered-slots.ts';
 import { listWorkers, type RegistryPorts, silentMs, type WorkerRecord } from './worker-registry.ts';
 
@@ -12,25 +10,6 @@ export function explainUnserved(workers: readonly WorkerRecord[], queue: QueueNa
   if (slotsFor(workers, queue) !== 0) return null;
   const isDraining = workers.some(({ status, queues }) => status === 'draining' && queues.includes(queue));
   return isDraining ? `every worker that serves the queue "${queue}" is draining` : `no worker serves the queue "${queue}"`;
-}
-
-/** The gate of queues that no worker serves. */
-export function workerKind(ports: RegistryPorts): HoldKind {
-  return { helps: HELPS.worker, explain: async (_tenant, queue) => await explainHeldForWorker(ports, queue) };
-}
-
-/** The gate of paused queues. */
-export const PAUSED_KIND: HoldKind = {
-  helps: HELPS.paused,
-  explain: (_tenant, queue) => Promise.resolve({ detail: `queue "${queue}" is paused`, facts: {}, until: null }),
-};
-
-/** What a task waits for that is held because no worker serves its queue. */
-async function explainHeldForWorker(ports: RegistryPorts, queue: string): Promise<HoldReport> {
-  const name = TASK_QUEUES.find((each) => each === queue);
-  const unserved = name === undefined ? null : explainUnserved(await listWorkers(ports), name);
-  const detail = unserved ?? `a worker serves the queue "${queue}" again; the task goes on within seconds`;
-  return { detail, facts: {}, until: null };
 }
 
 /** A change that operators are notified of: tasks wait and no worker takes them, or that is over. */

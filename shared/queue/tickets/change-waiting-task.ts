@@ -1,6 +1,7 @@
 import {
   changePriority,
   forgetFailures,
+  holdKind,
   type NewPriority,
   type PriorityAnswer,
   promoteDue,
@@ -64,7 +65,7 @@ export async function retryTask(parts: RetryParts, tenant: string, id: string, a
   const { ledger } = parts;
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'unknown' };
-  const kind = state.hold && ledger.holds[state.hold.gate];
+  const kind = state.hold && holdKind(ledger, state.hold.gate);
   if (state.hold && kind?.releaseByHand) {
     await kind.releaseByHand(ledger, tenant, state.hold);
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'pending' };

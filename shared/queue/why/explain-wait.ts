@@ -1,16 +1,16 @@
-import type { Ledger } from '../../ledger/index.ts';
+import type { WaitGate } from '../../errors/index.ts';
+import { holdKind, type Ledger } from '../../ledger/index.ts';
 import { isTerminal, type TaskStatus } from '../../tasks/index.ts';
+import { explainClock } from '../gates/clock.ts';
+import { placeAt } from '../gates/counted.ts';
+import { explainDeadline } from '../gates/deadline.ts';
+import { countedKinds, laneKinds, type LinePlace, slotKinds, timeKind } from '../gates/gate-kinds.ts';
+import { explainHold, explainTime } from '../gates/standing.ts';
+import { explainLease } from '../gates/suspect.ts';
 import { estimateStart } from './estimate-start.ts';
-import { explainAcceptance } from './explain-acceptance.ts';
-import { explainCaps } from './explain-caps.ts';
-import { explainHold } from './explain-hold.ts';
-import { explainLanes } from './explain-lanes.ts';
-import { explainQueue } from './explain-queue.ts';
-import { explainLease, isTurnedAway } from './explain-loss.ts';
-import { explainClock, explainDeadline, explainTime } from './explain-times.ts';
-import { findFront } from './front.ts';
-import { readFacts, type WhyPorts } from './read-facts.ts';
-import type { GateReport, WaitingTask, WaitReason } from './wait-reason.ts';
+import { findFront, type TaskFront } from './front.ts';
+import { type FleetFacts, readFacts, type WhyPorts } from './read-facts.ts';
+import { closedGate, type GateReport, type WaitingTask, type WaitReason } from './wait-reason.ts';
 
 export interface WaitExplanation {
   status: TaskStatus;
@@ -24,40 +24,46 @@ export interface WaitExplanation {
 
 /** Why a task does not run yet. The fleet moves on, so it may be outdated when it is read. */
 export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<WaitExplanation> {
-  const { status, granted, notBefore } = task.state;
-  const { ledger } = ports;
+  const { status } = task.state;
   if (isTerminal(status)) return { status, reasons: [], gates: [], estimatedStartMs: null };
-  if (status === 'running') return await explainRun(ledger, task);
-  if (status === 'scheduled') {
-    const gate = await explainAcceptance(ledger, task);
-    return { status, reasons: [reasonOf(gate)], gates: [gate], estimatedStartMs: null };
-  }
-  const [facts, lanes, caps, hold] = await Promise.all([
-    readFacts(ports, task),
-    explainLanes(ledger, task),
-    explainCaps(ledger, task),
-    explainHold(ledger, task),
-  ]);
+  if (status === 'running') return await explainRun(ports.ledger, task);
+  return status === 'scheduled' ? await explainGiven(ports.ledger, task) : await explainPath(ports, task);
+}
+
+async function explainPath(ports: WhyPorts, task: WaitingTask): Promise<WaitExplanation> {
+  const { status, granted, notBefore, gate: standsAt } = task.state;
+  const { ledger } = ports;
+  const [facts, places, hold] = await Promise.all([readFacts(ports, task), readPlaces(ledger, task), explainHold(ledger, task)]);
   const front = findFront(facts, task);
   const time = hold ?? explainTime(ledger, task, facts.skewMs);
-  const parked = [time, ...lanes.gates, ...caps.gates];
+  const inLines = [...places.values()].flatMap(({ gates }) => gates);
   // A task of a paused queue may be held by that.
-  const toWorker = explainQueue(facts, task, front).filter(({ gate }) => gate !== hold?.gate);
+  const toWorker = explainSlot(ledger, { facts, task, front }).filter(({ gate }) => gate !== hold?.gate);
   // A granted task has one reason: the first of the gates that hold it.
   const closed =
-    granted && notBefore === undefined ? toWorker.filter(isClosed).slice(0, 1) : whereItStandsFirst(parked.filter(isClosed), task);
+    granted && notBefore === undefined
+      ? toWorker.filter(isClosed).slice(0, 1)
+      : whereItStandsFirst([time, ...inLines].filter(isClosed), standsAt);
   const gate = closed[0]?.gate ?? null;
-  const isUnknown = isTurnedAway(task.state, ledger.settings);
-  const startMs = isUnknown ? null : await estimateStart(ledger, { facts, task, front, lanes, caps, gate, hold });
-  const gates = [
-    time,
-    explainClock(task, facts.skewMs),
-    ...lanes.gates,
-    ...caps.gates,
-    ...toWorker,
-    explainDeadline(task, facts.skewMs, startMs),
-  ];
+  const place = gate === null ? undefined : places.get(gate);
+  const isUnknown = timeKind(ledger, standsAt)?.isUnknown?.(task.state, ledger) === true;
+  const startMs = isUnknown ? null : await estimateStart(ledger, { facts, task, front, place, gate, hold });
+  const gates = [time, explainClock(task, facts.skewMs), ...inLines, ...toWorker, explainDeadline(task, facts.skewMs, startMs)];
   return { status, reasons: closed.map(reasonOf), gates, estimatedStartMs: startMs };
+}
+
+/** Where a task stands in its lanes, and then under its caps, by gate. */
+async function readPlaces(ledger: Ledger, task: WaitingTask): Promise<ReadonlyMap<WaitGate, LinePlace>> {
+  const lanes = laneKinds(ledger).map(async (kind) => [kind.gate, await kind.place(ledger, task)] as const);
+  const counted = countedKinds(ledger).map(async (kind) => [kind.gate, await placeAt(ledger, task, kind)] as const);
+  return new Map(await Promise.all([...lanes, ...counted]));
+}
+
+/** The gates between a task's grant and its start, in the order in which a reason is looked for. */
+function explainSlot(ledger: Ledger, at: { facts: FleetFacts; task: WaitingTask; front: TaskFront }): GateReport[] {
+  const gates: GateReport[] = [];
+  for (const kind of slotKinds(ledger)) gates.push(kind.atSlot({ ...at, isHeld: gates.some(isClosed) }));
+  return gates;
 }
 
 async function explainRun(ledger: Ledger, task: WaitingTask): Promise<WaitExplanation> {
@@ -66,9 +72,16 @@ async function explainRun(ledger: Ledger, task: WaitingTask): Promise<WaitExplan
   return { status: 'running', reasons: [reasonOf(late.gate)], gates: [late.gate], estimatedStartMs: late.againMs };
 }
 
+/** Of a task that was given to a daemon, which has not accepted it. */
+async function explainGiven(ledger: Ledger, { body: { tenant }, state }: WaitingTask): Promise<WaitExplanation> {
+  const given = await holdKind(ledger, 'daemon')?.explainGiven?.(tenant, state);
+  const gates = given === undefined ? [] : [closedGate('daemon', given)];
+  return { status: state.status, reasons: gates.map(reasonOf), gates, estimatedStartMs: null };
+}
+
 /** A task that needs several gates stands in the line of one of them. */
-function whereItStandsFirst(closed: readonly GateReport[], { state }: WaitingTask): GateReport[] {
-  return closed.toSorted((one, other) => Number(other.gate === state.gate) - Number(one.gate === state.gate));
+function whereItStandsFirst(closed: readonly GateReport[], standsAt: WaitGate | undefined): GateReport[] {
+  return closed.toSorted((one, other) => Number(other.gate === standsAt) - Number(one.gate === standsAt));
 }
 
 function isClosed({ state }: GateReport): boolean {

@@ -1,8 +1,9 @@
+import type { WaitGate } from '../../errors/index.ts';
 import { SOURCE_CLASSES, type TenantLimits } from '../../config/index.ts';
 import { type Ledger, lookupsFor, readLookup, readStates } from '../../ledger/index.ts';
 import { CLASS_LETTERS, type TaskBody, type TaskState } from '../../tasks/index.ts';
 import { Recent } from '../../time/index.ts';
-import type { WaitGate } from './wait-reason.ts';
+import { kindOf } from '../gates/gate-kinds.ts';
 
 export interface Standing {
   /** Tasks and tickets before it. */
@@ -10,11 +11,6 @@ export interface Standing {
   /** What it waits for; null for nothing but its turn. */
   gate: WaitGate | null;
 }
-
-/** Gates without an estimate here: a lane has the pace of what runs in it, and others wait for a worker or a person. */
-const UNFORESEEN: ReadonlySet<WaitGate> = new Set<WaitGate>(['lane', 'steer', 'paused', 'worker', 'repeats']);
-/** Gates whose wait ends with one more start: that of the task whose place becomes free. */
-const FOR_A_PLACE: ReadonlySet<WaitGate> = new Set<WaitGate>(['fleet', 'queue', 'cap', 'turn']);
 
 /** How long an estimate once made serves further calls of this process. */
 const FRESH_MS = 2000;
@@ -53,21 +49,26 @@ export async function estimateByPace(
   due: Pick<TaskBody, 'tenant' | 'scheduledFor'>,
   standing: Standing,
 ): Promise<number | null> {
-  return estimateAtPace(due, standing, dependsOnPace(standing) ? await paceOf(ledger, due.tenant) : UNKNOWN_PACE);
+  return estimateAtPace(ledger, due, standing, dependsOnPace(ledger, standing) ? await paceOf(ledger, due.tenant) : UNKNOWN_PACE);
 }
 
 /** Whether an estimate needs the tenant's pace. */
-export function dependsOnPace(standing: Standing): boolean {
-  return startsBefore(standing) > 0;
+export function dependsOnPace(ledger: Kinds, standing: Standing): boolean {
+  return startsBefore(ledger, standing) > 0;
 }
 
 /** The same at a pace that was read before; null for an unknown one. */
-export function estimateAtPace({ scheduledFor }: Pick<TaskBody, 'scheduledFor'>, standing: Standing, pace: Pace): number | null {
-  if (standing.gate !== null && UNFORESEEN.has(standing.gate)) return null;
+export function estimateAtPace(
+  ledger: Kinds,
+  { scheduledFor }: Pick<TaskBody, 'scheduledFor'>,
+  standing: Standing,
+  pace: Pace,
+): number | null {
+  if (isUnforeseen(ledger, standing)) return null;
   const untilDue = scheduledFor === null ? 0 : Math.max(0, scheduledFor - Date.now());
-  const starts = startsBefore(standing);
+  const starts = startsBefore(ledger, standing);
   if (starts === 0) return untilDue;
-  const msPerStart = standing.gate === 'cap' ? slowerOf(pace) : pace.msPerStart;
+  const msPerStart = kindOf(ledger, standing.gate)?.sort === 'counted' ? slowerOf(pace) : pace.msPerStart;
   return msPerStart === null ? null : Math.round(Math.max(untilDue, starts * msPerStart));
 }
 
@@ -76,10 +77,18 @@ export function slowerOf({ msPerStart, msPerGrant }: Pace): number | null {
   return msPerStart === null || msPerGrant === null ? (msPerStart ?? msPerGrant) : Math.max(msPerStart, msPerGrant);
 }
 
-/** How many tasks start before it; none where that does not tell when it will. */
-function startsBefore({ ahead, gate }: Standing): number {
-  if (gate !== null && UNFORESEEN.has(gate)) return 0;
-  return gate !== null && FOR_A_PLACE.has(gate) ? ahead + 1 : ahead;
+type Kinds = Pick<Ledger, 'gates'>;
+
+/** Whether there is no estimate here: a lane has the pace of what runs in it, and others wait for a worker or a person. */
+function isUnforeseen(ledger: Kinds, { gate }: Standing): boolean {
+  const kind = kindOf(ledger, gate);
+  return kind?.sort === 'lane' || kind?.foreseen === 'never';
+}
+
+/** How many tasks start before it; none where that does not tell when it will. With a gate for a place also the one whose place becomes free. */
+function startsBefore(ledger: Kinds, standing: Standing): number {
+  if (isUnforeseen(ledger, standing)) return 0;
+  return kindOf(ledger, standing.gate)?.foreseen === 'place' ? standing.ahead + 1 : standing.ahead;
 }
 
 /** The pace of a tenant's last tasks. */

@@ -1,8 +1,5 @@
-import { GATES, parseTimeline, type StoredAttempt, type TaskBody, type TaskState } from '../../tasks/index.ts';
-
-/** What a task can wait for: a gate of the ledger's, or, once it is granted, its turn, the fleet's cap or its queue. */
-export const WAIT_GATES = [...GATES, 'turn', 'fleet', 'queue', 'outbox', 'rate', 'clock', 'deadline'] as const;
-export type WaitGate = (typeof WAIT_GATES)[number];
+import type { WaitGate } from '../../errors/index.ts';
+import { parseTimeline, type StoredAttempt, type TaskBody, type TaskState } from '../../tasks/index.ts';
 
 /** What is read of a task to explain its wait: neither its input nor its output. */
 export interface WaitingTask {
@@ -39,6 +36,11 @@ export function waitingSince({ log, createdAt }: TaskState): number {
   const last = steps.at(-1)?.status;
   const before = steps.findLastIndex(({ status }) => status !== last);
   return steps[before + 1]?.at ?? createdAt;
+}
+
+/** Since when a task with a grant waits for a slot. */
+export function sinceGrant({ state }: WaitingTask): number {
+  return state.queuedAt ?? state.createdAt;
 }
 
 /** A gate that the task does not wait at. */

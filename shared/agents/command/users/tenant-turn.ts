@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeldFailure } from '../../../errors/index.ts';
-import type { HoldKind } from '../../../ledger/index.ts';
+import { HOLD_ORDER, type HoldKind } from '../../../ledger/index.ts';
 import { processNamespace } from '../processes/process-table.ts';
 import { type Hold, HoldFiles } from './hold-files.ts';
 
@@ -12,6 +12,13 @@ const ASKED_MS = 4 * AGAIN_MS;
 
 /** The gate of commands that wait for others: for a user of their own, or for their tenant's turn. */
 export const COMMANDS_KIND: HoldKind = {
+  gate: 'commands',
+  sort: 'hold',
+  waits:
+    "until other [commands](agents.md#users) have ended: another tenant's, where all run as one user, or any, where all `commands.users` are taken",
+  limit: 'one tenant, or one command for each user',
+  order: HOLD_ORDER,
+  opens: 'the end of other commands',
   helps:
     'It starts when other commands have ended. An operator can give attempts (more) users of their own by `commands.users`, or set `commands.sharedUser`.',
 };

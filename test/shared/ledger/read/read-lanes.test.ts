@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask } from '#shared/ledger/change-task.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
-import { explainLanes } from '#shared/queue/why/explain-lanes.ts';
+import { LANE } from '#shared/queue/gates/lane.ts';
 import { DONE, limitsOf, retry, TENANT, type TaskWish } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 
@@ -14,7 +14,7 @@ const session = (name: string): TaskWish => ({ lane: { name: `session:${name}`, 
 const granted = (): string[] => test.granted.map(({ task }) => task);
 const details = async (id: string): Promise<string[]> => {
   const task = await readTask(test.ledger, TENANT, id);
-  return task ? (await explainLanes(test.ledger, task)).gates.map(({ detail }) => detail) : [];
+  return task ? ((await LANE.place?.(test.ledger, task))?.gates ?? []).map(({ detail }) => detail) : [];
 };
 
 describe('a lane that tasks of several sessions share', () => {

@@ -6,7 +6,7 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask, type Accepted } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { REFUSAL_HELPS } from '#shared/queue/why/helps.ts';
+import { REFUSAL_HELPS } from '#shared/queue/accept/refusal-helps.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';

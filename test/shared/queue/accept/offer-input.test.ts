@@ -9,7 +9,7 @@ import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { offerInput } from '#shared/queue/accept/offer-input.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { HELPS } from '#shared/queue/why/helps.ts';
+import { helpsAt } from '#shared/queue/gates/gate-kinds.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 
 const TENANT = 'acme';
@@ -67,7 +67,7 @@ describe('input for a running task', () => {
     await expect(offer(id)).rejects.toMatchObject({
       code: 'task.not-running',
       message: `The task ${id} does not run; it waits: no worker serves the queue "tasks"`,
-      details: { status: 'queued', gate: 'worker', helps: HELPS.worker },
+      details: { status: 'queued', gate: 'worker', helps: helpsAt(parts.ledger, 'worker') },
     });
     const attempt = await started();
     await cancelTask(parts.ledger, attempt, 'no');

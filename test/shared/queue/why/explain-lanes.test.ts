@@ -5,7 +5,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { explainWait } from '#shared/queue/why/explain-wait.ts';
-import { HELPS, LANE_HELPS } from '#shared/queue/why/helps.ts';
+import { LANE, LANE_HELPS } from '#shared/queue/gates/lane.ts';
 import type { WaitReason } from '#shared/queue/why/wait-reason.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { timeText } from '#shared/time/clock.ts';
@@ -66,7 +66,7 @@ describe('why a message waits', () => {
   it('names the holder of each kind of lane, and what helps there', async () => {
     const without = { session: undefined } as never as Partial<AcceptRequest>;
     const first = await submit();
-    expect(await laneOf(await submit())).toEqual({ helps: HELPS.lane, holder: first });
+    expect(await laneOf(await submit())).toEqual({ helps: LANE.helps, holder: first });
     const capped = await submit({ ...without, agent: 'capped' });
     expect(await laneOf(await submit({ ...without, agent: 'capped' }))).toEqual({ helps: LANE_HELPS.agent, holder: capped });
     const shared = await submit({ ...without, agent: 'shared' });

@@ -10,10 +10,11 @@ import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { explainWait, type WaitExplanation } from '#shared/queue/why/explain-wait.ts';
-import { WAIT_GATES, type WaitGate } from '#shared/queue/why/wait-reason.ts';
+import { sortOf, WAIT_GATES, type WaitGate } from '#shared/errors/gates.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+import { documentedGates, gateRows } from '../../../docs/gate-table.ts';
 import { storedState } from '../../ledger/support/stored-states.ts';
 
 const NONE = { running: null, waiting: null, runningByClass: {}, runningLow: null, rates: {} };
@@ -169,6 +170,16 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
 
 /** Gates that go with the reason of another. */
 const WITH_ANOTHER: Partial<Record<WaitGate, WaitGate>> = { clock: 'time', deadline: 'worker' };
+
+describe('the kind of each gate', () => {
+  it('is of the sort of its name', () => {
+    for (const gate of WAIT_GATES) expect([gate, parts.ledger.gates[gate]?.sort]).toEqual([gate, sortOf(gate)]);
+  });
+
+  it('is in the documentation', () => {
+    expect(documentedGates()).toEqual(gateRows(parts.ledger.gates));
+  });
+});
 
 describe('a task that waits', () => {
   it.each(WAIT_GATES)('at the gate %s has it among its gates, closed, with what helps', async (gate) => {

@@ -4,7 +4,7 @@ import { cancelTask, type TaskRecord } from '../../api/tasks.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Count } from '../../parts/numbers.tsx';
-import { gateText } from '../../parts/text/gate-texts.ts';
+import { gateText } from '#shared/errors/gates.ts';
 import { Age, durationText } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';

@@ -3,7 +3,7 @@ import type { ListedTask } from '../../api/task-list.ts';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
-import { gateText } from '../../parts/text/gate-texts.ts';
+import { gateText } from '#shared/errors/gates.ts';
 import { Age, ClockTime, durationText, Elapsed, useNow } from '../../parts/time.tsx';
 import { isUnusual } from '../../parts/text/unusual.ts';
 import { PageLink } from '../../routing/navigation.tsx';

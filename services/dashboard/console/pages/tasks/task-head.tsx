@@ -1,6 +1,7 @@
 import { Button, NativeSelect, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { retryAt } from '#shared/errors/gates.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
 import type { TaskRef } from '../../api/records.ts';
 import { cancelTask, changePriority, retryTask, type TaskRecord, type Why } from '../../api/tasks.ts';
@@ -89,15 +90,12 @@ function copiesOf(task: TaskRecord): { text: string; value: string }[] {
   ];
 }
 
-/** Gates at which a retry starts a task, or releases it with all others that are held with it. */
-const HOLDS: ReadonlySet<string> = new Set(['failures', 'repeats', 'budget', 'provider', 'circuit']);
-
 /** What a retry does to the task; null when there is none. */
 function retryTextOf({ status }: TaskRecord, gate: string | undefined): string | null {
   if (status === 'permanently_failed') return 'Retry';
   if (status === 'failed' || status === 'timeout') return 'Retry now';
-  if (status === 'running' || isTerminal(status) || gate === undefined || !HOLDS.has(gate)) return null;
-  return gate === 'failures' || gate === 'repeats' ? 'Release all' : 'Retry now';
+  const does = status === 'running' || isTerminal(status) || gate === undefined ? null : retryAt(gate);
+  return does === null ? null : does === 'releases' ? 'Release all' : 'Retry now';
 }
 
 function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactElement | null {

@@ -1,5 +1,5 @@
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
-import { gateText } from '../../parts/text/gate-texts.ts';
+import { gateText } from '#shared/errors/gates.ts';
 
 interface Step {
   status: TaskStatus;

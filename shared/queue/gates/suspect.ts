@@ -1,10 +1,36 @@
-import type { Settings } from '../../config/index.ts';
 import { leaseMember, type Ledger } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import { longestLossDelay, type TaskState } from '../../tasks/index.ts';
 import { timeText } from '../../time/index.ts';
-import { HELPS } from './helps.ts';
-import { closedGate, type GateReport, waitingSince, type WaitingTask } from './wait-reason.ts';
+import { closedGate, type GateReport, waitingSince, type WaitingTask } from '../why/wait-reason.ts';
+import type { TimeKind } from './gate-kinds.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The gate of a task that was lost with its worker. */
+export const SUSPECT: TimeKind = {
+  gate: 'suspect',
+  sort: 'backoff',
+  waits: 'because it was lost with its worker, and comes back apart from others',
+  limit: 'after a delay, one in a process',
+  order: 'time',
+  opens: 'the clock of Redis, or a retry by hand',
+  helps: 'It comes back by itself. Its worker was lost while it ran, so it runs apart from others.',
+  longMs: 5 * MINUTE_MS,
+  describe: ({ state }, at, ledger) =>
+    isTurnedAway(state, ledger)
+      ? `lost with its worker; waits for a free isolated process of a worker, and looks again at ${at}`
+      : `lost with its worker; comes back in an isolated process, not before ${at}`,
+  isUnknown: isTurnedAway,
+};
+
+type SettingsPort = Pick<Ledger, 'settings'>;
+
+/** Whether a suspect has come back, and found no isolated process with room. */
+function isTurnedAway(state: TaskState, { settings }: SettingsPort): boolean {
+  if (state.notBefore === undefined) return false;
+  return state.notBefore > waitingSince(state) + longestLossDelay(settings, state.losses ?? 1);
+}
 
 /** A lease is renewed at its half. From this part of it on, its worker is late: it is gone, frozen, or cut off. */
 const LATE = 0.7;
@@ -30,20 +56,7 @@ export async function explainLease(ledger: Ledger, { body: { tenant, id }, state
   const detail = `its worker ${state.worker} last renewed its lease at ${timeText(renewedAt)}; without a renewal it is lost at ${timeText(endsAt)}`;
   const facts = { leftMs, worker: state.worker ?? null };
   return {
-    gate: closedGate('suspect', { detail, helps: HELPS.suspect, since: renewedAt, until: endsAt, facts }),
+    gate: closedGate('suspect', { detail, helps: SUSPECT.helps, since: renewedAt, until: endsAt, facts }),
     againMs: leftMs + orphanCheckIntervalMs + longestLossDelay(ledger.settings, (state.losses ?? 0) + 1),
   };
-}
-
-/** Whether a suspect has come back, and found no isolated process with room. */
-export function isTurnedAway(state: TaskState, settings: Settings): boolean {
-  if (state.gate !== 'suspect' || state.notBefore === undefined) return false;
-  return state.notBefore > waitingSince(state) + longestLossDelay(settings, state.losses ?? 1);
-}
-
-/** What a task waits for that was lost with its worker. `at`: when it comes back, in words. */
-export function describeSuspect(state: TaskState, settings: Settings, at: string): string {
-  return isTurnedAway(state, settings)
-    ? `lost with its worker; waits for a free isolated process of a worker, and looks again at ${at}`
-    : `lost with its worker; comes back in an isolated process, not before ${at}`;
 }
