@@ -47,13 +47,14 @@ export {
   type TakenTicket,
 } from './claim/claim-for-slots.ts';
 export { divideCap } from './claim/divide-cap.ts';
-export { countAttempts, fleetCap } from './claim/fleet-cap.ts';
+export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
 export { parseKnownState, parseState } from './codec/state.ts';
 export { type EndedTask, type IsOld, acknowledgeEnded, listEnded, listEndedBefore, removeOldTasks, removeTask } from './ended-tasks.ts';
 export { type OutboxTicket, outboxEntry, parseOutboxEntry } from './grants/outbox.ts';
 export { adoptWindow } from './grants/adopt-window.ts';
-export type { Gate, GatedTask, GateLimits } from './order/gated-task.ts';
+export { FleetOrder, type OrderedTask } from './order/fleet-order.ts';
+export { type Gate, type GatedTask, type GateLimits, NO_LIMITS } from './order/gated-task.ts';
 export { Gates } from './order/gates.ts';
 export { SortedLine } from './order/sorted-line.ts';
 export { reissueTicket, repairJobs } from './grants/repair-tickets.ts';

@@ -67,9 +67,17 @@ export class FleetOrder {
     this.gatesOf(task.tenant).step();
   }
 
+  /** A task runs already. */
+  run(task: OrderedTask): void {
+    this.#tasks.set(task.id, task);
+    this.#running.add(task.id);
+    this.gatesOf(task.tenant).put(gatedTask(task), { kind: 'granted' });
+  }
+
   /** It is due only later. */
   acceptForLater(task: OrderedTask): void {
     this.#tasks.set(task.id, task);
+    this.gatesOf(task.tenant).put(gatedTask(task), { kind: 'away' });
   }
 
   /** Its time has come. */
@@ -151,9 +159,7 @@ export class FleetOrder {
   }
 
   #arrive(task: OrderedTask): void {
-    const { id, createdAt, from, priority, class: own, session, lanes } = { ...task, createdAt: task.acceptedAt };
-    const isCritical = task.queue === 'critical';
-    this.gatesOf(task.tenant).arrive({ id, createdAt, from, priority, class: own, session, lanes, isCritical });
+    this.gatesOf(task.tenant).arrive(gatedTask(task));
   }
 
   #end(tasks: readonly OrderedTask[]): void {
@@ -192,4 +198,8 @@ export class FleetOrder {
     pool.ordinary = Math.max(0, Math.min(pool.ordinary, room));
     pool.people = Math.min(pool.people, pool.ordinary);
   }
+}
+
+function gatedTask({ id, acceptedAt, from, priority, queue, class: own, session, lanes }: OrderedTask): GatedTask {
+  return { id, createdAt: acceptedAt, from, priority, class: own, session, lanes, isCritical: queue === 'critical' };
 }

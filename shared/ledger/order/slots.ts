@@ -31,6 +31,8 @@ interface Choice {
 export class SlotLine {
   readonly #levels = new Map<TaskQueue, Level[]>();
   readonly #weights = new Map<string, number>();
+  /** What a key waits for. */
+  readonly #awaited = new Map<string, Standing>();
   readonly paused = new Set<TaskQueue>();
   readonly spans = new Map<TaskQueue, StartSpan>();
 
@@ -42,10 +44,12 @@ export class SlotLine {
   add(task: Standing, weight = 1): void {
     this.#weights.set(task.tenant, weight);
     this.#levelOf(task).add(task);
+    if (task.awaitedBy !== undefined) this.#awaited.set(task.id, task);
   }
 
   remove(task: Pick<Standing, 'id' | 'tenant' | 'queue' | 'priority'>): void {
     this.#levelOf(task).remove(task);
+    this.#awaited.delete(task.id);
   }
 
   /** The tasks that `count` free slots get, one after the other. What they use is noted in `pool`. */
@@ -88,7 +92,7 @@ export class SlotLine {
     const chats = open.includes('chat') ? this.#headsOf('chat', pool) : [];
     if (chats.length > 0) return bestOf(chats);
     if (pool.awaited <= 0) return undefined;
-    const others = this.tasks.filter(({ queue }) => queue !== 'chat' && open.includes(queue));
+    const others = [...this.#awaited.values()].filter(({ queue }) => queue !== 'chat' && open.includes(queue));
     return bestOf(others.filter((task) => isAwaited(task, pool) && mayRun(task, pool)));
   }
 
@@ -125,6 +129,7 @@ export class SlotLine {
 
   #take(pool: SlotPool, { task, isForPeople }: Choice, now: number): void {
     this.#levelOf(task).take(task, this.#weights.get(task.tenant) ?? 1);
+    this.#awaited.delete(task.id);
     this.#countStart(task.queue, pool, now);
     pool.free -= 1;
     pool.ordinary = Math.min(pool.free, pool.ordinary - (task.queue === 'critical' ? 0 : 1));

@@ -3,7 +3,7 @@ import { HOLD_ORDER, type HoldKind, type HoldReport } from '../../ledger/index.t
 import { explainUnserved } from '../registry/unserved-queues.ts';
 import { takesFrom } from '../registry/offered-slots.ts';
 import { listWorkers, type RegistryPorts, type WorkerRecord } from '../registry/worker-registry.ts';
-import { keptForPeople } from '../why/slot-supply.ts';
+import { keptForPeople } from '../why/start-scene.ts';
 import { closedGate, type GateReport, openGate, sinceGrant } from '../why/wait-reason.ts';
 import type { AtSlot, SlotKind } from './gate-kinds.ts';
 

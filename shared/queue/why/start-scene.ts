@@ -1,0 +1,108 @@
+import { TASK_QUEUES, type TaskQueue } from '../../config/index.ts';
+import type { FleetCap, Ledger, RunningTask } from '../../ledger/index.ts';
+import { peopleSlots, type SlotPolicy } from '../slots/slot-policy.ts';
+import { planSlots } from '../queue-names.ts';
+import { workerOf } from '../../tasks/index.ts';
+import { takesFrom } from '../registry/offered-slots.ts';
+import type { WorkerRecord } from '../registry/worker-registry.ts';
+import { systemClock } from '../../time/index.ts';
+import type { TaskFront } from './front.ts';
+import type { FleetFacts } from './read-facts.ts';
+import { restOf } from './rest-of-attempts.ts';
+import type { ServiceCosts } from './service-costs.ts';
+import type { StartScene } from './simulate-start.ts';
+import type { WaitingTask } from './wait-reason.ts';
+
+export interface QueueWait {
+  facts: FleetFacts;
+  task: WaitingTask;
+  costs: ServiceCosts;
+  front: TaskFront;
+  /** The lane or cap that it waits for, and whether a running task has a place there. */
+  line: StartScene['line'];
+  holdsPlace: (running: RunningTask) => boolean;
+}
+
+/** What a task waits behind; null when nothing was measured yet, or no worker reports its slots. */
+export function sceneOf(ledger: Ledger, { facts, task, costs, front, line, holdsPlace }: QueueWait): StartScene | null {
+  const { queue, priority, createdAt: acceptedAt, awaitedBy } = task.state;
+  const costMs = costs.ofTask(task);
+  const policy = policyOf(ledger, facts, queue);
+  if (costMs === null || policy === null) return null;
+  const parts = [...front.own, ...front.others.filter((part) => isShared(facts, queue, part.queue))];
+  const isBeside = servedWith(facts, queue);
+  return {
+    policy,
+    cap: capBeside(facts, isBeside),
+    running: runningBeside(facts, task, { costs, holdsPlace, isBeside }),
+    front: parts.map((part) => ({
+      queue: part.queue,
+      priority: part.priority,
+      count: part.count,
+      costMs: part.costMs ?? costs.ofPart(part),
+    })),
+    line,
+    own: { queue, priority, acceptedAt, awaitedBy, costMs },
+    now: systemClock.now() - facts.skewMs,
+  };
+}
+
+type IsRunning = (running: RunningTask) => boolean;
+
+/** Whether a task runs at a worker that serves a queue. */
+function servedWith({ workers }: FleetFacts, queue: TaskQueue): IsRunning {
+  const ids = new Set(workers.filter((worker) => takesFrom(worker, queue)).map(({ id }) => id));
+  return ({ state }) => ids.has(workerOf(state.worker ?? ''));
+}
+
+/** What the fleet's cap leaves to these workers. What is critical elsewhere uses its own part first. */
+function capBeside({ room, running }: FleetFacts, isBeside: IsRunning): FleetCap {
+  const elsewhere = running.filter((each) => !isBeside(each));
+  const critical = elsewhere.filter(({ state }) => state.queue === 'critical').length;
+  return { max: Math.max(0, room.cap - elsewhere.length), reserved: Math.max(0, room.reserved - critical) };
+}
+
+/** What runs in the workers that serve the task's queue. Of what was not read as much of its time is left as of the usual. */
+function runningBeside(
+  facts: FleetFacts,
+  task: WaitingTask,
+  { costs, holdsPlace, isBeside }: Pick<QueueWait, 'costs' | 'holdsPlace'> & { isBeside: IsRunning },
+): StartScene['running'] {
+  const { queue, priority } = task.state;
+  const unread = Math.max(0, facts.room.running - facts.running.length);
+  const usualMs = costs.ofRunning();
+  return [
+    ...facts.running.flatMap((each) => {
+      if (!isBeside(each) && !holdsPlace(each)) return [];
+      const costMs = each.tenant === task.body.tenant ? costs.ofTask(each) : costs.ofPart(each.state);
+      const restMs = restOf(each, costMs ?? usualMs, facts);
+      return [{ queue: each.state.queue, priority: each.state.priority, restMs, holdsPlace: holdsPlace(each) }];
+    }),
+    ...Array.from({ length: unread }, (_, at) => ({ queue, priority, restMs: (usualMs * (at + 0.5)) / unread })),
+  ];
+}
+
+/** Whether some worker serves both queues. */
+function isShared({ workers }: FleetFacts, one: TaskQueue, other: TaskQueue): boolean {
+  return workers.some((worker) => takesFrom(worker, one) && takesFrom(worker, other));
+}
+
+/** The slots of the workers that serve a queue, as those of one worker; null when none reports how many it has. */
+function policyOf({ settings }: Ledger, facts: FleetFacts, queue: TaskQueue): SlotPolicy | null {
+  const serving = facts.workers.filter((worker) => takesFrom(worker, queue));
+  const slots = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
+  if (slots === 0) return null;
+  const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
+  const reserved = servesCritical ? Math.min(slots - 1, Math.ceil(slots * settings.limits.criticalShare)) : 0;
+  const { weights: sure, shares, lowAgeMs } = planSlots(settings, undefined);
+  const weights = TASK_QUEUES.filter((each) => each === queue || isShared(facts, queue, each)).map(
+    (each) => [each, sure.get(each) ?? 1] as const,
+  );
+  return { slots, reserved, people: keptForPeople(serving, settings.worker.peopleShare), weights: new Map(weights), shares, lowAgeMs };
+}
+
+/** Slots of these workers that only people use. */
+export function keptForPeople(workers: readonly WorkerRecord[], peopleShare: number): number {
+  const serving = workers.filter((each) => each.queues.length > 1 && takesFrom(each, 'chat'));
+  return serving.reduce((sum, { slots }) => sum + peopleSlots(slots ?? 0, peopleShare), 0);
+}
