@@ -19,7 +19,7 @@ export const runPages: readonly RunPage[] = listPages()
   .filter(({ snippets }) => snippets.some(({ file, isProgram }) => file !== null || isProgram));
 
 /** Where the files of a page are. */
-function folderOf(folder: string, page: string): string {
+export function folderOf(folder: string, page: string): string {
   return join(folder, page.replaceAll(/\W/g, '-'));
 }
 
@@ -33,15 +33,22 @@ export function saveFiles(folder: string, { page, snippets }: RunPage): void {
   }
 }
 
-/** The agents of the configuration that its reader saves, as a fleet elsewhere has them. */
-export async function readAgents(folder: string, { page, snippets }: RunPage): Promise<NonNullable<SettingsInput['agents']>> {
-  if (!snippets.some(({ file }) => file === 'muster.config.ts')) return {};
-  const where = folderOf(folder, page);
-  const { default: settings } = (await import(join(where, 'muster.config.ts'))) as { default: SettingsInput };
-  const agents = Object.entries(settings.agents ?? {}).map(([id, agent]) => {
-    return [id, 'file' in agent && agent.file !== undefined ? { ...agent, file: join(where, agent.file) } : agent] as const;
-  });
-  return Object.fromEntries(agents);
+/** Writes the configuration of a fleet with what is given and the agents of all pages. Resolves to the file. */
+export function writeConfiguration(folder: string, settings: SettingsInput): string {
+  const configured = runPages.filter(({ snippets }) => snippets.some(({ file }) => file === 'muster.config.ts'));
+  const imports = configured.map(
+    ({ page }, at) => `import page${at} from ${JSON.stringify(join(folderOf(folder, page), 'muster.config.ts'))};`,
+  );
+  const agents = configured.map((_, at) => `...page${at}.agents`);
+  // Under another name than the one that commands in this folder would read.
+  const file = join(folder, 'fleet.config.ts');
+  const lines = [
+    ...imports,
+    `const settings = ${JSON.stringify(settings)};`,
+    `export default { ...settings, agents: { ...settings.agents, ${agents.join(', ')} } };`,
+  ];
+  writeFileSync(file, lines.join('\n'));
+  return file;
 }
 
 /** Runs its programs and commands in their order; what each showed, and what it should have. */

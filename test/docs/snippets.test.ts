@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type SettingsInput, settingsSchema } from '#shared/config/settings/settings.ts';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { startFakeHttpEndpoint } from '../support/fake-http-endpoint.ts';
 import { firstOf } from '../support/test-environment.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -14,7 +14,7 @@ import { pathWithClaude } from './fake-claude.ts';
 import { linkPackage } from './link-package.ts';
 import { fieldsOf, orderOf, readWorkflow, requestOf } from './n8n-workflow.ts';
 import { listPages, ROOT, snippetsOf, type Snippet } from './markdown.ts';
-import { readAgents, runPage, runPages, saveFiles, SHELL } from './run-page.ts';
+import { folderOf, runPage, runPages, saveFiles, SHELL, writeConfiguration } from './run-page.ts';
 
 const snippets = listPages().flatMap(snippetsOf);
 const runInOrder = new Set(runPages.map(({ page }) => page));
@@ -42,11 +42,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   linkPackage(folder);
   for (const page of runPages) saveFiles(folder, page);
-  const pagesAgents = await Promise.all(runPages.map((page) => readAgents(folder, page)));
-  const shipped: SettingsInput['agents'] = { 'word-count': { kind: 'function', file: join(ROOT, 'agents/word-count.ts') } };
-  // Callbacks of pages come to this machine.
-  const outbound = { allowNetworks: ['127.0.0.0/8'] };
-  fleet = await openFleet({ settings: { agents: Object.assign(shipped, ...pagesAgents), outbound } });
+  const config = writeConfiguration(folder, {
+    agents: { echo: { kind: 'echo' }, 'word-count': { kind: 'function', file: join(ROOT, 'agents/word-count.ts') } },
+    limits: { httpPerMinute: 1_000_000 },
+    // Callbacks of pages come to this machine.
+    outbound: { allowNetworks: ['127.0.0.0/8'] },
+  });
+  fleet = await openFleet({ env: { MUSTER_CONFIG: config } });
   const api = await fleet.start('api');
   url = api.url;
   await Promise.all([fleet.start('worker', { PATH: pathWithClaude(folder), ANTHROPIC_API_KEY: 'none' }), fleet.start('scheduler')]);
@@ -125,18 +127,24 @@ it('the workflow of docs/with-n8n.md sends one task, however often its node is r
 describe('the code of the documentation', () => {
   const code = snippets.filter(({ language }) => language === 'ts');
   const where = join(ROOT, '.muster', `docs-${process.pid}`);
-  const fileOf = (snippet: Snippet): string => join(where, `${snippet.page.replaceAll(/\W/g, '-')}-${snippet.line}.ts`);
+  const fileOf = ({ page, line, file }: Snippet): string => {
+    const folderOfPage = folderOf(where, page);
+    return runInOrder.has(page) ? join(folderOfPage, file ?? `program-${line}.ts`) : `${folderOfPage}-${line}.ts`;
+  };
 
   beforeAll(() => {
     mkdirSync(where, { recursive: true });
     linkPackage(where);
     if (!existsSync(join(where, 'agents'))) symlinkSync(join(ROOT, 'agents'), join(where, 'agents'));
-    for (const snippet of code) writeFileSync(fileOf(snippet), snippet.text);
+    for (const snippet of code) {
+      mkdirSync(dirname(fileOf(snippet)), { recursive: true });
+      writeFileSync(fileOf(snippet), snippet.text);
+    }
     const config = {
       extends: '../../tsconfig.json',
       compilerOptions: { incremental: false, tsBuildInfoFile: null },
-      include: ['*.ts'],
-      exclude: [],
+      include: ['**/*.ts'],
+      exclude: ['node_modules'],
     };
     writeFileSync(join(where, 'tsconfig.json'), JSON.stringify(config));
   });

@@ -1,18 +1,18 @@
 import { describe, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '#shared/config/define-config.ts';
 import { createClient, type InputOf, type ManyResult, type ResultOf, type SentTask } from '#shared/client/index.ts';
 
-/** As `defineAgent` makes them: their types are in `~types`, for the compiler alone. */
-interface Defined<Input, Result> {
-  readonly kind: 'function';
-  readonly run: () => Promise<void>;
-  readonly '~types'?: { readonly input: Input; readonly result: Result };
-}
-
-declare const agents: {
-  invoice: Defined<{ number: string; lines?: string[] }, { total: number }>;
-  echo: { readonly kind: 'echo' };
-  script: { readonly kind: 'command'; readonly command: string[] };
-};
+const agents = {
+  invoice: defineAgent({
+    name: 'invoice',
+    input: z.object({ number: z.string(), lines: z.array(z.string()).optional() }),
+    output: z.object({ total: z.number() }),
+    run: ({ number }) => ({ total: number.length }),
+  }),
+  echo: { kind: 'echo' },
+  script: { kind: 'command', command: ['true'] },
+} as const;
 
 const options = { url: 'http://127.0.0.1:1', key: 'none', retryForMs: 0 };
 const client = createClient<typeof agents>(options);
@@ -56,7 +56,7 @@ export async function typedUse(): Promise<void> {
 
 describe('the types of agents', () => {
   it('of one that `defineAgent` made are those of its schemas', () => {
-    expectTypeOf<InputOf<typeof agents.invoice>>().toEqualTypeOf<{ number: string; lines?: string[] }>();
+    expectTypeOf<InputOf<typeof agents.invoice>>().toEqualTypeOf<{ number: string; lines?: string[] | undefined }>();
     expectTypeOf<ResultOf<typeof agents.invoice>>().toEqualTypeOf<{ total: number }>();
   });
 
