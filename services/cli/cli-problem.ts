@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { startCommand } from '#shared/config/index.ts';
 
 /** The exit codes, from which a script reads how a command ended. */
 export const EXIT = {
@@ -65,7 +66,7 @@ export function networkProblem(error: unknown, url: string): CliProblem {
   const code = codeOf(error);
   const why = NEVER_ARRIVED[code] ?? networkReason(error);
   return new CliProblem(
-    `Cannot reach Muster at ${url}: ${why}. Start it with npm start, or name another address with --url or MUSTER_URL.`,
+    `Cannot reach Muster at ${url}: ${why}. Start it with ${startCommand()}, or name another address with --url or MUSTER_URL.`,
     {
       exitCode: EXIT.unreachable,
       code,

@@ -1,3 +1,4 @@
+import addCompletion from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import type { ContextOf } from './command-context.ts';
 import { globalOptionsOf, MusterCommand } from './muster-command.ts';
@@ -87,5 +88,7 @@ export function createProgram({ contextOf, doctor, run, version, io }: ProgramOp
   addOpenCommand(program, contextOf);
   addDoctorCommand(program, contextOf, doctor);
   addRunCommands(program, run);
+  // It reads the commands above. A shell asks for words by `muster complete -- <what is typed>`.
+  addCompletion(program, { completionCommandName: 'completion' });
   return program;
 }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import * as nodeModules from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithNpm } from './npm-parent.mjs';
 import { isNewEnough, nodeOfClone, nodeOfProject } from './own-node.mjs';
 import { SetUpProblem } from './set-up/programs.mjs';
 
@@ -27,6 +28,7 @@ const RUNS = {
   worker: () => import('../worker/main.ts'),
 };
 const forFleet = Object.hasOwn(RUNS, process.argv[2] ?? '');
+if (forFleet || process.argv[2] === 'daemon') endWithNpm();
 
 try {
   if (isClone && !existsSync(join(root, 'node_modules', 'commander'))) {

@@ -4,8 +4,22 @@ import type { Config } from './load-config.ts';
 
 /** The version of this installation, from `package.json`. */
 export function installedVersion(): string {
+  return manifest().version;
+}
+
+/** What starts a fleet where this is installed: a clone has a script of npm for it, a project the command of the package. */
+export function startCommand(): string {
+  return manifest().name === 'muster' ? 'npm start' : 'npx muster start';
+}
+
+/** Where the command is there to be run: in a clone, or where the package is. */
+export function commandPlace(): string {
+  return manifest().name === 'muster' ? 'in a clone of Muster' : 'where muster-fleet is installed';
+}
+
+function manifest(): { name: string; version: string } {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  return z.object({ name: z.string(), version: z.string() }).parse(JSON.parse(text));
 }
 
 /** What is deployed here, for the records of attempts. */

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { startCommand } from '../config/index.ts';
 import { handleStray } from '../agents/index.ts';
 import { isLostReader, type Log } from '../log/index.ts';
 import { LATE, within } from '../time/index.ts';
@@ -109,8 +110,8 @@ interface StartFailure {
 }
 
 const MESSAGE_BY_CODE: Readonly<Record<string, (error: Error) => string>> = {
-  EADDRINUSE: (error) => `The port ${portOf(error)} is in use. Stop what listens there, or choose another one: PORT=3001 npm start`,
-  EACCES: (error) => `This user may not listen on port ${portOf(error)}. Choose one above 1023: PORT=3000 npm start`,
+  EADDRINUSE: (error) => `The port ${portOf(error)} is in use. Stop what listens there, or choose another one: PORT=3001 ${startCommand()}`,
+  EACCES: (error) => `This user may not listen on port ${portOf(error)}. Choose one above 1023: PORT=3000 ${startCommand()}`,
   EADDRNOTAVAIL: (error) => `This machine has no such address: ${error.message}. Set HOST to 127.0.0.1 or 0.0.0.0.`,
 };
 

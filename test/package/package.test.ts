@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENTRIES, fileOfEntry } from '../../package/entries.ts';
 import { ROOT } from '../docs/markdown.ts';
 import { packedFleet, type PackedFleet } from '../support/fleet/packed-fleet.ts';
 import { endWithParent } from '../support/runner/end-with-parent.ts';
-import { node20 } from '../support/runner/find-node-20.ts';
+import { hasNode20, node20 } from '../support/runner/find-node-20.ts';
 import { childEnvironment } from '../support/test-environment.ts';
 import { useFolder } from '../support/use-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -141,7 +141,7 @@ describe('what a project imports', () => {
     expect(types).toEqual({ code: 0, shown: expect.stringContaining('"muster-fleet/daemon"') });
   });
 
-  it.each(BUNDLED)('is small, needs no Redis and runs on Node 20: %s', async (path) => {
+  it.runIf(hasNode20).each(BUNDLED)('is small, needs no Redis and runs on Node 20: %s', async (path) => {
     const parts = entryFiles(`${fileOfEntry(path)}.js`);
     expect(parts.reduce((sum, file) => sum + gzipSync(readFileSync(join(packed.package, file))).length, 0)).toBeLessThan(60_000);
     expect(parts.flatMap(importsIn)).not.toContain('ioredis');
@@ -203,6 +203,19 @@ describe('the command', () => {
     const ended = once(fleet.child, 'exit');
     fleet.child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
+  });
+
+  it.runIf(hasNode20)('fetches Node 24 into the project, once, where the Node on the PATH is older', async () => {
+    const project = await makeProject('');
+    const bin = join(project, 'bin');
+    mkdirSync(bin);
+    // As npm is called: install --prefix <folder> and five more options, then the package.
+    const npm = `#!/bin/sh\nto="$3/node_modules/\${9%@*}/bin"\nmkdir -p "$to" && ln -s '${process.execPath}' "$to/node"\n`;
+    writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 });
+    const env = { PATH: `${bin}${delimiter}/usr/bin${delimiter}/bin` };
+    const first = await run(node20, [BIN, '--version'], project, env);
+    expect(first).toEqual({ code: 0, shown: expect.stringMatching(/^muster: fetching Node 24\.\d+\.\d+ into .*\n\d+\.\d+\.\d+\n$/) });
+    expect(await run(node20, [BIN, '--version'], project, env)).toEqual({ code: 0, shown: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { CliEnvironment } from '#shared/config/index.ts';
+import { type CliEnvironment, startCommand } from '#shared/config/index.ts';
 import { CliProblem, EXIT } from '../cli-problem.ts';
 
 export interface ServerAddress {
@@ -19,11 +19,11 @@ export interface ServerOptions {
 const localSchema = z.object({ url: z.string(), key: z.string().nullable() });
 type Local = z.infer<typeof localSchema>;
 
-/** `npm start` runs in the folder of the repository; a command runs in any folder. */
+/** The fleet of a clone runs in its folder; a command runs in any folder. */
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 
 const FIXES = [
-  '  - start a fleet on this machine: npm start',
+  `  - start a fleet on this machine: ${startCommand()}`,
   '  - give --url and --key with the command',
   '  - set MUSTER_URL and MUSTER_API_KEY',
 ].join('\n');

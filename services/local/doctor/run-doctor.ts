@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { checkAgents, commandUserProblem, commandUsers, describeCgroups } from '#shared/agents/index.ts';
-import { chatPlatforms, type Config, loadConfig } from '#shared/config/index.ts';
+import { chatPlatforms, type Config, loadConfig, startCommand } from '#shared/config/index.ts';
 import { checkInstallation, type CheckResult } from '#shared/findings/index.ts';
 import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { createLog } from '#shared/log/index.ts';
@@ -94,7 +94,7 @@ async function inspectRedis(config: Config): Promise<CheckResult[]> {
       {
         name: 'Redis',
         state: 'skip',
-        detail: 'no fleet runs here, and `npm start` starts a Redis of its own; set REDIS_URL to check another',
+        detail: `no fleet runs here, and \`${startCommand()}\` starts a Redis of its own; set REDIS_URL to check another`,
       },
     ];
   }
@@ -140,9 +140,7 @@ const NEEDED = { major: 24, minor: 20 };
 export function checkNode(version: string): CheckResult {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isEnough = major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor);
-  const detail = isEnough
-    ? version
-    : `${version} is too old: run Muster through npm scripts, or install Node ${NEEDED.major}.${NEEDED.minor}`;
+  const detail = isEnough ? version : `${version} is too old: run it by ${startCommand()}, or install Node ${NEEDED.major}.${NEEDED.minor}`;
   return { name: 'Node', state: isEnough ? 'ok' : 'fail', detail };
 }
 

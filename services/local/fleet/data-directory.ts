@@ -1,6 +1,7 @@
 import { accessSync, chmodSync, constants, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { startCommand } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { isStillRunning, processStart } from './process-start.ts';
 
@@ -131,7 +132,7 @@ function codeOf(error: unknown): unknown {
 function inUse(directory: string, pid: number): MusterError {
   return new MusterError(
     'config.invalid',
-    `A fleet already runs on ${directory} (process ${pid}). Stop it, or give this one a directory of its own: MUSTER_DATA_DIR=.muster-2 PORT=3001 npm start`,
+    `A fleet already runs on ${directory} (process ${pid}). Stop it, or give this one a directory of its own: MUSTER_DATA_DIR=.muster-2 PORT=3001 ${startCommand()}`,
     { details: { directory, pid } },
   );
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { startCommand } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { DataDirectory } from '../fleet/data-directory.ts';
@@ -30,10 +31,7 @@ export function createLocalRedis({ givenUrl, path, directory, log, rotation }: L
   if (givenUrl !== undefined) return { start: async () => givenUrl, stop: async () => undefined, abandon: () => undefined };
   const program = findRedisProgram(path);
   if (!program) {
-    throw new MusterError(
-      'unavailable.redis',
-      'There is no redis-server on the PATH. Run `node services/local/set-up.mjs`, or set REDIS_URL.',
-    );
+    throw new MusterError('unavailable.redis', `There is no redis-server on the PATH. ${startCommand()} installs one, or set REDIS_URL.`);
   }
   const logFile = join(directory.logs, 'redis.log');
   const child = new RedisChild({ directory: directory.redis, logFile, program, log });

@@ -9,7 +9,10 @@ const TASKS = 300;
 const RETRIED = CODES[0];
 
 beforeEach(async () => {
-  fleet = await openFleet({ settings: { actions: { stepTasks: 2, pollMs: 100, leaseMs: 1000 }, runaways: { maxFailures: 0 } } });
+  fleet = await openFleet({
+    isPacked: true,
+    settings: { actions: { stepTasks: 2, pollMs: 100, leaseMs: 1000 }, runaways: { maxFailures: 0 } },
+  });
   await fleet.start('api');
 });
 afterEach(async () => {

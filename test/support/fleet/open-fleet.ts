@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { createFleetClient, type FleetClient } from './fleet-client.ts';
+import { packedFleet } from './packed-fleet.ts';
 import { readJournal, type JournalEntry } from './journal.ts';
 import { startServiceProcess, type ServiceProcess, type ServiceName } from './service-process.ts';
 import { startRedis, type RedisServer } from '../redis/start-redis.ts';
@@ -15,6 +16,8 @@ export interface FleetOptions {
   env?: Record<string, string>;
   /** Arguments of redis-server; by default an append-only file, as a fleet is to be run. */
   redisArgs?: string[];
+  /** Whether its processes run the package, packed from the sources, instead of the sources. */
+  isPacked?: boolean;
 }
 
 /** A Redis of its own and services that run as processes, in a folder that holds their configuration and the agents' journal. */
@@ -42,7 +45,8 @@ function worker(): { kind: 'function'; file: string } {
 }
 
 /** Prepares a fleet of which only Redis runs. */
-export async function openFleet({ settings = {}, env = {}, redisArgs }: FleetOptions = {}): Promise<Fleet> {
+export async function openFleet({ settings = {}, env = {}, redisArgs, isPacked = false }: FleetOptions = {}): Promise<Fleet> {
+  const packed = isPacked ? (await packedFleet()).package : undefined;
   const redis = await startRedis({ args: redisArgs ?? ['--appendonly', 'yes', '--appendfsync', 'everysec'] });
   const directory = await mkdtemp(join(tmpdir(), 'muster-fleet-'));
   const config = join(directory, 'muster.config.mjs');
@@ -54,7 +58,7 @@ export async function openFleet({ settings = {}, env = {}, redisArgs }: FleetOpt
   const isOpen = async (): Promise<boolean> => (await client.call('GET', '/v1/tasks?limit=1')).status === 200;
   const start: Fleet['start'] = async (service, extra = {}) => {
     const base = { REDIS_URL: redis.url, PORT: '0', MUSTER_ADMIN_KEY: ADMIN_KEY, MUSTER_CONFIG: config, LOG_LEVEL: 'info' };
-    const started = await startServiceProcess({ service, cwd: directory, env: { ...base, ...env, ...extra } });
+    const started = await startServiceProcess({ service, cwd: directory, env: { ...base, ...env, ...extra }, packed });
     processes.push(started);
     if (service !== 'api') return started;
     apiUrl = started.url;

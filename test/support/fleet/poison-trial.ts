@@ -20,12 +20,13 @@ const NEIGHBOURS = 12;
 
 let fleet: Fleet;
 
-/** A fleet without workers, for all trials of a file. */
+/** A fleet without workers, for all trials of a file. It runs the package: its isolated processes and the watchdog start from files of their own. */
 export function usePoisonFleet(): void {
+  // Packing takes a while.
   beforeAll(async () => {
     // The lease leaves a busy machine the time to write down which task blocked its process.
     const worker = { blockedMs: 600, leaseMs: 5000, probationMs: 2000 };
-    fleet = await openFleet({ settings: { worker, agents: { poison: { kind: 'function', file: AGENT } } } });
+    fleet = await openFleet({ isPacked: true, settings: { worker, agents: { poison: { kind: 'function', file: AGENT } } } });
     await fleet.start('api');
   });
   afterAll(async () => {

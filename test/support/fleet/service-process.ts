@@ -37,17 +37,23 @@ export interface ServiceProcess {
 
 /** On a machine with much to do. */
 const START_MS = 90_000;
-const MAIN = (service: ServiceName): string => resolve(import.meta.dirname, '../../../services', service, 'main.ts');
+/** The sources run as they are; the package has them compiled. */
+const mainOf = (service: ServiceName, packed: string | undefined): string =>
+  packed === undefined
+    ? resolve(import.meta.dirname, '../../../services', service, 'main.ts')
+    : resolve(packed, 'services', service, 'main.js');
 
 export interface ServiceProcessOptions {
   service: ServiceName;
   cwd: string;
   env: Record<string, string>;
+  /** The folder of the package, to run that instead of the sources. */
+  packed?: string | undefined;
 }
 
 /** Starts `node services/<service>/main.ts` and returns once it says that it is ready. It does not outlive this process. */
-export async function startServiceProcess({ service, cwd, env }: ServiceProcessOptions): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [MAIN(service)], { cwd, env: childEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+export async function startServiceProcess({ service, cwd, env, packed }: ServiceProcessOptions): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [mainOf(service, packed)], { cwd, env: childEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
   endWithParent(child);
   const exited = once(child, 'close').then(([code, signal]): Exit => ({ code: code as Exit['code'], signal: signal as Exit['signal'] }));
   const lines: LogLine[] = [];

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
+import { commandPlace } from '#shared/config/index.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { type ListOptions, showList } from '../../output/table.ts';
@@ -114,7 +115,10 @@ function showToken(answer: unknown, json: boolean | undefined, context: CommandC
   const { token, ...daemon } = readAnswer(withTokenSchema, answer);
   terminal.line(token);
   terminal.note(
-    terminal.paintNote(`Daemon "${oneLine(daemon.name, MAX_NAME)}" (${daemon.id}); the token is shown only once. Start it:`, 'dim'),
+    terminal.paintNote(
+      `Daemon "${oneLine(daemon.name, MAX_NAME)}" (${daemon.id}); the token is shown only once. Start it, ${commandPlace()}:`,
+      'dim',
+    ),
   );
   terminal.note(startLine(daemon, token, context.connect().url));
 }
