@@ -6,8 +6,9 @@ import { writeDeclarations } from './declarations.ts';
 import { fleetManifest, repositoryManifestSchema } from './manifest.ts';
 
 const CONSOLE = 'services/dashboard/dist';
+const GUIDE = 'services/dashboard/guide/dist';
 /** What is read at run time and is no module. */
-const FOLDERS = ['services/dashboard/assets', CONSOLE];
+const FOLDERS = ['services/dashboard/assets', CONSOLE, GUIDE];
 const READ = /\.lua$/;
 const SOURCES = ['services', 'shared'];
 
@@ -16,7 +17,10 @@ const SOURCES = ['services', 'shared'];
  * bundled entries, and declarations. Replaces what was there. Resolves with the folder.
  */
 export async function stageFleet(root: string, folder: string): Promise<string> {
-  if (!existsSync(join(root, CONSOLE, 'index.html'))) throw new Error(`The console is not built: there is no ${CONSOLE}/index.html`);
+  for (const built of [CONSOLE, GUIDE]) {
+    if (!existsSync(join(root, built, 'index.html')))
+      throw new Error(`There is no ${built}/index.html: services/local/set-up.mjs builds it`);
+  }
   rmSync(folder, { recursive: true, force: true });
   compile(root, 'package/tsconfig.json', folder);
   for (const path of FOLDERS) cpSync(join(root, path), join(folder, path), { recursive: true });

@@ -61,6 +61,7 @@ export const NAVIGATION: readonly Group[] = [
     pages: {
       api: 'API',
       settings: 'Settings',
+      package: 'The npm package',
       commands: 'Commands',
       errors: 'Errors',
       metrics: 'Metrics',

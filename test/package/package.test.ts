@@ -36,7 +36,7 @@ function filesIn(place: string): string[] {
 /** The sources that run in a fleet: not the console, which is built, nor what it keeps for npm scripts of the repository. */
 function sources(): string[] {
   const inside = ['services', 'shared'].flatMap((top) => filesIn(join(ROOT, top)).map((path) => `${top}/${path}`));
-  return inside.filter((path) => !/^services\/dashboard\/(?:console|dist|dist\.draft)\//.test(path));
+  return inside.filter((path) => !/^services\/dashboard\/(?:console|dist|dist\.draft|guide\/dist|guide\/dist\.draft)\//.test(path));
 }
 
 const OTHERS = [
@@ -44,6 +44,7 @@ const OTHERS = [
   /^entries\/(?:[\w-]+|shared\/[\w-]+)\.js(?:\.map)?$/,
   /^shared\/.*\.d\.ts$/,
   /^services\/dashboard\/assets\/[\w-]+\.(?:css|svg|js)$/,
+  /^services\/dashboard\/guide\/dist\/[\w@./-]+$/,
   /^services\/dashboard\/dist\/(?:index\.html|client\.js(?:\.map)?|assets\/[\w.-]+)(?:\.br|\.gz)?$/,
 ];
 
@@ -66,7 +67,7 @@ describe('the files of the package', () => {
       dependencies: Record<string, string>;
     };
     const missing = files
-      .filter((path) => /\.m?js$/.test(path) && !path.startsWith('services/dashboard/dist/'))
+      .filter((path) => /\.m?js$/.test(path) && !/^services\/dashboard\/(?:guide\/)?dist\//.test(path))
       .flatMap((path) => importsIn(path).map((specifier) => `${path}: ${specifier}`));
     expect(missing.length).toBeGreaterThan(1000);
     expect(missing.filter((line) => !isThere(line, dependencies))).toEqual([]);
