@@ -9,7 +9,8 @@ export async function buildConsole(root) {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   await buildPages(root, {
     name: 'console',
-    sources: [sources],
+    // The client for other programs is built with it.
+    sources: [sources, join(root, 'shared', 'client')],
     built: join(dashboard, 'dist'),
     command: (draft) => [vite, 'build', sources, '--outDir', draft, '--emptyOutDir'],
   });
