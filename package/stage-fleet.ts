@@ -3,6 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rm
 import { dirname, join } from 'node:path';
 import { bundleEntries } from './bundle-entries.ts';
 import { writeDeclarations } from './declarations.ts';
+import { ENTRIES } from './entries.ts';
 import { fleetManifest, repositoryManifestSchema } from './manifest.ts';
 
 const CONSOLE = 'services/dashboard/dist';
@@ -22,14 +23,14 @@ export async function stageFleet(root: string, folder: string): Promise<string> 
       throw new Error(`There is no ${built}/index.html: services/local/set-up.mjs builds it`);
   }
   rmSync(folder, { recursive: true, force: true });
-  compile(root, 'package/tsconfig.json', folder);
+  compile(root, join(root, 'package/tsconfig.json'), folder);
   for (const path of FOLDERS) cpSync(join(root, path), join(folder, path), { recursive: true });
   // Vite's own notes, which nothing here reads.
   rmSync(join(folder, CONSOLE, '.vite'), { recursive: true, force: true });
   for (const path of SOURCES.flatMap((source) => scriptsIn(root, source))) copy(root, folder, path);
   chmodSync(join(folder, 'services/local/muster.mjs'), 0o755);
   await bundleEntries(root, folder);
-  compile(root, 'package/tsconfig.types.json', folder);
+  compileTypes(root, folder);
   writeDeclarations(folder);
   const manifest = repositoryManifestSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(fleetManifest(manifest), null, 2)}\n`);
@@ -39,8 +40,17 @@ export async function stageFleet(root: string, folder: string): Promise<string> 
 }
 
 function compile(root: string, project: string, folder: string): void {
-  const args = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, project), '--outDir', folder];
+  const args = [join(root, 'node_modules/typescript/bin/tsc'), '-p', project, '--outDir', folder];
   execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+/** The declarations of the entries and of what they import. */
+function compileTypes(root: string, folder: string): void {
+  const project = `${folder}.types.json`;
+  const files = Object.values(ENTRIES).map(({ source }) => join(root, source));
+  writeFileSync(project, JSON.stringify({ extends: join(root, 'package/tsconfig.types.json'), files }));
+  compile(root, project, folder);
+  rmSync(project);
 }
 
 function scriptsIn(root: string, source: string): string[] {

@@ -98,6 +98,7 @@ import { defineConfig, TaskFailure, type AgentFunction } from 'muster-fleet';
 import { createClient, type Client } from 'muster-fleet/client';
 import { Daemon } from 'muster-fleet/daemon';
 import { createProducer } from 'muster-fleet/producer';
+import { runAgent } from 'muster-fleet/testing';
 
 const run: AgentFunction = async (task, { model }) => {
   if (task.input === '') throw new TaskFailure('INVALID_INPUT', 'There is no input');
@@ -110,6 +111,7 @@ export const daemon = new Daemon({ hub: 'http://127.0.0.1:1', token: 'a', handle
 // @ts-expect-error a daemon needs a hub
 export const lost = new Daemon({ token: 'a', handler: async () => '' });
 export const client: Client = createClient({ url: 'http://127.0.0.1:1', key: 'a' });
+export const tried = runAgent(run, { input: 'a' });
 export const producer = createProducer({ redisUrl: 'redis://127.0.0.1:1' });
 `;
 /** The types of the SDK itself are not strict. */

@@ -87,7 +87,7 @@ function welcomeText(options: WelcomeOptions): string {
     `  Board     ${url}/board`,
     `  API       ${url}/v1`,
     `  API docs  ${url}/docs`,
-    `  Agents    ${agentsLine(options.agents)}`,
+    `  Agents    ${agentsLine(options.agents, url)}`,
     `  Key       ${keyLine(options, from)}`,
     '',
     'Try, in another terminal:',
@@ -121,10 +121,10 @@ function linkLines({ link, linkMinutes }: WelcomeOptions, muster: string): strin
 /** Names that fit on a line. */
 const MAX_AGENTS = 8;
 
-function agentsLine(agents: readonly string[]): string {
+function agentsLine(agents: readonly string[], url: string): string {
   const more = agents.length - MAX_AGENTS;
   const names = agents.slice(0, MAX_AGENTS).join(', ');
-  return `${names === '' ? 'none' : names}${more > 0 ? ` and ${more} more` : ''}   (add your own in muster.config.ts, see docs/agents.md)`;
+  return `${names === '' ? 'none' : names}${more > 0 ? ` and ${more} more` : ''}   (add your own in muster.config.ts: ${url}/guide/agents)`;
 }
 
 function keyLine({ newKey, keyOrigin }: WelcomeOptions, from: string): string {
