@@ -1,17 +1,16 @@
 import { followEvents } from './event-connection.ts';
 import type { ServerEvent } from './event-parser.ts';
 import type { HttpCalls } from './http-calls.ts';
-import type { TaskStatus } from './openapi.gen.ts';
+import type { TaskStatus, TaskStreamEvent } from './openapi.gen.ts';
 
-/** What happens to a task while it is followed. `end` comes once, and last. */
-export type TaskEvent =
-  /** Text that its agent wrote. A later attempt starts over under its own number; `seq` grows within one run of an attempt. */
-  | { type: 'output'; attempt: number; seq: number; text: string }
-  /** Where the task is now. */
-  | { type: 'status'; status: TaskStatus }
-  | { type: 'log'; at: string; attempt: number; level: string; text: string; fields: unknown }
-  | { type: 'progress'; at: string; attempt: number; note: string | null; percent: number | null }
-  | { type: 'end'; status: TaskStatus };
+type Flat<Type> = { [Name in keyof Type]: Type[Name] };
+type EventOf<Sent> = Sent extends { event: infer Type; data: infer Data } ? Flat<{ type: Type } & Data> : never;
+
+/**
+ * What happens to a task while it is followed: `output` is text that its agent wrote, `status` where the task is, `log` and `progress` what its
+ * agent reports, and `end` comes once, and last. A later attempt starts over under its own number.
+ */
+export type TaskEvent = EventOf<TaskStreamEvent>;
 
 const TYPES: ReadonlySet<string> = new Set<TaskEvent['type']>(['output', 'status', 'log', 'progress', 'end']);
 

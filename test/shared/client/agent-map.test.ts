@@ -48,7 +48,7 @@ export async function typedUse(): Promise<void> {
   // @ts-expect-error -- a schedule needs an agent
   await client.schedules.create({ every: '5m', message: 'hello' });
   for await (const event of task) {
-    if (event.type === 'output') expectTypeOf(event.text).toEqualTypeOf<string>();
+    if (event.type === 'output') expectTypeOf(event).toEqualTypeOf<{ type: 'output'; attempt: number; seq: number; text: string }>();
     // @ts-expect-error -- an end has no text
     if (event.type === 'end') event.text.trim();
   }
