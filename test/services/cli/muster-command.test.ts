@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { Command } from 'commander';
 import { createProgram } from '../../../services/cli/create-program.ts';
 import { MusterCommand } from '../../../services/cli/muster-command.ts';
-import { runMuster } from './run-muster.ts';
+import { runMuster, startMuster } from './run-muster.ts';
 
 const silent = { stdout: { write: () => true }, stderr: { write: () => true } };
 const program = createProgram({
@@ -90,5 +91,22 @@ describe('the options of a subcommand', () => {
 
   it('are refused when only its group has them', async () => {
     await expect(parse('hooks', 'deliveries', 'h1', '--active')).rejects.toThrow("unknown option '--active'");
+  });
+});
+
+describe('completion', () => {
+  it('names the commands that begin so, and the options of one', async () => {
+    const [commands, options] = await Promise.all([
+      startMuster(['complete', '--', 'schedu']).ended,
+      startMuster(['complete', '--', 'send', '--pri']).ended,
+    ]);
+    expect(commands.stdout).toMatch(/^schedule\t.*\nscheduler\t/);
+    expect(options.stdout).toMatch(/^--priority\t/);
+  });
+
+  it('is a script that bash reads', async () => {
+    const { stdout } = await startMuster(['completion', 'bash']).ended;
+    expect(spawnSync('bash', ['-n'], { input: stdout, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect(stdout).toContain('complete -F');
   });
 });
