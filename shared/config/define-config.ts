@@ -112,6 +112,18 @@ export interface AgentContext {
   readonly attach: (name: string, data: string | Uint8Array | AsyncIterable<Uint8Array>, mediaType?: string) => Promise<void>;
   /** The session's earlier turns, oldest first, bounded by `sessions`; empty without a session. */
   readonly history: () => Promise<readonly AgentTurn[]>;
+  /**
+   * Does a piece of work once in a run: what it gives, as JSON, is kept before the next step begins, and a later attempt gets it without doing
+   * the work again. Steps have to begin in the same order in each attempt, and one names itself: else the task ends with JOURNAL_MISMATCH. A step
+   * that failed is done again by the next attempt, unless the run went on to another one. Text that the work writes is kept with it.
+   */
+  readonly step: <T>(name: string, work: StepWork<T>, options?: StepOptions) => Promise<T>;
+  /** A key for a call outward that is the same in each attempt, and another in each step and for each `key`: 43 letters, digits, `-` and `_`. */
+  readonly once: (key: string) => string;
+  /** The time, ms since the epoch, that the run had here first. */
+  readonly now: () => number;
+  /** A random number from 0 to below 1 that the run had here first. */
+  readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
   readonly log: AgentLog;
   /**
@@ -123,6 +135,16 @@ export interface AgentContext {
   readonly now: () => number;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };
+}
+
+/** The work of a step. Its signal aborts with that of the attempt, and after the step's time. */
+export type StepWork<T> = (step: { readonly signal: AbortSignal }) => T | Promise<T>;
+
+export interface StepOptions {
+  /** Further tries after a failure, within the attempt, each later than the one before; by default none. */
+  readonly retries?: number;
+  /** How long one try may take: ms, or text as `30s` or `5 minutes`. A longer one fails with STEP_TIMEOUT. */
+  readonly timeoutMs?: number | string;
 }
 
 /** What an agent used. */

@@ -35,6 +35,8 @@ export type {
   AgentTask,
   AgentTurn,
   AgentUsage,
+  StepOptions,
+  StepWork,
 } from './define-config.ts';
 export { describeConfiguration } from './describe-configuration.ts';
 export { type CliEnvironment, readCliEnvironment, readNamedVariable } from './cli-environment.ts';

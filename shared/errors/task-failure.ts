@@ -53,6 +53,10 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   NO_ANSWER: { class: 'permanent', title: 'The model was cut before it answered' },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
   PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider', isRefusal: true },
+  JOURNAL_FULL: { class: 'permanent', title: 'The run has too many steps' },
+  JOURNAL_MISMATCH: { class: 'permanent', title: 'The run took another step than before' },
+  STEP_TIMEOUT: { class: 'transient', title: 'A step took too long' },
+  STEP_TOO_LARGE: { class: 'permanent', title: 'A step gave more than the journal takes' },
   RUNAWAY: { class: 'permanent', title: 'The task belongs to a runaway that was cut' },
   THROTTLED: { class: 'throttled', title: 'The provider takes no requests now', isRefusal: true },
 };

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/index.ts';
 import { classifyFailure, type FailureRoute, type TaskFailure } from '../errors/index.ts';
-import type { AttemptEnd, Failure } from '../ledger/index.ts';
-import { backoffDelay, lossBackoff, type TaskBody, type TaskState } from '../tasks/index.ts';
+import type { AttemptEnd, Failure, Interruption, JournalProgress } from '../ledger/index.ts';
+import { backoffDelay, lossBackoff, type StoredError, type TaskBody, type TaskState } from '../tasks/index.ts';
 import { timeText } from '../time/index.ts';
 
 export interface RetryContext {
@@ -76,6 +76,8 @@ export interface Loss {
   message?: string | undefined;
   /** Whether it ended, or got stuck, by what ran in it, and not with its worker or machine. */
   isOwnEnd?: boolean | undefined;
+  /** How far the journal of its run is, if it has one. */
+  journal?: JournalProgress | null;
   /** What follows `WORKER_LOST` as the task's agent says: `stop` ends the task, `wait` costs no attempt. */
   route?: FailureRoute | undefined;
 }
@@ -86,17 +88,35 @@ export interface Loss {
  * attempt or after so many losses.
  */
 export function decideLoss(running: TaskState, loss: Loss, settings: Settings): AttemptEnd {
+  const error = lossError(running, loss);
+  const grown = grownTo(running, loss);
+  if (grown !== null && error.retryable) return { ...goesOn(running, error), losses: 0, journaled: grown };
   const losses = (running.losses ?? 0) + (loss.blame === 'cleared' ? 0 : 1);
-  const mayRetry = loss.route !== 'stop';
-  const message = loss.message ?? `The worker ${running.worker} stopped renewing its lease`;
-  const error = { code: 'WORKER_LOST', message, retryable: mayRetry };
   const delayMs = loss.blame === 'cleared' ? 0 : backoffDelay(lossBackoff(settings), losses);
   const maxLosses = settings.limits.maxWorkerLosses;
-  if (!isCharged(running, loss, { losses, maxLosses })) {
-    return { kind: 'interrupted', reason: `lost with the worker ${running.worker}, which costs no attempt`, error, delayMs, losses };
-  }
-  const isLast = !mayRetry || running.spent >= running.maxAttempts || losses >= maxLosses;
+  if (!isCharged(running, loss, { losses, maxLosses })) return { ...goesOn(running, error), delayMs, losses };
+  const isLast = !error.retryable || running.spent >= running.maxAttempts || losses >= maxLosses;
   return { kind: 'failed', error, delayMs: isLast ? null : delayMs, losses };
+}
+
+/** How many entries of the run's journal have ended, when more have than at the loss before; else null. */
+function grownTo({ journaled = 0 }: TaskState, { journal }: Loss): number | null {
+  return journal && journal.done > journaled ? journal.done : null;
+}
+
+/** A loss that costs nothing: at once, where the run's journal grew since the one before, as the task itself did not end its processes then. */
+function goesOn({ worker }: TaskState, error: StoredError): Interruption {
+  return { kind: 'interrupted', reason: `lost with the worker ${worker}, which costs no attempt`, error, delayMs: 0 };
+}
+
+/** Names the step that the run had begun last. */
+function lossError({ worker }: TaskState, { message, route, journal }: Loss): StoredError {
+  const during = journal?.step ? `, in the step "${journal.step}" or after it` : '';
+  return {
+    code: 'WORKER_LOST',
+    message: `${message ?? `The worker ${worker} stopped renewing its lease`}${during}`,
+    retryable: route !== 'stop',
+  };
 }
 
 function isCharged(

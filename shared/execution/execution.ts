@@ -13,6 +13,7 @@ import { AttemptSpend, spendSubject } from './attempt/attempt-spend.ts';
 import { AttemptTokens } from './attempt/attempt-tokens.ts';
 import { RunningAttempt } from './attempt/running-attempt.ts';
 import { TaskLogWriter } from './attempt/task-log-writer.ts';
+import { AttemptJournal } from './journal/attempt-journal.ts';
 
 /** One attempt on its way from its claim to its settlement. Every step takes it. */
 export interface Execution {
@@ -21,6 +22,7 @@ export interface Execution {
   readonly state: TaskState;
   readonly attempt: RunningAttempt;
   readonly output: AttemptOutput;
+  readonly journal: AttemptJournal;
   readonly taskLog: TaskLogWriter;
   readonly usage: AttemptUsage;
   /** Its agent's model calls pass through these. */
@@ -73,6 +75,8 @@ export function openExecution(
   });
   const log = new AttemptLog(parent, body, state);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
+  const isSuspect = state.losses !== undefined;
+  const journal = new AttemptJournal({ ledger, attempt, output, clock, number: state.attempt, agent: body.agent, isSuspect });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const spend = new AttemptSpend({ attempt, body, holder: state.worker ?? '' });
   const tokens = new AttemptTokens({ ledger, attempt, body });
@@ -101,7 +105,7 @@ export function openExecution(
   });
   const requests = modelCalls.openRequests({ ref: attempt.ref, agent: body.agent });
   const files = new AttemptFiles({ ports: fileParts, attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog });
-  return { body, state, attempt, output, taskLog, usage, models, requests, account, spend, tokens, files, log, claimedFrom };
+  return { body, state, attempt, output, journal, taskLog, usage, models, requests, account, spend, tokens, files, log, claimedFrom };
 }
 
 /** Of a tenant among others that wait for a provider. */

@@ -30,8 +30,9 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
   const end = await runUntilStopped(parts, execution, diagnostics).catch((error: unknown) =>
     classifyEnd(parts, execution, error, diagnostics),
   );
-  const { output, taskLog, models } = execution;
+  const { output, journal, taskLog, models } = execution;
   await models.close();
+  await journal.flushed();
   if (output.text !== '') await output.end();
   await taskLog.end();
   return end;
@@ -77,7 +78,9 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   await Promise.all([assertNoRunaway(ledger, execution), execution.isResumed ? undefined : assertStarts(parts, execution)]);
   await execution.spend.open(spending, entry.definition);
+  if (entry.definition.kind === 'function') await execution.journal.open();
   const { text, given, brought } = await gatherInput(ledger, execution);
+  execution.journal.begin(given);
   await execution.files.prepare(brought);
   attempt.throwIfStopped();
   const task = agentTask(body, state, text);

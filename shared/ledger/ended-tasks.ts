@@ -109,7 +109,18 @@ export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'bo
   const members = [...lookupsOf(body), `status=${state.status}`, endLookup(state.status, state)].map((lookup) => `${lookup}/${body.id}`);
   const removed = await ledger.run(
     'remove-task',
-    [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index, keys.output(body.id), keys.log(body.id), slas],
+    [
+      keys.states,
+      keys.bodies,
+      keys.outputs,
+      keys.results,
+      keys.attempts,
+      keys.index,
+      keys.output(body.id),
+      keys.log(body.id),
+      keys.journal(body.id),
+      slas,
+    ],
     [body.id, scriptJson(members), state.completedAt, `${body.tenant}/${body.id}`],
   );
   return removed === 1;

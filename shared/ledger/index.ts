@@ -46,6 +46,16 @@ export {
   type SlotPool,
   type TakenTicket,
 } from './claim/claim-for-slots.ts';
+export { appendJournal } from './journal/append-journal.ts';
+export {
+  type JournalEntry,
+  type JournalError,
+  type JournalKind,
+  type NumberedEntry,
+  JOURNAL_KINDS,
+  JOURNAL_STATUSES,
+} from './journal/entry.ts';
+export { type JournalProgress, readJournal } from './journal/read-journal.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';

@@ -66,6 +66,7 @@ export type ScriptName =
   | 'accept-tasks'
   | 'adopt-attempt'
   | 'append-entry'
+  | 'append-journal'
   | 'apply-limits'
   | 'begin-attempt'
   | 'breach-sla'

@@ -43,6 +43,11 @@ function keysUnder(prefix: string) {
      * `runaways.sameInput.windowMs`. Bound: agents and sources.
      */
     repeats: (source: string, agent: string) => `${prefix}repeats:${source}:${agent}`,
+    /**
+     * Hash: number of an entry of the task's journal -> JSON of it, and how many have ended (`done`) and the one that began `last`. Written by:
+     * `append-journal.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
+     */
+    journal: (id: string) => `${prefix}journal:${id}`,
     /** Stream: the output of a task's attempts. Written by: `append-entry.lua`. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
     output: (id: string) => `${prefix}output:${id}`,
     /** Stream: JSON of what a task's agent reports. Written by: `append-entry.lua`. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */

@@ -115,6 +115,8 @@ export interface AttemptState {
   preemptions?: number;
   /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
   losses?: number;
+  /** Entries of its journal that had ended at the last loss before which these grew. */
+  journaled?: number;
   /** Attempts that were lost with their daemon and cost nothing. */
   daemonLosses?: number;
   /** Daemons that failed it, and until when they get it no more, ms since the epoch. */

@@ -3,6 +3,7 @@
  * the written form of times and durations, and the release of the time zone data.
  */
 export { type Clock, durationText, instantSchema, systemClock, timeText, toIso } from './clock.ts';
+export { durationMs } from './duration.ts';
 export { LastKnown } from './last-known.ts';
 export { Recent } from './recent.ts';
 export { Ticker } from './ticker.ts';

@@ -7,6 +7,7 @@ import { fileSettingsSchema } from './file-settings.ts';
 import {
   actionSettingsSchema,
   deliverySettingsSchema,
+  journalSettingsSchema,
   retrySettingsSchema,
   searchSettingsSchema,
   taskSettingsSchema,
@@ -61,6 +62,7 @@ const settingsFields = z.strictObject({
   modelCalls: modelCallSettingsSchema,
   circuits: circuitSettingsSchema,
   usage: usageSettingsSchema.prefault({}),
+  journal: journalSettingsSchema.prefault({}),
   runaways: runawaySettingsSchema.prefault({}),
   worker: workerSettingsSchema.prefault({}),
   fleet: fleetSettingsSchema.prefault({}),

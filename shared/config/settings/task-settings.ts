@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { int } from '../fields.ts';
 
+/** What a run keeps of its steps. */
+export const journalSettingsSchema = z.strictObject({
+  /** Entries of one run; one more fails it with JOURNAL_FULL. */
+  maxEntries: int(1000),
+  /** Bytes of JSON that a step may give; more fails it with STEP_TOO_LARGE. */
+  maxEntryBytes: int(65_536),
+});
+
 /** What a task may take, and how long it is kept. */
 export const taskSettingsSchema = z.strictObject({
   /** Time an attempt may take when neither the task nor its agent says. */

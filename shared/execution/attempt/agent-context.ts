@@ -1,5 +1,5 @@
 import type { FleetModels } from '../../agents/index.ts';
-import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn } from '../../config/index.ts';
+import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn, StepOptions, StepWork } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { readTranscript } from '../../sessions/index.ts';
@@ -57,7 +57,15 @@ export class AttemptContext implements AgentContext {
 
   readonly reportUsage: AgentContext['reportUsage'] = (usage) => this.#execution.usage.report(usage);
 
-  readonly input: AgentContext['input'] = () => this.#inputs.take();
+  readonly step: AgentContext['step'] = (name, work, options) => this.#execution.journal.step(name, work, options);
+
+  readonly once: AgentContext['once'] = (key) => this.#execution.journal.once(key);
+
+  readonly now: AgentContext['now'] = () => this.#execution.journal.now();
+
+  readonly random: AgentContext['random'] = () => this.#execution.journal.random();
+
+  readonly input: AgentContext['input'] = () => this.#execution.journal.takeInput(this.#inputs);
 
   readonly history: AgentContext['history'] = () => (this.#turns ??= readHistory(this.#parts.ledger, this.#execution));
 

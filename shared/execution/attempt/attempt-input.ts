@@ -21,7 +21,7 @@ interface GatheredInput {
  * task of mode `collect` first takes what waits behind it. An agent that runs already has its prompt; what went into its run may not have
  * reached it, and counts as not given. Rejects with the signal's reason when the attempt is stopped.
  */
-export async function gatherInput(ledger: Ledger, { body, state, attempt, isResumed }: Execution): Promise<GatheredInput> {
+export async function gatherInput(ledger: Ledger, { body, state, attempt, journal, isResumed }: Execution): Promise<GatheredInput> {
   if (isResumed) {
     const given = (state.inputs ?? []).filter(({ how }) => how !== 'steered').map(({ id }) => id);
     return { text: body.input, given, brought: [] };
@@ -31,9 +31,11 @@ export async function gatherInput(ledger: Ledger, { body, state, attempt, isResu
   // Before any message is taken for a run that will not be.
   attempt.throwIfStopped();
   const gather = async (): Promise<GatheredInput> => {
-    if (state.collect) await collect(ledger, attempt);
+    // A run that has a journal keeps the prompt with which it began: what was taken since, it gets by `context.input` again.
+    const { given } = journal;
+    if (state.collect && !given) await collect(ledger, attempt);
     const gathered = parseState(attempt.stored, attempt.first);
-    const { inputs: parts = [] } = gathered;
+    const parts = (gathered.inputs ?? []).filter(({ id }) => !given || given.includes(id));
     const inputs = await readInputs(ledger, body.tenant, parts);
     const brought = [filesOf(body), ...inputs.map(filesOf)];
     return { text: composeInput(body.input, inputs, gathered), given: parts.map(({ id }) => id), brought };
@@ -70,6 +72,13 @@ interface InputChannelOptions {
   given: readonly string[];
 }
 
+/** Hands a running agent its messages. */
+export interface Inputs {
+  take(): Promise<readonly AgentInput[]>;
+  /** Messages that an earlier attempt handed out, by id. */
+  again(ids: readonly string[]): Promise<readonly AgentInput[]>;
+}
+
 /** Messages taken by one script; the next call takes the others. */
 const MAX_TAKEN = 100;
 
@@ -77,7 +86,7 @@ const MAX_TAKEN = 100;
  * InputChannel is responsible for handing a running agent each message that belongs to its run once, and for reading from Redis only when
  * there may be one. A message that the ledger counts as taken is handed out even when the answer of Redis was lost.
  */
-export class InputChannel {
+export class InputChannel implements Inputs {
   readonly #options: InputChannelOptions;
   readonly #given: Set<string>;
   #taking: Promise<unknown> = Promise.resolve();
@@ -94,13 +103,25 @@ export class InputChannel {
     return await taken;
   }
 
+  async again(ids: readonly string[]): Promise<readonly AgentInput[]> {
+    const { ledger, attempt } = this.#options;
+    for (const id of ids) this.#given.add(id);
+    const parts = (parseState(attempt.stored, attempt.first).inputs ?? []).filter(({ id }) => ids.includes(id));
+    return await this.#open(await retryWhileAway(() => readInputs(ledger, attempt.ref.tenant, parts), { signal: () => attempt.signal }));
+  }
+
   async #takeOnce(): Promise<readonly AgentInput[]> {
-    const { attempt, files } = this.#options;
+    const { attempt } = this.#options;
     attempt.throwIfStopped();
     if (!attempt.takeInputNotice()) return [];
     const inputs = await retryWhileAway(() => this.#takeNew(), { signal: () => attempt.signal });
     // After a stop the agent is to end, and the next attempt gets the messages again.
     attempt.throwIfStopped();
+    return await this.#open(inputs);
+  }
+
+  async #open(inputs: readonly TakenInput[]): Promise<readonly AgentInput[]> {
+    const { files } = this.#options;
     return await Promise.all(
       inputs.map(async (input) => {
         const attachments = await files.open([filesOf(input)]);

@@ -28,6 +28,11 @@ export class AttemptOutput {
   #bytes = 0;
   #pending = '';
   #seq = 0;
+  /** Characters that earlier attempts wrote, and at which the run is. */
+  #replayed = 0;
+  #position = 0;
+  /** What was written since the last mark. */
+  #unmarked: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** The entries under way; undefined until the first. */
   #sending: Promise<void> | undefined;
@@ -42,7 +47,9 @@ export class AttemptOutput {
   }
 
   /** Throws `OUTPUT_TOO_LARGE` over the bound, and the stop's reason once the attempt was stopped. */
-  write(text: string): void {
+  write(written: string): void {
+    const text = this.#dropReplayed(written);
+    if (text === '' && written !== '') return;
     this.#keep(text);
     this.#pending += text;
     if (this.#pending.length >= ENTRY_BYTES) this.#send();
@@ -54,6 +61,24 @@ export class AttemptOutput {
     this.#parts.push(text);
     this.#bytes += Buffer.byteLength(text);
     this.#seq = seq;
+  }
+
+  /** Goes on after what earlier attempts wrote: what is written again up to there is dropped. */
+  replay({ text, seq }: { text: string; seq: number }): void {
+    this.resume({ text, seq });
+    this.#replayed = text.length;
+  }
+
+  /** What was written up to there will not be written again. `characters`: of all text. */
+  skipTo(characters: number): void {
+    this.#position = Math.max(this.#position, characters);
+  }
+
+  /** Ends an entry here. Returns what was written since the last mark, and the number of the entry. */
+  mark(): { text?: string; output: number } {
+    this.#send(true);
+    const text = this.#unmarked.splice(0).join('');
+    return { ...(text === '' ? {} : { text }), output: this.#seq };
   }
 
   /** The number of the last entry. */
@@ -75,6 +100,12 @@ export class AttemptOutput {
     await this.#sending;
   }
 
+  #dropReplayed(text: string): string {
+    const known = Math.max(0, this.#replayed - this.#position);
+    this.#position += text.length;
+    return known === 0 ? text : text.slice(known);
+  }
+
   #keep(text: string): void {
     const { attempt, ledger } = this.#options;
     attempt.throwIfStopped();
@@ -82,6 +113,7 @@ export class AttemptOutput {
     const max = ledger.settings.tasks.maxOutputBytes;
     if (this.#bytes > max) throw new TaskFailure('OUTPUT_TOO_LARGE', `The output is larger than ${max} bytes`);
     this.#parts.push(text);
+    this.#unmarked.push(text);
   }
 
   #send(isLast = false): void {

@@ -1,5 +1,13 @@
 import { routeOfFailure } from '../../errors/index.ts';
-import { type AttemptEnd, type AttemptRef, leaseMember, type Ledger, readBlame, settleExpired } from '../../ledger/index.ts';
+import {
+  type AttemptEnd,
+  type AttemptRef,
+  type JournalProgress,
+  leaseMember,
+  type Ledger,
+  readBlame,
+  settleExpired,
+} from '../../ledger/index.ts';
 import { isRedisUnavailable } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
 import { countEnd } from '../count-attempt.ts';
@@ -16,7 +24,8 @@ interface LostLease extends Loss {
 
 /** Takes an attempt back when its lease ran out, or when its process has ended. */
 export async function expireLease(ledger: Ledger, attempt: AttemptRef, lost: LostLease = { blame: 'unknown' }): Promise<ExpireAnswer> {
-  const decide = (running: TaskState): AttemptEnd => decideLoss(running, lost, ledger.settings);
+  const decide = (running: TaskState, journal: JournalProgress | null): AttemptEnd =>
+    decideLoss(running, { ...lost, journal }, ledger.settings);
   const answer = await settleExpired(ledger, attempt, { decide, isGone: lost.isGone ?? false });
   if (typeof answer === 'string') return answer;
   countEnd(ledger, attempt.tenant, answer.running, { ...answer, ranMs: null });

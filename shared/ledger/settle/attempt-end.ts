@@ -48,6 +48,8 @@ export interface Interruption extends Known {
   error?: StoredError;
   /** How often the task was lost with its process, of an attempt that was. */
   losses?: number;
+  /** Entries of its journal that had ended, where these grew since the loss before. */
+  journaled?: number;
   turnedBack?: TurnedBack;
 }
 

@@ -41,7 +41,9 @@ function returnsToQueue(end: AttemptEnd): boolean {
 /** The state of a task that was lost with its process. How it is isolated is decided when it starts the next time. */
 function withLoss({ isolation, ...state }: TaskState, end: AttemptEnd): TaskState {
   if (!('losses' in end) || end.losses === undefined) return { ...state, ...(isolation === undefined ? {} : { isolation }) };
-  return { ...state, ...(end.losses > 0 ? { losses: end.losses } : {}) };
+  const { losses: _losses, ...others } = state;
+  const journaled = end.kind === 'interrupted' ? end.journaled : undefined;
+  return { ...others, ...(end.losses > 0 ? { losses: end.losses } : {}), ...(journaled === undefined ? {} : { journaled }) };
 }
 
 /** The state with what its attempt used added, and what is recorded of it. */

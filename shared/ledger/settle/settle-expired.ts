@@ -5,6 +5,7 @@ import { parseState } from '../codec/state.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import type { AttemptEnd } from './attempt-end.ts';
+import { type JournalProgress, readJournalProgress } from '../journal/read-journal.ts';
 import { decideTransition } from './decide-transition.ts';
 import { commitTransition, readSeen } from './settle-attempt.ts';
 import type { Transition } from './transition.ts';
@@ -18,7 +19,7 @@ interface Expired {
 
 interface Expiry {
   /** Decides what follows. */
-  decide: (running: TaskState) => AttemptEnd;
+  decide: (running: TaskState, journal: JournalProgress | null) => AttemptEnd;
   /** Whether the process is known to have ended, so that its lease does not count any more. */
   isGone: boolean;
 }
@@ -32,10 +33,14 @@ const TRIES = 5;
  */
 export async function settleExpired(ledger: Ledger, attempt: AttemptRef, { decide, isGone }: Expiry): Promise<Expired | 'held' | 'gone'> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const [seen, reported] = await Promise.all([readSeen(ledger, attempt), readReported(ledger, attempt)]);
+    const [seen, reported, journal] = await Promise.all([
+      readSeen(ledger, attempt),
+      readReported(ledger, attempt),
+      readJournalProgress(ledger, attempt),
+    ]);
     if (seen === null) return await forgetLease(ledger, attempt);
     const running = parseState(seen.stored, seen.first);
-    const end: AttemptEnd = { ...decide(running), usage: reported.usage };
+    const end: AttemptEnd = { ...decide(running, journal), usage: reported.usage };
     const decided = decideTransition(attempt, end, seen);
     if (decided === null) return await forgetLease(ledger, attempt);
     const transition = { ...decided, usage: reported.rows, lost: { isGone, reported: reported.text } };

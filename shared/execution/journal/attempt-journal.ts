@@ -1,0 +1,247 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { AgentInput, StepOptions, StepWork } from '../../config/index.ts';
+import { TaskFailure } from '../../errors/index.ts';
+import { type JournalEntry, type JournalKind, type Ledger, type NumberedEntry, readJournal } from '../../ledger/index.ts';
+import { retryWhileAway } from '../../redis/index.ts';
+import type { Clock } from '../../time/index.ts';
+import type { Inputs } from '../attempt/attempt-input.ts';
+import type { AttemptOutput } from '../attempt/attempt-output.ts';
+import type { RunningAttempt } from '../attempt/running-attempt.ts';
+import { JournalWriter } from './journal-writer.ts';
+import { journalError, tryStep } from './try-step.ts';
+
+export interface AttemptJournalOptions {
+  ledger: Ledger;
+  attempt: RunningAttempt;
+  output: AttemptOutput;
+  clock: Clock;
+  /** The attempt's number. */
+  number: number;
+  agent: string;
+  /** Whether a process was lost under the task: what a step begins is written before it begins. */
+  isSuspect: boolean;
+}
+
+const MAX_NAME = 200;
+const MESSAGES = 'messages';
+
+const idsSchema = z.array(z.string());
+/** What a run began with: the messages that were part of its prompt, by id. */
+const definitionSchema = z.object({ given: idsSchema });
+
+/** An entry that this attempt begins. */
+interface Begun {
+  seq: number;
+  kind: JournalKind;
+  name: string;
+  startedAt: number;
+}
+
+/** The number of the step that code runs in. */
+const current = new AsyncLocalStorage<number>();
+
+/**
+ * AttemptJournal is responsible for what a run keeps of its steps: an attempt gets what earlier ones finished without doing it again. Entries
+ * are numbered in the order in which they begin, which has to be the same in each attempt. A step has its result only once that is written.
+ */
+export class AttemptJournal {
+  readonly #options: AttemptJournalOptions;
+  readonly #writer: JournalWriter;
+  /** What earlier attempts wrote, by number. */
+  #recorded: ReadonlyMap<number, NumberedEntry> = new Map();
+  /** Characters of the output that an entry and those that ended before it were behind, by number. */
+  readonly #written = new Map<number, number>();
+  #given: readonly string[] = [];
+  #begun = 0;
+  #ends = 0;
+
+  constructor(options: AttemptJournalOptions) {
+    this.#options = options;
+    this.#writer = new JournalWriter(options.ledger, options.attempt);
+  }
+
+  /** Reads what earlier attempts wrote. */
+  async open(): Promise<void> {
+    const { ledger, attempt, output } = this.#options;
+    if (attempt.ref.token === 1) return;
+    const entries = await retryWhileAway(() => readJournal(ledger, attempt.ref), { signal: () => attempt.signal });
+    this.#recorded = new Map(entries.map((entry) => [entry.seq, entry]));
+    this.#ends = Math.max(0, ...entries.map(({ order = 0 }) => order));
+    const ended = entries.filter((entry) => this.#isFinal(entry)).toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0));
+    let characters = 0;
+    for (const { seq, text = '' } of ended) {
+      characters += text.length;
+      this.#written.set(seq, characters);
+    }
+    output.replay({ text: ended.map(({ text = '' }) => text).join(''), seq: Math.max(0, ...ended.map((entry) => entry.output ?? 0)) });
+  }
+
+  /** The messages that were part of the run's prompt when it began, by id; null for a run without a journal. */
+  get given(): readonly string[] | null {
+    const definition = this.#recorded.get(1);
+    return definition?.value === undefined ? null : definitionSchema.parse(valueOf(definition)).given;
+  }
+
+  /** Messages that are part of the prompt of this attempt, by id. */
+  begin(given: readonly string[]): void {
+    this.#given = given;
+  }
+
+  /** See `AgentContext.step`. */
+  async step<T>(name: string, work: StepWork<T>, options: StepOptions = {}): Promise<T> {
+    const { attempt, number, isSuspect } = this.#options;
+    const begun = this.#begin('step', name);
+    const known = this.#replay(begun);
+    if (known) return valueOf<T>(known);
+    this.#writer.write({ ...begun, status: 'started', attempt: number }, isSuspect);
+    try {
+      const value = await current.run(begun.seq, () => tryStep({ ...options, name, attempt }, work));
+      return valueOf<T>(await this.#end(begun, { value: this.#toJson(name, value) }));
+    } catch (error) {
+      // The next attempt does it again.
+      if (attempt.stopped) throw error;
+      await this.#end(begun, { error: journalError(error) });
+      throw error;
+    }
+  }
+
+  /** See `AgentContext.once`. */
+  readonly once = (key: string): string => {
+    const { tenant, id } = this.#options.attempt.ref;
+    return createHash('sha256')
+      .update(JSON.stringify([tenant, id, current.getStore() ?? 0, key]))
+      .digest('base64url');
+  };
+
+  /** See `AgentContext.now`. */
+  readonly now = (): number => this.#number('now', () => this.#time());
+
+  /** See `AgentContext.random`. */
+  readonly random = (): number => this.#number('random', () => Math.random());
+
+  /** See `AgentContext.input`: a run with steps gets its messages where it got them first. */
+  async takeInput(inputs: Inputs): Promise<readonly AgentInput[]> {
+    const next = this.#recorded.get(this.#begun + 1);
+    if (next?.kind === 'input') {
+      const known = this.#replay(this.#begin('input', MESSAGES));
+      if (known) return await inputs.again(idsSchema.parse(valueOf(known)));
+    }
+    // Nothing had come when the run was here first.
+    if (next) return [];
+    const taken = await inputs.take();
+    const ids = taken.map(({ id }) => id);
+    // They are part of the prompt of a later attempt.
+    if (this.#begun === 0) this.#given = [...this.#given, ...ids];
+    else if (ids.length > 0) await this.#end(this.#begin('input', MESSAGES), { value: JSON.stringify(ids) });
+    return taken;
+  }
+
+  /** Resolves once all is written. */
+  async flushed(): Promise<void> {
+    await this.#writer.flushed();
+  }
+
+  /** A number that is there at once. It is written before anything that follows it. */
+  #number(name: string, make: () => number): number {
+    const begun = this.#begin('step', name);
+    const known = this.#replay(begun);
+    if (known) return z.number().parse(valueOf(known));
+    const value = make();
+    this.#writer.write(this.#ended(begun, { value: JSON.stringify(value) }));
+    return value;
+  }
+
+  /** Takes the next number. The first entry of a run is its definition. Throws JOURNAL_FULL. */
+  #begin(kind: JournalKind, name: string): Begun {
+    const { attempt, ledger } = this.#options;
+    attempt.throwIfStopped();
+    if (name === '' || name.length > MAX_NAME)
+      throw new TaskFailure('AGENT_ERROR', `A step has a name of 1 to ${MAX_NAME} characters, not of ${name.length}`);
+    if (this.#begun === 0) this.#define();
+    this.#begun += 1;
+    const max = ledger.settings.journal.maxEntries;
+    if (this.#begun > max)
+      throw new TaskFailure('JOURNAL_FULL', `The run has more than ${max} entries in its journal (journal.maxEntries)`);
+    return { seq: this.#begun, kind, name, startedAt: this.#time() };
+  }
+
+  #define(): void {
+    const { agent, number } = this.#options;
+    this.#begun = 1;
+    if (this.#recorded.has(1)) return;
+    const [at, value] = [this.#time(), JSON.stringify({ given: this.#given })];
+    this.#writer.write({
+      seq: 1,
+      kind: 'definition',
+      name: agent,
+      status: 'completed',
+      attempt: number,
+      startedAt: at,
+      endedAt: at,
+      value,
+    });
+  }
+
+  /**
+   * What an earlier attempt finished here; null where this one has to do it. Throws JOURNAL_MISMATCH where it did something else, and the failure
+   * of an entry that failed.
+   */
+  #replay({ seq, kind, name }: Begun): NumberedEntry | null {
+    const known = this.#recorded.get(seq);
+    if (!known) return null;
+    if (known.kind !== kind || known.name !== name) throw mismatch(seq, known, { kind, name });
+    if (!this.#isFinal(known)) return null;
+    this.#options.output.skipTo(this.#written.get(seq) ?? 0);
+    if (known.error) throw new TaskFailure(known.error.code, known.error.message, { isFinal: known.error.isFinal ?? false });
+    return known;
+  }
+
+  /** A failed entry is final once the run began another after it. */
+  #isFinal({ status, followed = 0 }: NumberedEntry): boolean {
+    return status === 'completed' || (status === 'failed' && Math.max(0, ...this.#recorded.keys()) > followed);
+  }
+
+  #toJson(name: string, value: unknown): string | undefined {
+    const json = JSON.stringify(value) as string | undefined;
+    const max = this.#options.ledger.settings.journal.maxEntryBytes;
+    const bytes = json === undefined ? 0 : Buffer.byteLength(json);
+    if (bytes <= max) return json;
+    const message = `The step "${name}" gave ${bytes} bytes of JSON, and the journal takes ${max} (journal.maxEntryBytes)`;
+    throw new TaskFailure('STEP_TOO_LARGE', message);
+  }
+
+  /** Writes the end of an entry, and waits until it is written. */
+  async #end(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): Promise<NumberedEntry> {
+    const entry = this.#ended(begun, end);
+    this.#writer.write(entry);
+    await this.#writer.flushed();
+    this.#options.attempt.throwIfStopped();
+    return entry;
+  }
+
+  #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): NumberedEntry {
+    const { output, number } = this.#options;
+    this.#ends += 1;
+    const status = end.error ? 'failed' : 'completed';
+    return { ...begun, ...end, ...output.mark(), status, attempt: number, endedAt: this.#time(), order: this.#ends, followed: this.#begun };
+  }
+
+  #time(): number {
+    const { attempt, clock } = this.#options;
+    return attempt.redisNow(clock.monotonic());
+  }
+}
+
+/** What an entry gave: an earlier attempt had it from the same work, so it is what that gives. */
+function valueOf<T>({ value }: JournalEntry): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+  return (value === undefined ? undefined : JSON.parse(value)) as T;
+}
+
+function mismatch(seq: number, known: JournalEntry, now: { kind: string; name: string }): TaskFailure {
+  const [was, is] = [known, now].map(({ kind, name }) => `the ${kind} "${name}"`);
+  const message = `Entry ${seq} of the journal is ${was}, and the run came to ${is} there, as its code has changed. Start the task again`;
+  return new TaskFailure('JOURNAL_MISMATCH', message);
+}

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StepOptions, StepWork } from '../../config/index.ts';
+import { classifyFailure, TaskFailure } from '../../errors/index.ts';
+import type { JournalError } from '../../ledger/index.ts';
+import { durationMs } from '../../time/index.ts';
+import type { RunningAttempt } from '../attempt/running-attempt.ts';
+
+/** Between the tries of a step: doubled each time, ms. */
+const RETRY_MS = 1000;
+const MAX_RETRY_MS = 30_000;
+
+interface TryStep extends StepOptions {
+  name: string;
+  attempt: RunningAttempt;
+}
+
+/** Does the work of a step, again after a failure while it has tries. Rejects with the last failure, or the reason of the attempt's stop. */
+export async function tryStep<T>({ name, attempt, retries = 0, timeoutMs }: TryStep, work: StepWork<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await runOnce({ name, attempt, timeoutMs }, work);
+    } catch (error) {
+      attempt.throwIfStopped();
+      if (tries >= retries || isHopeless(error)) throw error;
+      await delay(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** tries), undefined, { signal: attempt.signal });
+    }
+  }
+}
+
+async function runOnce<T>(
+  { name, attempt, timeoutMs }: Pick<TryStep, 'name' | 'attempt'> & { timeoutMs: StepOptions['timeoutMs'] },
+  work: StepWork<T>,
+): Promise<T> {
+  const { signal } = attempt;
+  if (timeoutMs === undefined) return await work({ signal });
+  const bound = new AbortController();
+  const late = Promise.withResolvers<never>();
+  const ms = durationMs(timeoutMs);
+  const timer = setTimeout(() => {
+    const failure = new TaskFailure('STEP_TIMEOUT', `The step "${name}" took longer than ${ms} ms`);
+    bound.abort(failure);
+    late.reject(failure);
+  }, ms);
+  try {
+    return await Promise.race([work({ signal: AbortSignal.any([signal, bound.signal]) }), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A step's failure as later attempts meet it. */
+export function journalError(error: unknown): JournalError {
+  if (!(error instanceof TaskFailure)) return { code: 'AGENT_ERROR', message: error instanceof Error ? error.message : String(error) };
+  const { code, message, isFinal } = error;
+  return { code, message, ...(isFinal && { isFinal }) };
+}
+
+/** Whether a step that failed so is not tried again. */
+function isHopeless(error: unknown): boolean {
+  return error instanceof TaskFailure && (error.isFinal || classifyFailure(error.code) === 'permanent');
+}
