@@ -120,9 +120,7 @@ export interface AgentContext {
   readonly step: <T>(name: string, work: StepWork<T>, options?: StepOptions) => Promise<T>;
   /** A key for a call outward that is the same in each attempt, and another in each step and for each `key`: 43 letters, digits, `-` and `_`. */
   readonly once: (key: string) => string;
-  /** The time, ms since the epoch, that the run had here first. */
-  readonly now: () => number;
-  /** A random number from 0 to below 1 that the run had here first. */
+  /** A random number from 0 to below 1. A run with steps has the one that it had here first. */
   readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
   readonly log: AgentLog;
@@ -131,7 +129,7 @@ export interface AgentContext {
    * attempt fails. A call fails with a `TaskFailure`, as an `openai` agent does; the SDK does not retry it.
    */
   readonly model: (name?: string) => AgentModel;
-  /** Milliseconds since the epoch, by the clock that all workers share. */
+  /** Milliseconds since the epoch, by the clock that all workers share. A run with steps has the time that it had here first. */
   readonly now: () => number;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };

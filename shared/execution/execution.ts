@@ -76,7 +76,7 @@ export function openExecution(
   const log = new AttemptLog(parent, body, state);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const isSuspect = state.losses !== undefined;
-  const journal = new AttemptJournal({ ledger, attempt, output, clock, number: state.attempt, agent: body.agent, isSuspect });
+  const journal = new AttemptJournal({ ledger, attempt, output, number: state.attempt, agent: body.agent, isSuspect });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const spend = new AttemptSpend({ attempt, body, holder: state.worker ?? '' });
   const tokens = new AttemptTokens({ ledger, attempt, body });

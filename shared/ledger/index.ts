@@ -55,7 +55,7 @@ export {
   JOURNAL_KINDS,
   JOURNAL_STATUSES,
 } from './journal/entry.ts';
-export { type JournalProgress, readJournal } from './journal/read-journal.ts';
+export { type Journal, type JournalProgress, noteReplay, readJournal } from './journal/read-journal.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
@@ -132,7 +132,15 @@ export { OPEN_STATUSES } from './search/choose-lookups.ts';
 export { type TaskSearch, listTasks, spanOf } from './search/list-tasks.ts';
 export { hasTexts, type TaskFilter, workerFits } from './search/task-filter.ts';
 export { type TaskPlace, laneOfAgent, laneOfTask } from './context.ts';
-export { type AttemptEnd, attemptStatus, type Completion, errorOf, type Failure, turnedBackBy } from './settle/attempt-end.ts';
+export {
+  type AttemptEnd,
+  attemptStatus,
+  type Completion,
+  errorOf,
+  type Failure,
+  type Interruption,
+  turnedBackBy,
+} from './settle/attempt-end.ts';
 export { settleAttempt } from './settle/settle-attempt.ts';
 export type { Transition } from './settle/transition.ts';
 export {

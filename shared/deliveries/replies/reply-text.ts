@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../config/index.ts';
-import type { OutcomeKind, Task } from '../../tasks/index.ts';
+import { addPiece, NO_TEXT, type OutcomeKind, type Task } from '../../tasks/index.ts';
 import type { DeliveryStorage } from '../delivery-store.ts';
 
 /** Entries read at once. */
@@ -13,8 +13,7 @@ export class OutputReader {
   readonly #storage: DeliveryStorage;
   readonly #key: string;
   #after: string | null = null;
-  #attempt = '';
-  #pieces: string[] = [];
+  #written = NO_TEXT;
 
   constructor(storage: DeliveryStorage, tenant: string, task: string) {
     this.#storage = storage;
@@ -32,16 +31,12 @@ export class OutputReader {
       }
       if (entries.length < PAGE) break;
     }
-    this.#pieces = [this.#pieces.join('')];
-    return this.#pieces[0] ?? '';
+    return this.#written.text;
   }
 
-  /** An attempt that was interrupted and ran again keeps its number, and starts over with its first entry. */
   #take(fields: readonly string[]): void {
-    const [, attempt = '', , seq = '', , text = ''] = fields;
-    if (attempt !== this.#attempt || seq === '1') this.#pieces = [];
-    this.#attempt = attempt;
-    this.#pieces.push(text);
+    const [, , , seq = '', , text = ''] = fields;
+    this.#written = addPiece(this.#written, { seq: Number(seq), text });
   }
 }
 

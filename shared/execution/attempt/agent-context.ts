@@ -1,5 +1,5 @@
 import type { FleetModels } from '../../agents/index.ts';
-import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn, StepOptions, StepWork } from '../../config/index.ts';
+import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { readTranscript } from '../../sessions/index.ts';
@@ -61,8 +61,6 @@ export class AttemptContext implements AgentContext {
 
   readonly once: AgentContext['once'] = (key) => this.#execution.journal.once(key);
 
-  readonly now: AgentContext['now'] = () => this.#execution.journal.now();
-
   readonly random: AgentContext['random'] = () => this.#execution.journal.random();
 
   readonly input: AgentContext['input'] = () => this.#execution.journal.takeInput(this.#inputs);
@@ -71,7 +69,7 @@ export class AttemptContext implements AgentContext {
 
   readonly attach: AgentContext['attach'] = (name, data, mediaType) => this.#execution.files.attach(name, data, mediaType);
 
-  readonly now: AgentContext['now'] = () => this.#execution.attempt.now();
+  readonly now: AgentContext['now'] = () => this.#execution.journal.now();
 
   readonly model: AgentContext['model'] = (name) => {
     const { models, body } = this.#execution;

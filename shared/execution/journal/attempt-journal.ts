@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentInput, StepOptions, StepWork } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { type JournalEntry, type JournalKind, type Ledger, type NumberedEntry, readJournal } from '../../ledger/index.ts';
+import { type JournalEntry, type JournalKind, type Ledger, noteReplay, type NumberedEntry, readJournal } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
-import type { Clock } from '../../time/index.ts';
 import type { Inputs } from '../attempt/attempt-input.ts';
 import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
@@ -16,7 +15,6 @@ export interface AttemptJournalOptions {
   ledger: Ledger;
   attempt: RunningAttempt;
   output: AttemptOutput;
-  clock: Clock;
   /** The attempt's number. */
   number: number;
   agent: string;
@@ -25,6 +23,8 @@ export interface AttemptJournalOptions {
 }
 
 const MAX_NAME = 200;
+/** Times and random numbers that an entry keeps. */
+const MAX_DRAWN = 1000;
 const MESSAGES = 'messages';
 
 const idsSchema = z.array(z.string());
@@ -37,6 +37,7 @@ interface Begun {
   kind: JournalKind;
   name: string;
   startedAt: number;
+  drawn?: number[];
 }
 
 /** The number of the step that code runs in. */
@@ -54,6 +55,7 @@ export class AttemptJournal {
   /** Characters of the output that an entry and those that ended before it were behind, by number. */
   readonly #written = new Map<number, number>();
   #given: readonly string[] = [];
+  readonly #drawn: number[] = [];
   #begun = 0;
   #ends = 0;
 
@@ -66,7 +68,10 @@ export class AttemptJournal {
   async open(): Promise<void> {
     const { ledger, attempt, output } = this.#options;
     if (attempt.ref.token === 1) return;
-    const entries = await retryWhileAway(() => readJournal(ledger, attempt.ref), { signal: () => attempt.signal });
+    const signal = (): AbortSignal => attempt.signal;
+    const { entries } = await retryWhileAway(() => readJournal(ledger, attempt.ref), { signal });
+    if (entries.length === 0) return;
+    await retryWhileAway(() => noteReplay(ledger, attempt.ref, entries.at(-1)?.seq ?? 0), { signal });
     this.#recorded = new Map(entries.map((entry) => [entry.seq, entry]));
     this.#ends = Math.max(0, ...entries.map(({ order = 0 }) => order));
     const ended = entries.filter((entry) => this.#isFinal(entry)).toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0));
@@ -116,10 +121,10 @@ export class AttemptJournal {
   };
 
   /** See `AgentContext.now`. */
-  readonly now = (): number => this.#number('now', () => this.#time());
+  readonly now = (): number => this.#draw(this.#options.attempt.now());
 
   /** See `AgentContext.random`. */
-  readonly random = (): number => this.#number('random', () => Math.random());
+  readonly random = (): number => this.#draw(Math.random());
 
   /** See `AgentContext.input`: a run with steps gets its messages where it got them first. */
   async takeInput(inputs: Inputs): Promise<readonly AgentInput[]> {
@@ -143,13 +148,11 @@ export class AttemptJournal {
     await this.#writer.flushed();
   }
 
-  /** A number that is there at once. It is written before anything that follows it. */
-  #number(name: string, make: () => number): number {
-    const begun = this.#begin('step', name);
-    const known = this.#replay(begun);
-    if (known) return z.number().parse(valueOf(known));
-    const value = make();
-    this.#writer.write(this.#ended(begun, { value: JSON.stringify(value) }));
+  /** The number that the run had here first, else this one. It is written with the entry that follows: until then nothing depends on it. */
+  #draw(fresh: number): number {
+    const { drawn = [] } = this.#recorded.get(Math.max(1, this.#begun) + 1) ?? {};
+    const value = drawn[this.#drawn.length] ?? fresh;
+    if (this.#drawn.length < MAX_DRAWN) this.#drawn.push(value);
     return value;
   }
 
@@ -164,14 +167,15 @@ export class AttemptJournal {
     const max = ledger.settings.journal.maxEntries;
     if (this.#begun > max)
       throw new TaskFailure('JOURNAL_FULL', `The run has more than ${max} entries in its journal (journal.maxEntries)`);
-    return { seq: this.#begun, kind, name, startedAt: this.#time() };
+    const drawn = this.#drawn.splice(0);
+    return { seq: this.#begun, kind, name, startedAt: attempt.now(), ...(drawn.length > 0 && { drawn }) };
   }
 
   #define(): void {
-    const { agent, number } = this.#options;
+    const { agent, attempt, number } = this.#options;
     this.#begun = 1;
     if (this.#recorded.has(1)) return;
-    const [at, value] = [this.#time(), JSON.stringify({ given: this.#given })];
+    const [at, value] = [attempt.now(), JSON.stringify({ given: this.#given })];
     this.#writer.write({
       seq: 1,
       kind: 'definition',
@@ -222,15 +226,19 @@ export class AttemptJournal {
   }
 
   #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): NumberedEntry {
-    const { output, number } = this.#options;
+    const { attempt, output, number } = this.#options;
     this.#ends += 1;
     const status = end.error ? 'failed' : 'completed';
-    return { ...begun, ...end, ...output.mark(), status, attempt: number, endedAt: this.#time(), order: this.#ends, followed: this.#begun };
-  }
-
-  #time(): number {
-    const { attempt, clock } = this.#options;
-    return attempt.redisNow(clock.monotonic());
+    return {
+      ...begun,
+      ...end,
+      ...output.mark(),
+      status,
+      attempt: number,
+      endedAt: attempt.now(),
+      order: this.#ends,
+      followed: this.#begun,
+    };
   }
 }
 

@@ -22,6 +22,8 @@ const entrySchema = z.object({
   /** JSON of what it gave; absent for nothing. */
   value: z.string().optional(),
   error: errorSchema.optional(),
+  /** Times and random numbers that the run had between the entry before and this one. */
+  drawn: z.array(z.number()).optional(),
   /** What the attempt had written since the entry that ended before it, and the number of the last entry of its output then. */
   text: z.string().optional(),
   output: z.int().optional(),

@@ -6,15 +6,40 @@ type Reader = Pick<Ledger, 'redis' | 'keys'>;
 /** Fields of a journal that are no entries. */
 const DONE = 'done';
 const LAST = 'last';
+const REPLAY = /^replay:(\d+)$/;
 
-/** The entries of a task's journal, by number; none for a task without one. An entry that cannot be read is left out. */
-export async function readJournal({ redis, keys }: Reader, { tenant, id }: { tenant: string; id: string }): Promise<NumberedEntry[]> {
-  const stored = await redis.hgetall(keys.tenant(tenant).journal(id));
-  const entries = Object.entries(stored).flatMap(([field, text]) => {
-    const entry = field === DONE || field === LAST ? null : parseEntry(text);
+interface TaskName {
+  tenant: string;
+  id: string;
+}
+
+export interface Journal {
+  /** By number. An entry that cannot be read is left out. */
+  entries: NumberedEntry[];
+  /** Of each attempt that began with a journal, the number of its last entry then. */
+  replays: number[];
+}
+
+/** The journal of a task; empty for a task without one. */
+export async function readJournal({ redis, keys }: Reader, { tenant, id }: TaskName): Promise<Journal> {
+  const fields = Object.entries(await redis.hgetall(keys.tenant(tenant).journal(id)));
+  const entries = fields.flatMap(([field, text]) => {
+    const entry = /^\d+$/.test(field) ? parseEntry(text) : null;
     return entry ? [{ ...entry, seq: Number(field) }] : [];
   });
-  return entries.toSorted((one, other) => one.seq - other.seq);
+  return {
+    entries: entries.toSorted((one, other) => one.seq - other.seq),
+    replays: fields.flatMap(([field, text]) => (REPLAY.test(field) ? [Number(text)] : [])),
+  };
+}
+
+/** Notes that an attempt begins with a journal. `last`: the number of its last entry. */
+export async function noteReplay(
+  { redis, keys }: Reader,
+  { tenant, id, token }: TaskName & { token: number },
+  last: number,
+): Promise<void> {
+  await redis.hset(keys.tenant(tenant).journal(id), `replay:${token}`, last);
 }
 
 /** How far a journal is: entries that have ended, and the name of the step that was under way at last. */

@@ -1,7 +1,8 @@
 -- Writes entries of the journals of running attempts, each if its attempt still holds its lease.
 -- KEYS[1] leases: zset, running attempts of the shard by the end of their lease, ms
 -- KEYS[2...] per attempt: one journal
---   journal: hash, entries of the task's journal by number, JSON; `done`: how many have ended; `last`: JSON of the one that began last
+--   journal: hash, entries of the task's journal by number, JSON; `done`: how many have ended; `last`: JSON of the one that began last;
+--     `replay:<token>`: the last number that there was when this attempt began
 -- ARGV[1...] per attempt: what is written
 --   member: text, its lease member
 --   begun: int, entries that begin; they change no entry that is there

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
-import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage } from '#shared/config/define-config.ts';
+import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage, StepWork } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
 import { AttemptModels } from '#shared/models/attempt-models.ts';
 import { EndpointRequests } from '#shared/models/circuits/endpoint-requests.ts';
@@ -89,6 +89,9 @@ export function observeRun<Kind extends AgentKind>(
     log: { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) },
     model: () => expect.unreachable('this agent asks for no model'),
     now: () => Date.now(),
+    random: () => 0.5,
+    once: (key: string) => key,
+    step: async <T>(_name: string, work: StepWork<T>): Promise<T> => await work({ signal: controller.signal }),
     trace: { traceparent: TRACEPARENT },
     attachments: options.attachments ?? [],
     attach: () => Promise.resolve(),

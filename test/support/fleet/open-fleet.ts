@@ -23,6 +23,8 @@ export interface FleetOptions {
 /** A Redis of its own and services that run as processes, in a folder that holds their configuration and the agents' journal. */
 export interface Fleet {
   readonly redis: RedisServer;
+  /** Its folder, in which the agents run. */
+  readonly directory: string;
   /** A key of tenant `default` with every scope. */
   readonly adminKey: string;
   /** Starts one more process. The first API registers the admin key, so it comes before other services with HTTP. */
@@ -68,6 +70,7 @@ export async function openFleet({ settings = {}, env = {}, redisArgs, isPacked =
 
   return {
     redis,
+    directory,
     adminKey: ADMIN_KEY,
     start,
     client,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import { addPiece } from '#shared/tasks/written-text.ts';
 import { outcomeSchema, taskStatusSchema, type Outcome } from '../../api/records.ts';
 
 /** A file of a message or of its answer. */
@@ -23,9 +24,9 @@ export interface ChatMessage {
   error: string | null;
   /** The text written so far. */
   answer: string;
-  /** The attempt that wrote the answer, and the number of the last piece of output. */
+  /** The attempt that wrote the answer, and where each piece of its output begins. */
   attempt: number;
-  seq: number;
+  starts: readonly number[];
   /** The files that the person sent. */
   attachments: readonly MessageFile[];
   /** The files that the agent made; known when the task has ended. */
@@ -107,16 +108,15 @@ function withMessage(messages: readonly ChatMessage[], message: ChatMessage): re
   const known = messages.find(({ id }) => id === message.id);
   if (!known) return [...messages, message].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (!isOpen(known)) return messages;
-  const { answer, attempt, seq } = known;
-  const next = isOpen(message) || message.answer === '' ? { ...message, answer, attempt, seq } : message;
+  const { answer, attempt, starts } = known;
+  const next = isOpen(message) || message.answer === '' ? { ...message, answer, attempt, starts } : message;
   return messages.map((each) => (each === known ? next : each));
 }
 
 function withOutput(message: ChatMessage, { taskId, attempt, seq, text }: OutputPiece): ChatMessage {
   if (message.id !== taskId || attempt < message.attempt) return message;
-  // A restarted run, and a repeated stream, begin with piece 1.
-  if (attempt > message.attempt || seq <= 1) return { ...message, attempt, seq, answer: text };
-  return seq <= message.seq ? message : { ...message, seq, answer: message.answer + text };
+  const { text: answer, starts } = addPiece({ text: message.answer, starts: message.starts }, { seq, text });
+  return { ...message, attempt, starts, answer };
 }
 
 function withStatus(message: ChatMessage, { taskId, status, outcome, answer, error, artifacts }: StatusChange): ChatMessage {
@@ -159,7 +159,7 @@ const messageSchema = z
     error: error?.message ?? null,
     answer: output ?? '',
     attempt: 0,
-    seq: 0,
+    starts: [],
     attachments: attachments ?? [],
     artifacts: artifacts ?? [],
   }));

@@ -127,7 +127,7 @@ function shownFile({ file: { name, mediaType }, bytes }: SentFile): MessageFile 
 }
 
 /** The fields of a message that has just been sent. */
-const UNKNOWN_YET = { error: null, answer: '', attempt: 0, seq: 0, artifacts: [] } as const;
+const UNKNOWN_YET = { error: null, answer: '', attempt: 0, starts: [], artifacts: [] } as const;
 
 /** Sends messages to a session: each once, in the order of typing. */
 function useSending(session: string, change: (change: ConversationChange) => void): Sending {

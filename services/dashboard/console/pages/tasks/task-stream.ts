@@ -1,3 +1,4 @@
+import { addPiece, NO_TEXT, type WrittenText } from '#shared/tasks/written-text.ts';
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
 
@@ -82,20 +83,15 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 
 const outputSchema = z.object({ attempt: z.number(), seq: z.number(), text: z.string() });
 
-/** The output of the current run of an attempt. */
-export interface WrittenOutput {
+/** The output of the current run, and the attempt that wrote last. */
+export interface WrittenOutput extends WrittenText {
   readonly attempt: number;
-  readonly seq: number;
-  readonly text: string;
 }
 
-export const NOTHING_WRITTEN: WrittenOutput = { attempt: 0, seq: 0, text: '' };
+export const NOTHING_WRITTEN: WrittenOutput = { attempt: 0, ...NO_TEXT };
 
-/** Adds a piece of output. An interrupted attempt that runs again keeps its number and restarts at piece 1. */
+/** Adds a piece of output. */
 export function addOutput(before: WrittenOutput, data: unknown): WrittenOutput {
   const entry = outputSchema.safeParse(data);
-  if (!entry.success) return before;
-  const { attempt, seq, text } = entry.data;
-  const continues = attempt === before.attempt && seq > before.seq;
-  return { attempt, seq, text: continues ? before.text + text : text };
+  return entry.success ? { attempt: entry.data.attempt, ...addPiece(before, entry.data) } : before;
 }

@@ -21,7 +21,7 @@ const message = (id: string, more: Partial<ChatMessage> = {}): ChatMessage => ({
   error: null,
   answer: '',
   attempt: 0,
-  seq: 0,
+  starts: [],
   attachments: [],
   artifacts: [],
   ...more,
