@@ -233,6 +233,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/v1/tasks/{id}/journal": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The journal of a run
+     * The steps of `context.step`, and messages that the run took. Kept as long as the task; empty for a run without steps. Needs the scope `read`.
+     */
+    get: operations["getJournal"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/v1/tasks/{id}/artifacts": {
     parameters: {
       query?: never;
@@ -4192,6 +4212,46 @@ export interface components {
       /** Of `progress`: from 0 to 100. */
       percent: number | null;
     };
+    Journal: {
+      /** By number. */
+      items: components["schemas"]["JournalEntry"][];
+      /** Null: this list has one page. */
+      nextCursor: null;
+    };
+    JournalEntry: {
+      /** Its number, from 1. */
+      seq: number;
+      /**
+       * `definition` is what the run began with, `input` messages that it took.
+       */
+      kind: "definition" | "step" | "input";
+      /** Of a step the name that its agent gave it, of the definition the agent. */
+      name: string;
+      /**
+       * `started` may have been under way when its attempt ended; the next one does it again.
+       */
+      status: "started" | "completed" | "failed";
+      /** The number of the attempt that did it. */
+      attempt: number;
+      /**
+       * Format: date-time
+       * When it began.
+       */
+      startedAt: string;
+      /** When it ended. */
+      endedAt: string | null;
+      /** What it used alone; not known yet. */
+      usage: null;
+      /** Of one that failed. */
+      error: {
+        /** What to branch on. */
+        code: string;
+        /** The text. */
+        message: string;
+      } | null;
+      /** How many later attempts got what it gave, without doing it again. */
+      replays: number;
+    };
     ArtifactList: {
       /** By name. */
       items: components["schemas"]["Artifact"][];
@@ -5752,7 +5812,7 @@ export interface components {
         /**
          * What it is.
          */
-        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
         /**
          * `critical`: work stands still or is lost; `warning`: it soon may.
          */
@@ -5797,7 +5857,7 @@ export interface components {
         /**
          * What it is.
          */
-        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
         /**
          * `critical`: work stands still or is lost; `warning`: it soon may.
          */
@@ -5968,7 +6028,7 @@ export interface components {
       snapshots: components["schemas"]["Snapshot"][];
     };
     /**
-     * A worker, as of its last heartbeat.
+     * A worker: what it runs now, and the rest as of its last heartbeat.
      * @example {
      *       "id": "worker-7d9f-1-3fa2@v1.4.0",
      *       "host": "worker-7d9f",
@@ -6012,14 +6072,14 @@ export interface components {
       /** What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster. */
       release: string | null;
       /**
-       * `idle` runs nothing, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.
+       * `idle` runs nothing now, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.
        */
       status: "alive" | "idle" | "busy" | "draining" | "dead";
       /** What it serves. */
       queues: string[];
       /** Attempts that it may run at once, over all queues; null when its release does not report it. */
       slots: number | null;
-      /** Attempts that it runs; null when its release does not report it. */
+      /** Attempts that it runs now, by their leases; null when its release does not report it. */
       running: number | null;
       /** Of these, tasks that were lost with another worker and run isolated. */
       suspects: number;
@@ -6095,7 +6155,7 @@ export interface components {
       } | null;
     };
     /**
-     * A hub, as of its last heartbeat.
+     * A hub: what it runs now, and the rest as of its last heartbeat.
      * @example {
      *       "id": "worker-7d9f-1-3fa2@v1.4.0",
      *       "host": "worker-7d9f",
@@ -6137,14 +6197,14 @@ export interface components {
       /** What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster. */
       release: string | null;
       /**
-       * `idle` runs nothing, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.
+       * `idle` runs nothing now, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.
        */
       status: "alive" | "idle" | "busy" | "draining" | "dead";
       /** What it serves. */
       queues: string[];
       /** Attempts that it may run at once, over all queues; null when its release does not report it. */
       slots: number | null;
-      /** Attempts that it runs; null when its release does not report it. */
+      /** Attempts that it runs now, by their leases; null when its release does not report it. */
       running: number | null;
       /** Of these, tasks that were lost with another worker and run isolated. */
       suspects: number;
@@ -6709,7 +6769,7 @@ export interface components {
       /**
        * What it is.
        */
-      code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+      code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
       /**
        * `critical`: work stands still or is lost; `warning`: it soon may.
        */
@@ -7682,6 +7742,8 @@ export type Timeline = components['schemas']['Timeline'];
 export type TimelineStep = components['schemas']['TimelineStep'];
 export type TaskLog = components['schemas']['TaskLog'];
 export type LogEntry = components['schemas']['LogEntry'];
+export type Journal = components['schemas']['Journal'];
+export type JournalEntry = components['schemas']['JournalEntry'];
 export type ArtifactList = components['schemas']['ArtifactList'];
 export type Artifact = components['schemas']['Artifact'];
 export type TaskStreamEvent = components['schemas']['TaskStreamEvent'];
@@ -8355,6 +8417,38 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["TaskLog"];
+        };
+      };
+      /** A problem. */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+    };
+  };
+  getJournal: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The task's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Journal"];
         };
       };
       /** A problem. */
@@ -10506,7 +10600,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** A worker, as of its last heartbeat. */
+      /** A worker: what it runs now, and the rest as of its last heartbeat. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -10538,7 +10632,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** A worker, as of its last heartbeat. */
+      /** A worker: what it runs now, and the rest as of its last heartbeat. */
       202: {
         headers: {
           [name: string]: unknown;

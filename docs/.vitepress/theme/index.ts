@@ -1,4 +1,2 @@
-import theme from 'vitepress/theme-without-fonts';
-import './style.css';
-
-export default theme;
+/** The theme of the guide: that of VitePress without its fonts, in the console's colours. */
+export { default } from './theme.ts';

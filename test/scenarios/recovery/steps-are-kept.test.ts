@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Redis } from 'ioredis';
-import { pairs } from '#shared/redis/index.ts';
+import { createLog } from '#shared/log/index.ts';
+import { connectRedis, pairs } from '#shared/redis/index.ts';
 import { addPiece, NO_TEXT } from '#shared/tasks/written-text.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
@@ -43,7 +43,7 @@ function effects(): Effect[] {
 
 /** What a reader of the task's stream has at the end. */
 async function readStream(id: string): Promise<string> {
-  const redis = new Redis(fleet.redis.url);
+  const redis = connectRedis({ url: fleet.redis.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   const entries = await redis.xrange(`muster:{s0}:t:default:output:${id}`, '-', '+');
   redis.disconnect();
   const pieces = entries.map(([, fields]) => new Map(pairs(fields)));

@@ -24,6 +24,7 @@ function anExecution(deadline: number, deadlineAborts: boolean): Execution {
     body: { agent: 'hung', tenant: 'acme', deadline, execution },
     state: { timeoutMs: 5, spent: 1, maxAttempts: 1 },
     output: writer,
+    journal: { flushed: () => Promise.resolve() },
     taskLog: writer,
     models: { close: () => Promise.resolve() },
   } as never;
