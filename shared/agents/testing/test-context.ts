@@ -58,6 +58,8 @@ export class TestContext implements AgentContext {
   readonly #options: TestContextOptions;
   readonly #messages: (readonly string[])[];
   #received = 0;
+  /** The step that began last. */
+  #step = '';
 
   constructor(task: AgentTask, options: TestContextOptions) {
     this.task = task;
@@ -69,6 +71,23 @@ export class TestContext implements AgentContext {
   }
 
   readonly now: AgentContext['now'] = () => (this.#options.clock ?? Date).now();
+
+  readonly random: AgentContext['random'] = () => Math.random();
+
+  readonly once: AgentContext['once'] = (key) => `${this.#step}:${key}`;
+
+  /** Tries again without a pause, and gives what comes back as JSON, as a worker does. */
+  readonly step: AgentContext['step'] = async (name, work, { retries = 0 } = {}) => {
+    for (let tries = 0; ; tries += 1) {
+      this.signal.throwIfAborted();
+      this.#step = name;
+      try {
+        return asJson(await work({ signal: this.signal }));
+      } catch (error) {
+        if (tries >= retries) throw error;
+      }
+    }
+  };
 
   readonly write: AgentContext['write'] = (text) => {
     this.signal.throwIfAborted();
@@ -123,6 +142,12 @@ export class TestContext implements AgentContext {
       );
     };
   }
+}
+
+function asJson<T>(value: T): T {
+  const json = JSON.stringify(value) as string | undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It is of the same form, but for what is no JSON.
+  return (json === undefined ? undefined : JSON.parse(json)) as T;
 }
 
 function openFile({ name, data, mediaType = ANY_MEDIA_TYPE }: TestFile): AgentAttachment {

@@ -2,7 +2,7 @@ import { generateText, streamText } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { type AgentFunction, defineAgent, TaskFailure } from '#shared/config/define-config.ts';
+import { type AgentContext, type AgentFunction, defineAgent, TaskFailure } from '#shared/config/define-config.ts';
 import { runAgent } from '#shared/agents/testing/run-agent.ts';
 
 const summarize = defineAgent({
@@ -129,4 +129,24 @@ describe('runAgent', () => {
     stop.abort(new Error('cancelled'));
     await expect(running).rejects.toThrow('cancelled');
   });
+});
+
+it('runs steps once, again where they have tries left, and gives what they return as JSON', async () => {
+  let calls = 0;
+  const agent = {
+    run: async (_task: unknown, { step, once }: Pick<AgentContext, 'step' | 'once'>) => {
+      const given = await step(
+        'ask',
+        () => {
+          calls += 1;
+          if (calls === 1) throw new Error('not yet');
+          return { at: new Date(0), key: once('call') };
+        },
+        { retries: 1 },
+      );
+      return { result: given };
+    },
+  };
+  const { result } = await runAgent(agent, { input: 'x' });
+  expect({ result, calls }).toEqual({ result: { at: '1970-01-01T00:00:00.000Z', key: 'ask:call' }, calls: 2 });
 });
