@@ -44,15 +44,6 @@ function keysUnder(prefix: string) {
      */
     repeats: (source: string, agent: string) => `${prefix}repeats:${source}:${agent}`,
     /**
-     * Hash: number of an entry of the task's journal -> JSON of it, and how many have ended (`done`) and the one that began `last`. Written by:
-     * `append-journal.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
-     */
-    journal: (id: string) => `${prefix}journal:${id}`,
-    /** Stream: the output of a task's attempts. Written by: `append-entry.lua`. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
-    output: (id: string) => `${prefix}output:${id}`,
-    /** Stream: JSON of what a task's agent reports. Written by: `append-entry.lua`. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */
-    log: (id: string) => `${prefix}log:${id}`,
-    /**
      * Sorted set, scores 0: `granted=<class>/<id>` or `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, `holds=<lane>/<id>`,
      * `waits=<lane>/<time>/<id>`, `passed=<since>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`. Written by: `intake.lua`, `grants.lua`,
      * `gates.lua`. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
@@ -170,8 +161,24 @@ function keysUnder(prefix: string) {
     callbackSecret: `${prefix}callback-secret`,
     /** Hash: failing endpoint -> JSON. Written by: `callback-records.ts`. Kept: `deliveries.callbacks.endpointRetentionMs`. Bound: `deliveries.callbacks.maxEndpoints`. */
     callbackEndpoints: `${prefix}callback-endpoints`,
+    ...reportsUnder(prefix),
     ...albumsUnder(prefix),
     ...findingsUnder(prefix),
+  };
+}
+
+/** What runs leave. */
+function reportsUnder(prefix: string) {
+  return {
+    /**
+     * Hash: number of an entry of the task's journal -> JSON of it, and how many have ended (`done`) and the one that began `last`. Written by:
+     * `append-journal.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
+     */
+    journal: (id: string) => `${prefix}journal:${id}`,
+    /** Stream: the output of a task's attempts. Written by: `append-entry.lua`. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
+    output: (id: string) => `${prefix}output:${id}`,
+    /** Stream: JSON of what a task's agent reports. Written by: `append-entry.lua`. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */
+    log: (id: string) => `${prefix}log:${id}`,
   };
 }
 

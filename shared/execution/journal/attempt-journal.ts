@@ -99,11 +99,11 @@ export class AttemptJournal {
     const { attempt, number, isSuspect } = this.#options;
     const begun = this.#begin('step', name);
     const known = this.#replay(begun);
-    if (known) return valueOf<T>(known);
+    if (known) return resultOf(known, work);
     this.#writer.write({ ...begun, status: 'started', attempt: number }, isSuspect);
     try {
       const value = await current.run(begun.seq, () => tryStep({ ...options, name, attempt }, work));
-      return valueOf<T>(await this.#end(begun, { value: this.#toJson(name, value) }));
+      return resultOf(await this.#end(begun, { value: this.#toJson(name, value) }), work);
     } catch (error) {
       // The next attempt does it again.
       if (attempt.stopped) throw error;
@@ -242,10 +242,15 @@ export class AttemptJournal {
   }
 }
 
-/** What an entry gave: an earlier attempt had it from the same work, so it is what that gives. */
-function valueOf<T>({ value }: JournalEntry): T {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-  return (value === undefined ? undefined : JSON.parse(value)) as T;
+/** What an entry gave. */
+function valueOf({ value }: JournalEntry): unknown {
+  return value === undefined ? undefined : JSON.parse(value);
+}
+
+/** The same of a step: it came from the work that the agent gives it. */
+function resultOf<T>(entry: JournalEntry, _work: StepWork<T>): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- An attempt of the same code gave it.
+  return valueOf(entry) as T;
 }
 
 function mismatch(seq: number, known: JournalEntry, now: { kind: string; name: string }): TaskFailure {
