@@ -72,5 +72,5 @@ export {
 } from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, hasAttempt, isTerminal, isTransition } from './transitions.ts';
 export { parseTimeline, timelineNote } from './task-record.ts';
-export { addPiece, NO_TEXT, type WrittenText } from './written-text.ts';
+export { addPiece, NO_TEXT } from './written-text.ts';
 export { isolatedName, releaseOf, workerName, workerOf } from './worker-name.ts';
