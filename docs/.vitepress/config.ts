@@ -20,6 +20,8 @@ export default defineConfig({
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: anchorOf },
+    // Braces at the end of a line are text, as in the address of an endpoint.
+    attrs: { disable: true },
     config: (markdown) => {
       resolveLinks(markdown);
       drawDiagrams(markdown);

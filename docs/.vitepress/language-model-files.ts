@@ -2,18 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
 import { NAVIGATION } from './navigation.ts';
-import { readSource, sourceOf } from './sources.ts';
+import { GENERATED } from './reference/generated-pages.ts';
+import { readSource } from './sources.ts';
 
 /** Writes `llms.txt` (https://llmstxt.org), each page as Markdown beside it, and all of them in `llms-full.txt`. */
-export function addLanguageModelFiles({ outDir, pages, site }: SiteConfig): void {
+export function addLanguageModelFiles({ outDir, site }: SiteConfig): void {
   const lines = [`# ${site.title}`, '', `> ${site.description}`];
   const texts: string[] = [];
   for (const group of NAVIGATION) {
     lines.push('', `## ${group.text}`, '');
     for (const [name, title] of Object.entries(group.pages)) {
       const page = `${name}.md`;
-      if (!pages.includes(page)) continue;
-      const text = readSource(sourceOf(page));
+      const text = GENERATED[name.slice('reference/'.length)] ?? readSource(`docs/${page}`);
       const file = join(outDir, page);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);

@@ -1,15 +1,16 @@
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
-import { ROOT, sourceOf } from './sources.ts';
+import { GENERATED } from './reference/generated-pages.ts';
+import { ROOT } from './sources.ts';
 
 interface Group {
   readonly text: string;
   readonly pages: Readonly<Record<string, string>>;
 }
 
-/** Every page of the site, by its text in the navigation. A test compares it with the files. */
-export const NAVIGATION: readonly Group[] = [
+/** The pages by their text in the navigation. What is not among them stands under More, so that every page can be found. */
+const GROUPS: readonly Group[] = [
   {
     text: 'Begin',
     pages: {
@@ -59,7 +60,16 @@ export const NAVIGATION: readonly Group[] = [
   {
     text: 'Reference',
     pages: {
-      api: 'API',
+      api: 'The API',
+      'reference/api-tasks': 'API: Tasks and files',
+      'reference/api-sessions': 'API: Sessions and chat',
+      'reference/api-schedules': 'API: Schedules and runs',
+      'reference/api-hooks': 'API: Hooks',
+      'reference/api-deliveries': 'API: Deliveries',
+      'reference/api-agents': 'API: Agents and money',
+      'reference/api-fleet': 'API: The fleet',
+      'reference/api-tenants': 'API: Tenants and people',
+      'reference/api-records': 'API: Records',
       settings: 'Settings',
       package: 'The npm package',
       commands: 'Commands',
@@ -86,12 +96,25 @@ export const NAVIGATION: readonly Group[] = [
   },
 ];
 
-/** The navigation of VitePress, with the pages that there are. */
+const WRITTEN = readdirSync(join(ROOT, 'docs'))
+  .filter((file) => /^[\w-]+\.md$/.test(file) && file !== 'index.md')
+  .map((file) => file.slice(0, -'.md'.length));
+const THERE = new Set([...WRITTEN, ...Object.keys(GENERATED).map((name) => `reference/${name}`)]);
+
+/** The groups with the pages that there are: a page's title by its path without suffix. */
+export const NAVIGATION: readonly Group[] = [...GROUPS, { text: 'More', pages: unlisted() }]
+  .map(({ text, pages }) => ({ text, pages: Object.fromEntries(Object.entries(pages).filter(([page]) => THERE.has(page))) }))
+  .filter(({ pages }) => Object.keys(pages).length > 0);
+
+function unlisted(): Record<string, string> {
+  const listed = new Set(GROUPS.flatMap(({ pages }) => Object.keys(pages)));
+  return Object.fromEntries([...THERE].filter((page) => !listed.has(page)).map((page) => [page, page]));
+}
+
+/** As VitePress takes it. */
 export function sidebar(): DefaultTheme.SidebarItem[] {
   return NAVIGATION.map(({ text, pages }) => ({
     text,
-    items: Object.entries(pages)
-      .filter(([page]) => existsSync(join(ROOT, sourceOf(`${page}.md`))))
-      .map(([page, title]) => ({ text: title, link: `/${page}` })),
+    items: Object.entries(pages).map(([page, title]) => ({ text: title, link: `/${page}` })),
   }));
 }

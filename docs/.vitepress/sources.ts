@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 export const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Files outside of `docs/` that are pages of the site too. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
+export const ELSEWHERE: Readonly<Record<string, string>> = {
   '.github/GLOSSARY.md': 'reference/glossary.md',
   'CHANGELOG.md': 'reference/changelog.md',
   'README.md': 'index.md',
@@ -31,11 +31,4 @@ export function sourceOf(page: string): string {
 
 export function readSource(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
-}
-
-/** Pages that are made from files outside of `docs/`, for VitePress's dynamic route. */
-export function pagesFromElsewhere(): { params: { page: string }; content: string }[] {
-  return Object.entries(ELSEWHERE)
-    .filter(([file]) => file !== 'README.md')
-    .map(([file, page]) => ({ params: { page: page.slice('reference/'.length, -'.md'.length) }, content: readSource(file) }));
 }

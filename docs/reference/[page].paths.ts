@@ -1,3 +1,3 @@
-import { pagesFromElsewhere } from '../.vitepress/sources.ts';
+import { generatedPages } from '../.vitepress/reference/generated-pages.ts';
 
-export default { paths: pagesFromElsewhere };
+export default { paths: generatedPages };

@@ -39,6 +39,7 @@ export function createBoard({ ledger, queues, shards, basePath, isReadOnly }: Bo
         miscLinks: [
           { text: 'Console', url: '/' },
           { text: 'API', url: '/docs' },
+          { text: 'Guide', url: '/guide/' },
           { text: 'Sign out', url: '/sign-out' },
         ],
         // The link leads to another site.

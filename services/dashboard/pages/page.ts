@@ -49,7 +49,8 @@ const WORK_PAGES = CONSOLE_PAGES.filter(({ group, inNavigation }) => group === '
 
 function navigation(person: ApiKey): Html {
   return html`<nav aria-label="Main">
-      ${WORK_PAGES.map(({ path, text }) => html`<a href="${path}">${text}</a>`)}<a href="/board">Board</a><a href="/docs">API</a>
+      ${WORK_PAGES.map(({ path, text }) => html`<a href="${path}">${text}</a>`)}<a href="/board">Board</a><a href="/docs">API</a
+      ><a href="/guide/">Guide</a>
     </nav>
     <form class="who" method="post" action="/sign-out">
       <span title="${person.name}">${publicTenantId(person.tenant)} · ${person.scopes.join(', ')}</span

@@ -87,6 +87,7 @@ function welcomeText(options: WelcomeOptions): string {
     `  Board     ${url}/board`,
     `  API       ${url}/v1`,
     `  API docs  ${url}/docs`,
+    `  Guide     ${url}/guide/`,
     `  Agents    ${agentsLine(options.agents, url)}`,
     `  Key       ${keyLine(options, from)}`,
     '',

@@ -39,10 +39,13 @@ function lock(file: string, packages: Record<string, object>): void {
 }
 
 test('running it where all is there takes one quiet line and well under a second', () => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [setUp], { encoding: 'utf8', env: childEnvironment(), timeout: 10_000 });
+  const env = childEnvironment();
+  // Pages that were changed since the last set-up are built by the first run.
+  spawnSync(process.execPath, [setUp], { env, timeout: 110_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [setUp], { encoding: 'utf8', env, timeout: 10_000 });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^Set-up: all there \(0\.\d s\)\.\n$/);
-});
+}, 120_000);
 
 test('without a redis-server and a way to get one it ends with 1 and names the ways', () => {
   const bin = join(root, 'bin');

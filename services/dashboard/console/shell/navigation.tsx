@@ -10,6 +10,7 @@ import classes from './shell.module.css';
 const OTHER_PAGES = [
   { href: '/board', text: 'Board' },
   { href: '/docs', text: 'API' },
+  { href: '/guide/', text: 'Guide' },
 ] as const;
 
 interface Group {
