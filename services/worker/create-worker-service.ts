@@ -92,8 +92,8 @@ export function createWorkerService(parts: Parts): DrainableService {
 /** What its record says that it serves: its slots are those for tickets. */
 function capacityOf({ config }: Parts): HeartbeatOptions['capacity'] {
   const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
-  const { slots } = planSlots(config.settings, config.env.MUSTER_QUEUES);
-  return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots };
+  const { slots, weights } = planSlots(config.settings, config.env.MUSTER_QUEUES);
+  return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots, sure: Object.fromEntries(weights) };
 }
 
 /** Says once how programs are bounded, where the configuration has any. */

@@ -158,7 +158,7 @@ export function viewFleetDaemon({ tenant, id, ...last }: DaemonAddress & LastSta
   return { id, tenant: publicTenantId(tenant), name, user, ...viewLive(last, now) };
 }
 
-export function viewWorker({ blocks, role: _role, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
+export function viewWorker({ blocks, role: _role, sure: _sure, ...worker }: WorkerRecord): z.infer<typeof workerViewSchema> {
   return {
     ...worker,
     release: releaseOf(worker.id),

@@ -27,6 +27,8 @@ export const workerReportSchema = z.object({
   queues: z.array(z.string()).default([]),
   /** Attempts that it may run at once, over all queues. */
   slots: z.int().nullable().default(null),
+  /** Of these, by queue, the ones that it is sure of. */
+  sure: z.record(z.string(), z.int()).nullable().default(null),
   /** Attempts that it runs, in its own process or in those for suspects. */
   running: z.int().nullable().default(null),
   /** Of these, the ones in processes for suspects. */

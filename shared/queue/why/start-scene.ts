@@ -90,15 +90,34 @@ function isShared({ workers }: FleetFacts, one: TaskQueue, other: TaskQueue): bo
 /** The slots of the workers that serve a queue, as those of one worker; null when none reports how many it has. */
 function policyOf({ settings }: Ledger, facts: FleetFacts, queue: TaskQueue): SlotPolicy | null {
   const serving = facts.workers.filter((worker) => takesFrom(worker, queue));
-  const slots = serving.reduce((sum, worker) => sum + (worker.slots ?? 0), 0);
+  const slots = sumOf(serving, (worker) => worker.slots ?? 0);
   if (slots === 0) return null;
-  const servesCritical = serving.some((worker) => worker.queues.length > 1 && takesFrom(worker, 'critical'));
-  const reserved = servesCritical ? Math.min(slots - 1, Math.ceil(slots * settings.limits.criticalShare)) : 0;
-  const { weights: sure, shares, lowAgeMs } = planSlots(settings, undefined);
-  const weights = TASK_QUEUES.filter((each) => each === queue || isShared(facts, queue, each)).map(
-    (each) => [each, sure.get(each) ?? 1] as const,
-  );
-  return { slots, reserved, people: keptForPeople(serving, settings.worker.peopleShare), weights: new Map(weights), shares, lowAgeMs };
+  const { weights: usual, shares, lowAgeMs } = planSlots(settings, undefined);
+  const weights = TASK_QUEUES.flatMap((each) => {
+    const taking = serving.filter((worker) => takesFrom(worker, each));
+    return taking.length === 0 ? [] : [[each, sumOf(taking, ({ sure }) => sure?.[each] ?? usual.get(each) ?? 1)] as const];
+  });
+  return {
+    slots,
+    reserved: Math.min(
+      slots - 1,
+      sumOf(serving, (worker) => keptForCritical(worker, settings.limits.criticalShare)),
+    ),
+    people: keptForPeople(serving, settings.worker.peopleShare),
+    weights: new Map(weights),
+    shares,
+    lowAgeMs,
+  };
+}
+
+/** Slots of a worker that only critical tasks use. */
+function keptForCritical(worker: WorkerRecord, criticalShare: number): number {
+  if (worker.queues.length < 2 || !takesFrom(worker, 'critical')) return 0;
+  return worker.sure?.['critical'] ?? Math.ceil((worker.slots ?? 0) * criticalShare);
+}
+
+function sumOf(workers: readonly WorkerRecord[], figure: (worker: WorkerRecord) => number): number {
+  return workers.reduce((sum, worker) => sum + figure(worker), 0);
 }
 
 /** Slots of these workers that only people use. */
