@@ -40,7 +40,7 @@ const GROUPS: readonly Group[] = [
   {
     text: 'Recipes',
     pages: {
-      recipes: 'Recipes',
+      recipes: 'Short recipes',
       'from-bullmq': 'From BullMQ',
       'with-n8n': 'With n8n',
       'with-claude-code': 'With Claude Code',
