@@ -85,7 +85,7 @@ function keysUnder(prefix: string) {
     idempotency: (key: string) => `${prefix}idempotency:${key}`,
     /** Sorted set: task that holds a place in the lane -> since when, ms. Written by: `lanes.lua`, `leave-lanes.lua`. Kept: until it leaves. Bound: the lane's limit. */
     laneHeld: (lane: string) => `${prefix}lane:${lane}:held`,
-    /** Sorted set: task that waits for the lane -> its order. Written by: `lanes.lua`, `leave-lanes.lua`. Kept: until its turn. Bound: `sessions.maxWaiting`. */
+    /** Sorted set: task that waits for the lane -> its order. Written by: `lane-line.lua`, `leave-lanes.lua`. Kept: until its turn. Bound: `sessions.maxWaiting`. */
     laneWait: (lane: string) => `${prefix}lane:${lane}:wait`,
     /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     session: (id: string) => `${prefix}session:${id}`,

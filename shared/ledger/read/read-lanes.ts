@@ -81,7 +81,7 @@ export interface SharedPlace {
 
 type PlaceReply = [name: string, limit: number, place: number, previous: string, keptFor: string, holders: string[]];
 
-/** The places of a task that waits in the lanes that it shares, that of the line in which it stands first. See `gates.lua`. */
+/** The places of a task that waits in the lanes that it shares, that of the line in which it stands first. See `shared-gates.lua`. */
 export async function readSharedPlaces(
   ledger: Ledger,
   { body: { tenant, id }, state }: { body: Pick<TaskBody, 'id' | 'tenant'>; state: Pick<TaskState, 'sharedLanes'> },

@@ -36,8 +36,7 @@ while id do
   local task = load_task(context, id)
   local missing = task and task.status == 'running' and gates.missing_lane(context, task)
   if missing then
-    task.sharedLanes = task.sharedLanes or {}
-    task.sharedLanes[#task.sharedLanes + 1] = missing
+    gates.add_lane(context, task)
     redis.call('ZADD', context.live, '0', holds_member(missing, id))
     save_task(context, id, task)
   end

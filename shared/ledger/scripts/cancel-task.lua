@@ -42,9 +42,9 @@
 -- include: open-cancels
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+context.due = KEYS[17]
 local keys = {
   held = KEYS[11], wait = KEYS[12], leases = KEYS[13], deadlines = KEYS[14], signals = KEYS[15], ended = KEYS[16],
-  due = KEYS[17],
 }
 local id = ARGV[2]
 local task = load_task(context, id)

@@ -33,7 +33,8 @@
 -- include: finish
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
-local keys = { held = KEYS[11], wait = KEYS[12], deadlines = KEYS[13], ended = KEYS[14], due = KEYS[15] }
+context.due = KEYS[15]
+local keys = { held = KEYS[11], wait = KEYS[12], deadlines = KEYS[13], ended = KEYS[14] }
 local id = ARGV[2]
 local task = load_task(context, id)
 if task and not task.completedAt and task.deadline and task.deadline > context.now then return { {}, 'kept' } end

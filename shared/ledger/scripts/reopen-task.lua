@@ -52,10 +52,9 @@ if ARGV[3] ~= '' then task.retriedBy = ARGV[3] end
 -- A task that ended processes before runs isolated from its first attempt on.
 if task.losses then task.losses = math.min(task.losses, 2) end
 emit(context, id, enter(context, task, 'pending', ARGV[3] == '' and 'retried by hand' or 'retried by action ' .. ARGV[3]))
-if join_lane(context, { held = KEYS[11], wait = KEYS[12] }, id, task) then
+if gates.enter(context, { held = KEYS[11], wait = KEYS[12] }, id, task) then
   grant(context, id, task)
 else
-  redis.call('ZADD', context.live, '0', 'pending/' .. id)
   save_task(context, id, task)
 end
 return { publish_granted(context), 'reopened', task.status }

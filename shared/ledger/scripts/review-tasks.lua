@@ -38,6 +38,7 @@
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+context.due = KEYS[13]
 local next_key, next_arg = iterate(KEYS, 14), iterate(ARGV, 3)
 local HAS_LANE = string.byte('1')
 
@@ -54,7 +55,7 @@ local function hold_back(id, keys, task)
   if task.completedAt then return { 'ended' } end
   if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.notBefore and (task.notBefore > context.now or not task.granted) then
-    schedule_due(context, keys.due, id, task.notBefore)
+    schedule_due(context, id, task.notBefore)
     return { 'parked' }
   end
   if task.deadline and task.deadline <= context.now and task.token == 0 then
@@ -64,20 +65,20 @@ local function hold_back(id, keys, task)
   if not task.granted then return { 'parked' } end
   local quiet_at = task.collect and task.token == 0 and due_after_debounce(context, keys, id, task) or 0
   if quiet_at > context.now then
-    task.gate, task.notBefore = 'debounce', quiet_at
+    task.notBefore = quiet_at
+    gates.wait_at(context, id, task, 'debounce')
     save_task(context, id, task)
-    schedule_due(context, keys.due, id, quiet_at)
     return { 'parked' }
   end
   if task.losses and context.isolation == 'offered' then return { 'suspect', task.losses } end
   if task.losses and context.isolation == 'full' then
-    gates.park_until(context, keys.due, id, task, 'suspect', suspect_returns_at(context, id))
+    gates.give_up(context, id, task)
+    task.notBefore = suspect_returns_at(context, id)
+    gates.wait_at(context, id, task, 'suspect')
+    save_task(context, id, task)
     return { 'parked' }
   end
   if not gates.adopt(context, id, task) then
-    unlist(context, id, task)
-    task.granted = nil
-    redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     save_task(context, id, task)
     return { 'parked' }
   end
@@ -97,16 +98,15 @@ local function review(id, keys, text)
   if task.status ~= 'running' and not task.completedAt then withdraw_ticket(context, id, task) end
   local answer = hold_back(id, keys, task)
   if answer then return answer end
-  if task.notBefore then redis.call('ZREM', keys.due, shard_member(context, id)) end
-  task.gate, task.notBefore = nil, nil
-  gates.end_hold(context, id, task)
+  if task.notBefore then redis.call('ZREM', context.due, shard_member(context, id)) end
+  gates.pass(context, id, task)
   stand_again(id, task)
   return { 'ready' }
 end
 
 local known, answers = redis.call('HMGET', context.states, unpack(ARGV, 3)), { {} }
 for position, text in ipairs(known) do
-  local id, keys = next_arg(), { deadlines = KEYS[11], ended = KEYS[12], due = KEYS[13] }
+  local id, keys = next_arg(), { deadlines = KEYS[11], ended = KEYS[12] }
   if string.byte(ARGV[2], position) == HAS_LANE then keys.held, keys.wait = next_key(), next_key() end
   local answer = isolate(review, id, keys, text)
   answers[position * 2], answers[position * 2 + 1] = answer[1], answer[2] or ''

@@ -50,8 +50,9 @@
 -- include: leave-lanes
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+context.due = KEYS[18]
 local batch = open_batch({
-  leases = KEYS[11], signals = KEYS[12], ended = KEYS[13], outputs = KEYS[14], results = KEYS[15], deadlines = KEYS[17], due = KEYS[18],
+  leases = KEYS[11], signals = KEYS[12], ended = KEYS[13], outputs = KEYS[14], results = KEYS[15], deadlines = KEYS[17],
   usage_day = KEYS[19], running_usage = KEYS[20], failing = KEYS[21],
 })
 local next_key, next_arg = iterate(KEYS, 22), iterate(ARGV, 2)

@@ -29,7 +29,7 @@ export const LANE_HELPS = {
 /**
  * The task that a task waits for in each of its lanes that is closed for it: the running one that it was offered to, the one before it in line, or
  * the holder of the lane. The lane in whose line it stands comes first. The line of a session is ordered by arrival, and tasks with a number of
- * their platform by that number. See lanes.lua.
+ * their platform by that number. See lane-line.lua.
  */
 async function placeInLanes(ledger: Ledger, task: WaitingTask): Promise<LinePlace> {
   const { gate } = task.state;

@@ -50,8 +50,9 @@
 -- include: tenant-state
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+context.due = KEYS[14]
 local intake = open_intake(context, {
-  rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], due = KEYS[14], slas = KEYS[16], leases = KEYS[17], signals = KEYS[18], open = KEYS[19],
+  rates = KEYS[11], deadlines = KEYS[12], ended = KEYS[13], slas = KEYS[16], leases = KEYS[17], signals = KEYS[18], open = KEYS[19],
 })
 local closed = shared_exists(KEYS[15]) and closed_state(KEYS[15], context.tenant)
 local all = items.read(iterate(KEYS, 20), iterate(ARGV, 2))

@@ -179,7 +179,7 @@ local function add_to_outbox(context, tickets)
   write_shared(context, 'ZADD', context.outbox, { context.stamp, context.tenant .. '/' .. tickets })
 end
 
--- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing.
-local function schedule_due(context, due, id, at)
-  redis.call('ZADD', due, at, shard_member(context, id))
+-- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing. The script has set `due`.
+local function schedule_due(context, id, at)
+  redis.call('ZADD', context.due, at, shard_member(context, id))
 end

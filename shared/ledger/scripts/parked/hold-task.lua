@@ -32,6 +32,7 @@
 -- include: lanes
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+context.due = KEYS[11]
 local id, due_at = ARGV[2], tonumber(ARGV[4])
 local task = load_task(context, id)
 if ARGV[5] ~= '' then redis.call('ZREM', context.outbox, ARGV[5]) end
@@ -39,19 +40,16 @@ local waits = task and (task.status == 'queued' or task.status == 'failed' or ta
 if not waits or not task.granted then return { {}, 'gone' } end
 
 local is_new = ARGV[6] ~= '' and task.notice ~= ARGV[6]
-unlist(context, id, task)
+gates.give_up(context, id, task)
 -- Its retry has no delay.
 if task.status ~= 'queued' then enter(context, task, 'queued') end
-task.granted, task.hold, task.gate = nil, cjson.decode(ARGV[3]), cjson.decode(ARGV[3]).gate
-task.notBefore = due_at > 0 and due_at or nil
+task.hold, task.notBefore = cjson.decode(ARGV[3]), due_at > 0 and due_at or nil
 if is_new then
   local notice = cjson.decode(ARGV[6])
   task.notice = ARGV[6]
   add_note(context, task, notice.facts.detail)
   emit(context, id, notice.event, cjson.encode({ notice.facts }))
 end
-redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
-if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
-gates.leave(context, id, task)
+gates.wait_at(context, id, task, HOLD)
 save_task(context, id, task)
 return { publish_granted(context), is_new and 'notified' or 'held' }

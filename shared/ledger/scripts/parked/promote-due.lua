@@ -33,6 +33,7 @@
 -- include: iterate
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+context.due = KEYS[11]
 local next_key, next_arg = iterate(KEYS, 12), iterate(ARGV, 4)
 local HAS_LANE = string.byte('1')
 local releases = ARGV[3] == 'hold'
@@ -47,9 +48,10 @@ end
 
 -- A task that its repeated input held, and whose time is still to come, waits for that.
 local function wait_for_time(id, task)
-  gates.end_hold(context, id, task)
-  task.gate = 'time'
-  schedule_due(context, KEYS[11], id, task.notBefore)
+  local at = task.notBefore
+  gates.pass(context, id, task)
+  task.notBefore = at
+  gates.wait_at(context, id, task, 'time')
   save_task(context, id, task)
 end
 
@@ -68,13 +70,13 @@ local function promote(name, keys)
     return { 'gone' }
   end
   if not is_parked(task) then
-    redis.call('ZREM', KEYS[11], shard_member(context, id))
+    redis.call('ZREM', context.due, shard_member(context, id))
     return { 'gone' }
   end
   if action and task.retriedBy == action then return { 'early', task.notBefore } end
   if action then task.retriedBy = action end
   if ARGV[3] == '0' and (not task.notBefore or task.notBefore > context.now) then
-    if task.notBefore then schedule_due(context, KEYS[11], id, task.notBefore) end
+    if task.notBefore then schedule_due(context, id, task.notBefore) end
     return { 'early', task.notBefore }
   end
   if releases and task.hold.gate == 'repeats' and task.notBefore and task.notBefore > context.now then
@@ -85,15 +87,14 @@ local function promote(name, keys)
   if task.granted then
     reissue(id, task)
   else
-    gates.end_hold(context, id, task)
-    task.gate, task.notBefore = nil, nil
-    if join_lane(context, keys, id, task) then
+    gates.pass(context, id, task)
+    if gates.enter(context, keys, id, task) then
       grant(context, id, task)
     else
       save_task(context, id, task)
     end
   end
-  redis.call('ZREM', KEYS[11], shard_member(context, id))
+  redis.call('ZREM', context.due, shard_member(context, id))
   return { 'promoted' }
 end
 

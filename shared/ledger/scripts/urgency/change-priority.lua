@@ -36,20 +36,10 @@ local task = load_task(context, id)
 if not task or task.completedAt then return { {}, 'gone' } end
 if task.status == 'running' then return { {}, 'running' } end
 
-local why, former = ARGV[6], { priority = task.priority, queue = task.queue, createdAt = task.createdAt, passed = task.passed }
-unlist(context, id, task)
+local why, former = ARGV[6], {}
+for name, value in pairs(task) do former[name] = value end
 task.priority, task.queue, task.class = tonumber(ARGV[3]), ARGV[4], ARGV[5]
-if task.granted and has_room(context, task.class) then
-  redis.call('ZADD', context.live, '0', granted_member(task, id))
-elseif task.granted or task.gate == 'cap' then
-  if task.granted then gates.leave(context, id, task) end
-  task.granted = nil
-  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-  gates.wait_at(context, id, task, CAP)
-else
-  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-  if task.hold then redis.call('ZADD', context.live, '0', hold_member(task, id)) end
-end
+gates.move(context, id, former, task)
 if task.granted then
   task.ticket = task.ticket + 1
   give_ticket(context, id, task)
@@ -59,6 +49,5 @@ save_task(context, id, task)
 local facts = cjson.encode({ { priority = task.priority, queue = task.queue, reason = why ~= '' and why or nil } })
 emit(context, id, 'task.reprioritized', facts)
 if why ~= '' then emit(context, id, 'task.escalated', facts) end
-gates.move(context, id, former, task)
 gates.open(context)
 return { publish_granted(context), 'changed', write_state(load_task(context, id)) }

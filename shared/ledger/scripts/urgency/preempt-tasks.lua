@@ -87,14 +87,6 @@ local function preempt(id, task, critical, is_for_lanes)
   gates.keep_for(context, by, critical.task)
 end
 
--- A ticket of it may still come, and finds it parked.
-local function displace(id, task)
-  unlist(context, id, task)
-  task.granted = nil
-  redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
-  gates.return_to_line(context, id, task)
-end
-
 local answers = { {} }
 
 -- Has the chosen task make room for a critical one: at once when it does not run.
@@ -107,7 +99,8 @@ local function make_room(chosen, critical, is_for_lanes)
     preempt(id, task, critical, is_for_lanes)
   else
     add_note(context, task, 'made room for the critical task ' .. critical.id)
-    displace(id, task)
+    -- A ticket of it may still come, and finds it parked.
+    gates.return_to_line(context, id, task)
   end
 end
 

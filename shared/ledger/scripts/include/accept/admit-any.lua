@@ -26,9 +26,11 @@ function admit_any(...)
       task.outcome = outcome_of_full_line(context, redis.call('ZCARD', item.wait))
       if task.outcome then return admit_ended(context, intake, id, task, 'cancelled') end
     end
-    local keys = { held = item.held, wait = item.wait, is_free = nil, shared_is_free = is_due and has_turn and gates.are_free(context, id, task) }
+    local is_next = is_due and has_turn
+    local gate = is_next and gates.closed_for(context, id, task, nil, true)
+    local keys = { held = item.held, wait = item.wait, is_free = nil, shared_is_free = is_next and (not gate or gate == CAP) }
     if task.lane then keys.is_free = has_turn end
-    local refusal = not (keys.shared_is_free and has_room(context, task.class)) and refuse_waiting(context, 0)
+    local refusal = (gate or not is_next) and refuse_waiting(context, 0)
     return refusal or admit(context, intake, id, keys, task)
   end
 

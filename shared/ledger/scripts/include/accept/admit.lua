@@ -33,22 +33,19 @@ do
     if task.deadline then append(intake.deadline_times, task.deadline, shard_member(context, id)) end
     if task.sla then append(intake.sla_times, task.sla, shard_member(context, id)) end
     if task.notBefore then
-      task.gate = 'time'
-      redis.call('ZADD', context.live, '0', 'pending/' .. id)
-      schedule_due(context, intake.keys.due, id, task.notBefore)
+      gates.wait_at(context, id, task, 'time')
       save_task(context, id, task)
       return { 'accepted', 'pending', 'time', 0 }
     end
     local lanes = task.sharedLanes
-    if not join_lane(context, keys, id, task) then
-      redis.call('ZADD', context.live, '0', 'pending/' .. id)
+    if not gates.enter(context, keys, id, task) then
       if is_ordinary(task) and task.gate == 'lane' and not task.order then
         -- At once: the next task of the call reads the line. Whoever grants it looks for no shared lanes.
         redis.call('HSET', context.states, id, waiting_state(context.stamp, task.class))
       else
         save_task(context, id, task)
       end
-      return { 'accepted', 'pending', task.gate, ahead_in_lanes(context, keys.held, keys.wait, id, task) }
+      return { 'accepted', 'pending', task.gate, gates.ahead_of(context, keys, id, task) }
     end
     enter(context, task, 'queued')
     task.granted, task.queuedAt, task.ticket = true, context.now, 1

@@ -8,7 +8,7 @@ do
     return {
       context = context, intake = intake, item = item, rules = item.rules, superseded = { kind = 'superseded', taskId = item.id, reason = item.rules.reason },
       keys = {
-        held = item.held, wait = item.wait, leases = keys.leases, deadlines = keys.deadlines, signals = keys.signals, ended = keys.ended, due = keys.due,
+        held = item.held, wait = item.wait, leases = keys.leases, deadlines = keys.deadlines, signals = keys.signals, ended = keys.ended,
       },
     }
   end

@@ -71,9 +71,13 @@ do
     enter(context, task, 'pending')
     if task.deadline then append(intake.deadline_times, task.deadline, shard_member(context, id)) end
     if task.sla then append(intake.sla_times, task.sla, shard_member(context, id)) end
-    task.hold, task.gate = { gate = 'repeats', what = hold.what }, 'repeats'
+    task.hold = { gate = 'repeats', what = hold.what }
     add_note(context, task, hold.note)
-    redis.call('ZADD', context.live, 0, 'pending/' .. id, 0, hold_member(task, id))
+    -- Its own time counts once it is released.
+    local at = task.notBefore
+    task.notBefore = nil
+    gates.wait_at(context, id, task, HOLD)
+    task.notBefore = at
     save_task(context, id, task)
     return { 'accepted', 'pending', 'repeats', count(context, 'hold=repeats:' .. escape_value(hold.what) .. '/') - 1 }
   end

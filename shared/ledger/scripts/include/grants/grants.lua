@@ -1,5 +1,5 @@
 local CLASSES = { 'd', 'p', 's', 'u', 'w' }
--- What a task waits for behind its own lane; in one table, because a script has at most 200 names. See gates.lua.
+-- What a task waits for behind its own lane; in one table, because a script has at most 200 names. See gates.lua, which lists them.
 local gates = {}
 
 -- How many grants have a prefix. A script that accepts tasks reads it once: it counts its own, and forgets what other changes make wrong.
@@ -114,25 +114,4 @@ local function publish_granted(context)
   if context.opened then gates.open(context) end
   if #context.granted > 0 then emit(context, table.concat(context.granted, ','), TRANSITIONS.pending.queued) end
   return close_dispatch(context)
-end
-
-local function backlog_head(context, class)
-  local prefix = 'backlog=' .. class .. '/'
-  local head = redis.call('ZRANGEBYLEX', context.live, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', '0', '1')[1]
-  if head then return string.sub(head, #prefix + 1) end
-  return nil
-end
-
--- The best of those that wait at the caps and for which these have room: by priority, then by age. Returns its place and its class, or nil.
--- Without caps too: they may have been lifted.
-local function best_of_backlog(context)
-  if #redis.call('ZRANGEBYLEX', context.live, '[backlog=', '(backlog=\255', 'LIMIT', '0', '1') == 0 then return nil end
-  local best, class
-  for _, letter in ipairs(CLASSES) do
-    for _, low in ipairs({ '1', '0' }) do
-      local head = backlog_head(context, letter .. low)
-      if head and (not best or head < best) and has_room(context, letter .. low) then best, class = head, letter .. low end
-    end
-  end
-  return best, class
 end

@@ -6,7 +6,7 @@ local EVENT_ORDER = {
   TRANSITIONS.running.cancelled, TRANSITIONS.failed.permanently_failed,
 }
 
--- `keys`: names of due, leases, signals, ended, outputs, results, deadlines, usage_day, running_usage and failing.
+-- `keys`: names of leases, signals, ended, outputs, results, deadlines, usage_day, running_usage and failing.
 local function open_batch(keys)
   return {
     keys = keys, states = {}, outputs = {}, results = {}, leases = {}, ungranted = {}, index = {}, ended = {}, deadlines = {}, events = {},

@@ -18,7 +18,7 @@ do
   -- The task waits for its retry without a grant.
   local function park(context, batch, transition)
     local id = transition.id
-    schedule_due(context, batch.keys.due, id, transition.dueAt)
+    schedule_due(context, id, transition.dueAt)
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', transition.status .. '/' .. id)
   end
@@ -27,7 +27,6 @@ do
   local function make_room(context, batch, transition)
     local id, task = transition.id, read_known(transition.next)
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
-    redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     append(batch.yielding, id, task)
     batch.critical[#batch.critical + 1] = task.preemptedBy
   end
@@ -35,9 +34,8 @@ do
   -- The task waits for what holds it, without a grant. It keeps its own lane only: what it shares may serve others meanwhile.
   local function hold(context, batch, transition)
     local id, task = transition.id, read_known(transition.next)
-    if transition.dueAt then schedule_due(context, batch.keys.due, id, transition.dueAt) end
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
-    redis.call('ZADD', context.live, '0', task.status .. '/' .. id, '0', hold_member(task, id))
+    gates.wait_at(context, id, task, HOLD)
     gates.leave(context, id, task)
   end
 

@@ -8,7 +8,7 @@ end
 -- Moves the task to a terminal state: out of the live lookups, into the index, its lane and caps to the next. Returns the event.
 local function finish(context, keys, id, task, status, reason)
   unlist(context, id, task)
-  if task.notBefore then redis.call('ZREM', keys.due, shard_member(context, id)) end
+  if task.notBefore then redis.call('ZREM', context.due, shard_member(context, id)) end
   if (task.status == 'failed' or task.status == 'timeout') and status ~= 'permanently_failed' then
     enter(context, task, 'queued') -- It waited for its retry.
   end
@@ -20,7 +20,7 @@ local function finish(context, keys, id, task, status, reason)
   redis.call('ZADD', context.index, '0', 'status=' .. status .. '/' .. id, '0', end_member(task, status, id))
   if task.deadline then redis.call('ZREM', keys.deadlines, shard_member(context, id)) end
   notify_subscribers(context, keys.ended, id, task)
-  leave_lane(context, keys.held, keys.wait, id, task)
+  gates.leave_all(context, keys, id, task)
   gates.open(context)
   return event
 end

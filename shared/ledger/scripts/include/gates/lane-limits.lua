@@ -1,12 +1,12 @@
 -- What lanes that tasks share have room for, in the live lookups: `holds=<lane>/<id>`, `waits=<lane>/<accepted at>/<id>` in the line of a lane, with
--- a `!` before the time of a critical task, and `passed=<since>/<id>` of a task that others may pass in a lane. See gates.lua.
+-- a `!` before the time of a critical task, and `passed=<since>/<id>` of a task that others may pass in a lane. See shared-gates.lua.
 
 -- The least distance of two slots in a line, in ms; a double this long after 1970 still tells it apart.
 local STEP_MS = 1 / 256
 -- Sorts before all times.
 local CRITICAL = '!'
--- The gate of all caps together; others are lanes.
-local CAP = 'cap'
+-- The gates of all caps together, and of whatever holds a task until a release, which `task.hold` names.
+local CAP, HOLD = 'cap', 'hold'
 
 local function holds_member(lane, id) return 'holds=' .. lane.name .. '/' .. id end
 
@@ -82,54 +82,4 @@ do
     if first_of_shared(context, lane) then return 0 end
     return limit_of(context, lane) - count(context, 'holds=' .. lane.name .. '/') - (gates.kept_lanes(context)[lane.name] and 1 or 0)
   end
-end
-
--- The lane that the task's agent has by a figure of its tenant and the task lacks, because it was accepted before that; else nil.
-function gates.missing_lane(context, task)
-  local name = 'agent:' .. task.agent
-  local limit = (context.agentLanes or {})[name]
-  if not limit then return nil end
-  for _, lane in ipairs(task.sharedLanes or {}) do
-    if lane.name == name then return nil end
-  end
-  return { name = name, limit = limit }
-end
-
--- Gives a task the lane that its agent has since it was accepted. Returns whether it lacked it.
-function gates.add_lane(context, task)
-  local missing = gates.missing_lane(context, task)
-  if not missing then return false end
-  task.sharedLanes = { unpack(task.sharedLanes or {}) }
-  task.sharedLanes[#task.sharedLanes + 1] = missing
-  return true
-end
-
--- The lanes that tasks wait for.
-function gates.lanes_with_line(context)
-  local lanes, from = {}, '[waits='
-  while true do
-    local first = redis.call('ZRANGEBYLEX', context.live, from, '(waits=\255', 'LIMIT', '0', '1')[1]
-    if not first then return lanes end
-    local name = string.match(first, '^waits=([^/]+)/')
-    lanes[#lanes + 1] = { name = name, first = first }
-    from = '(waits=' .. name .. '/\255'
-  end
-end
-
--- The lane in whose line a task stands, CAP, or nil.
-function gates.place_of(context, id, task)
-  if redis.call('ZSCORE', context.live, backlog_member(task, id)) then return CAP end
-  for _, lane in ipairs(task.sharedLanes or {}) do
-    if redis.call('ZSCORE', context.live, gates.line_member(lane, id, task)) then return lane end
-  end
-  return nil
-end
-
--- How many are before a task in the line that it stands in.
-function gates.ahead_of(context, id, task)
-  local line = gates.place_of(context, id, task)
-  if line == CAP then return count(context, 'pending/') - 1 end
-  if not line then return 0 end
-  local before = redis.call('ZLEXCOUNT', context.live, '[waits=' .. line.name .. '/', '(' .. gates.line_member(line, id, task))
-  return before + count(context, 'holds=' .. line.name .. '/')
 end
