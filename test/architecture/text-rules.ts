@@ -92,7 +92,8 @@ const READERS_OWN = ['CLAUDE.md'];
 export function wordsFromElsewhere(files: readonly SourceFile[]): string[] {
   const known = new Set([...READERS_OWN, ...files.map(({ path }) => basename(path))]);
   return files.flatMap(({ path, text }) => {
-    const named = [...text.matchAll(DOCUMENT)].map(([name]) => name).filter((name) => !known.has(name));
+    // A document at an address is somebody else's, and can be opened.
+    const named = [...text.replaceAll(/https?:\/\/\S+/g, '').matchAll(DOCUMENT)].map(([name]) => name).filter((name) => !known.has(name));
     const matched = ELSEWHERE.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
     return [...named, ...matched].map((found) => `${path} mentions ${found}`);
   });
