@@ -12,8 +12,8 @@ export interface Entry {
 export const ENTRIES: Readonly<Record<string, Entry>> = {
   '.': { source: 'shared/config/define-config.ts', isBundled: true },
   './client': { source: 'shared/client/index.ts', isBundled: true },
-  './daemon': { source: 'shared/daemons/client/index.ts', isBundled: true },
   './testing': { source: 'shared/agents/testing/index.ts', isBundled: true },
+  './daemon': { source: 'shared/daemons/client/index.ts', isBundled: true },
   './producer': { source: 'shared/lifecycle/producer/index.ts', isBundled: false },
 };
 

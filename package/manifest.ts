@@ -30,6 +30,19 @@ export function fleetManifest({ version, license, description, dependencies }: R
   };
 }
 
+/** The `package.json` of `create-muster-fleet`, which has no dependencies. */
+export function createManifest({ version, license }: RepositoryManifest): object {
+  return {
+    name: 'create-muster-fleet',
+    version,
+    description: 'Makes a project with an agent, its test, and a fleet to run it on.',
+    license,
+    type: 'module',
+    engines: { node: '>=20' },
+    bin: { 'create-muster-fleet': 'main.mjs' },
+  };
+}
+
 function exportsOf(): object {
   const exported: Record<string, object> = {};
   for (const [path, { source }] of Object.entries(ENTRIES)) {

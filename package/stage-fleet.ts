@@ -9,7 +9,7 @@ import { fleetManifest, repositoryManifestSchema } from './manifest.ts';
 const CONSOLE = 'services/dashboard/dist';
 const GUIDE = 'services/dashboard/guide/dist';
 /** What is read at run time and is no module. */
-const FOLDERS = ['services/dashboard/assets', CONSOLE, GUIDE];
+const FOLDERS = ['services/dashboard/assets', CONSOLE, GUIDE, 'services/local/init/template', 'k8s/base', 'k8s/components'];
 const READ = /\.lua$/;
 const SOURCES = ['services', 'shared'];
 

@@ -13,8 +13,8 @@ const RUNS = [
   ['worker', 'run a worker alone, likewise'],
 ] as const;
 
-/** Runs the fleet, or a service of it, in this process. Resolves once it has started; a signal ends it. */
-export type Run = (name: (typeof RUNS)[number][0]) => Promise<void>;
+/** Runs the fleet, or a service of it, in this process, or a command about a project of one's own. Resolves once it has started; a signal ends it. */
+export type Run = (name: (typeof RUNS)[number][0] | 'init' | 'test', args?: readonly string[]) => Promise<void>;
 
 /** The commands that are the fleet itself; all others are its clients. */
 export function addRunCommands(program: Command, run: Run): void {
@@ -24,4 +24,17 @@ export function addRunCommands(program: Command, run: Run): void {
       .description(description)
       .action(async () => run(name));
   }
+  program
+    .command('init')
+    .description('make a project of your own: an agent, its test, and what a container and Kubernetes need')
+    .argument('<folder>', 'new or empty')
+    .option('--fleet <package>', 'version or packed file of muster-fleet that it uses')
+    .action(async (folder: string, { fleet }: { fleet?: string }) =>
+      run('init', [folder, ...(fleet === undefined ? [] : ['--fleet', fleet])]),
+    );
+  program
+    .command('test')
+    .description('run the tests of a project, as node --test does')
+    .argument('[files...]', 'by default every *.test.ts')
+    .action(async (files: string[]) => run('test', files));
 }

@@ -2,6 +2,7 @@
 // The command `muster`, of a clone and of the package. Any Node from 20 on may start it, in a clone also before anything is installed,
 // so it imports only Node itself until both are settled.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import * as nodeModules from 'node:module';
 import { dirname, join } from 'node:path';
@@ -15,6 +16,9 @@ const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'u
 /** The repository, whose sources run as they are; else the package, which is compiled. */
 const isClone = name === 'muster';
 
+/** What a command of this file ends with, where it is not that of the others. */
+let exitCode;
+
 /** The commands that are the fleet itself, and how each is run. */
 const RUNS = {
   start: () => import('./main.ts'),
@@ -27,11 +31,27 @@ const RUNS = {
   hub: () => import('../hub/main.ts'),
   worker: () => import('../worker/main.ts'),
 };
+/** The commands about a project of one's own, which take arguments. */
+const RUNS_ON_PROJECT = {
+  init: async (args) => {
+    const { runInit } = await import('./init/run-init.mjs');
+    const fleet = isClone ? join(root, 'dist', `muster-fleet-${version}.tgz`) : undefined;
+    process.exitCode = runInit(args, { command: 'muster init', release: version, fleet, out: process.stdout, err: process.stderr });
+  },
+  test: async (files) => {
+    const child = spawn(process.execPath, ['--test', ...files], { stdio: 'inherit' });
+    const [code] = await once(child, 'exit');
+    exitCode = code ?? 1;
+  },
+};
 const forFleet = Object.hasOwn(RUNS, process.argv[2] ?? '');
 if (forFleet || process.argv[2] === 'daemon') endWithNpm();
 
 try {
-  if (isClone && !existsSync(join(root, 'node_modules', 'commander'))) {
+  if (process.argv[2] === 'init') {
+    // A project is made by any Node, and before anything is installed.
+    await RUNS_ON_PROJECT.init(process.argv.slice(3));
+  } else if (isClone && !existsSync(join(root, 'node_modules', 'commander'))) {
     fail(`Muster is not set up yet: run npm ci in ${root} first, or npm start for a fleet on this machine.`);
   } else if (isNewEnough(process.versions.node, { forFleet })) {
     await runHere();
@@ -49,7 +69,8 @@ async function runHere() {
   const cache = join(isClone ? join(root, 'node_modules') : dirname(root), '.cache', isClone ? 'node' : name);
   nodeModules.enableCompileCache(cache);
   const { runCli } = await import('../cli/run-cli.ts');
-  process.exitCode = await runCli({ args: process.argv.slice(2), doctor, run: (command) => run(command, cache), version });
+  const code = await runCli({ args: process.argv.slice(2), doctor, run: (command, args) => run(command, cache, args), version });
+  process.exitCode = exitCode ?? code;
 }
 
 async function doctor(request) {
@@ -62,7 +83,11 @@ function leave() {
   process.exit(0);
 }
 
-async function run(command, cache) {
+async function run(command, cache, args = []) {
+  if (Object.hasOwn(RUNS_ON_PROJECT, command)) {
+    await RUNS_ON_PROJECT[command](args);
+    return;
+  }
   // A fleet stops in order.
   process.stdout.off('error', leave);
   // For the processes that it starts.

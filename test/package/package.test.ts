@@ -43,6 +43,8 @@ const OTHERS = [
   /^(?:CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,
   /^entries\/(?:[\w-]+|shared\/[\w-]+)\.js(?:\.map)?$/,
   /^shared\/.*\.d\.ts$/,
+  /^services\/local\/init\/template\/(?:[\w-]+\/)?[\w.-]+\.template$/,
+  /^k8s\/(?:base|components\/[\w-]+)\/[\w.-]+\.yaml$/,
   /^services\/dashboard\/assets\/[\w-]+\.(?:css|svg|js)$/,
   /^services\/dashboard\/guide\/dist\/[\w@./-]+$/,
   /^services\/dashboard\/dist\/(?:index\.html|client\.js(?:\.map)?|assets\/[\w.-]+)(?:\.br|\.gz)?$/,

@@ -37,12 +37,16 @@ export class OutputWriter {
     this.#remark(`${SETBACKS[status] ?? status}, will be retried${reason === null ? '' : `: ${reason}`}`);
   }
 
-  /** Adds output that is in the record only: streaming is best effort, and some agents answer only at their end. */
-  complete({ status, output }: TaskView): void {
+  /**
+   * Adds output that is in the record only: streaming is best effort, and some agents answer only at their end. Of an agent without any output, its
+   * result.
+   */
+  complete({ status, output, result }: TaskView): void {
     if (status === 'completed' && output && output !== this.#text) {
       if (!output.startsWith(this.#text)) this.#begin('the complete output:');
       this.#put(output.slice(this.#text.length));
     }
+    if (status === 'completed' && !output && result !== undefined && result !== null) this.#put(JSON.stringify(result, null, 2));
     this.finish();
   }
 

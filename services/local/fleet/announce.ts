@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
-import { type Config, DEFAULT_DATA_DIRECTORY } from '#shared/config/index.ts';
+import { type Config, DEFAULT_DATA_DIRECTORY, inputSchemaOf } from '#shared/config/index.ts';
 import { type SignInLinks, signInLinkPath } from '#shared/tenants/index.ts';
 
 interface AnnounceOptions {
@@ -26,10 +26,11 @@ export async function announce({ config, directory, fleet, out, cwd }: AnnounceO
   const about = chosenKey === undefined ? keyDetails(before) : ({ newKey: null, keyOrigin: 'environment' } as const);
   const chosenDirectory = chosen === DEFAULT_DATA_DIRECTORY ? null : chosen;
   const agents = Object.keys(config.settings.agents);
+  const textAgents = Object.entries(config.settings.agents).flatMap(([id, agent]) => (inputSchemaOf(agent) === undefined ? [id] : []));
   const link = key === null ? null : await createLink(fleet.links, url, key);
   const linkMinutes = Math.ceil(config.settings.signIn.linkMs / 60_000);
   out.write(
-    welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), link, linkMinutes, directory, cwd, chosenDirectory, agents, ...about }),
+    welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), link, linkMinutes, directory, cwd, chosenDirectory, agents, textAgents, ...about }),
   );
 }
 
@@ -65,6 +66,8 @@ interface WelcomeOptions {
   chosenDirectory: string | null;
   /** Ids of the configured agents. */
   agents: readonly string[];
+  /** Those that take a text as it is. */
+  textAgents: readonly string[];
   /** The admin key when this start generated it. */
   newKey: string | null;
   /** The origin of the key otherwise. */
@@ -101,9 +104,9 @@ function welcomeText(options: WelcomeOptions): string {
   ].join('\n');
 }
 
-/** For an agent that there is: the one that `send` takes by itself, or the first of an own configuration. */
+/** For an agent that there is and takes any text: the one that `send` takes by itself, or the first of an own configuration. */
 function tryLines(options: WelcomeOptions, muster: string, from: string): string[] {
-  const agent = options.agents.includes('echo') ? 'echo' : options.agents[0];
+  const agent = options.textAgents.includes('echo') ? 'echo' : options.textAgents[0];
   if (agent === undefined) return [];
   const send = `${muster} send "Hello from the fleet"${agent === 'echo' ? '' : ` --agent ${forShell(agent)}`}`;
   const body = JSON.stringify({ agent, input: 'Hello from curl' });

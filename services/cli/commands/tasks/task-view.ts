@@ -17,6 +17,7 @@ export const taskViewSchema = z.object({
   queue: text,
   input: z.string(),
   output: text,
+  result: z.unknown().optional(),
   attempt: z.number(),
   worker: text,
   deadline: text,
