@@ -30,7 +30,17 @@ export async function announce({ config, directory, fleet, out, cwd }: AnnounceO
   const link = key === null ? null : await createLink(fleet.links, url, key);
   const linkMinutes = Math.ceil(config.settings.signIn.linkMs / 60_000);
   out.write(
-    welcomeText({ url: (publicUrl ?? url).replace(/\/$/, ''), link, linkMinutes, directory, cwd, chosenDirectory, agents, textAgents, ...about }),
+    welcomeText({
+      url: (publicUrl ?? url).replace(/\/$/, ''),
+      link,
+      linkMinutes,
+      directory,
+      cwd,
+      chosenDirectory,
+      agents,
+      textAgents,
+      ...about,
+    }),
   );
 }
 

@@ -4,12 +4,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pack } from '../../../package/pack.ts';
+import { stageCreate } from '../../../package/stage-create.ts';
 import { stageFleet } from '../../../package/stage-fleet.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/packed-fleet');
 /** What the package is made of. */
-const SOURCES = ['package', 'services', 'shared', 'package.json', 'package-lock.json', 'tsconfig.json', 'CHANGELOG.md'];
+const SOURCES = ['package', 'services', 'shared', 'k8s', 'package.json', 'package-lock.json', 'tsconfig.json', 'CHANGELOG.md'];
 
 /** A folder with `muster-fleet` in its `node_modules`, as an install of the packed file makes it. */
 export interface PackedFleet {
@@ -19,6 +20,8 @@ export interface PackedFleet {
   readonly package: string;
   /** The packed file. */
   readonly tarball: string;
+  /** That of `create-muster-fleet`. */
+  readonly create: string;
 }
 
 /** Packs the sources as they are, once for all tests: a second call finds what the first made. */
@@ -30,8 +33,14 @@ export async function packedFleet(): Promise<PackedFleet> {
     await install(draft);
     publish(draft, folder);
   }
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  return { folder, package: join(folder, 'node_modules/muster-fleet'), tarball: join(folder, tarball) };
+  const fileOf = (name: string): string =>
+    join(folder, readdirSync(folder).find((file) => file.startsWith(`${name}-`) && file.endsWith('.tgz')) ?? '');
+  return {
+    folder,
+    package: join(folder, 'node_modules/muster-fleet'),
+    tarball: fileOf('muster-fleet'),
+    create: fileOf('create-muster-fleet'),
+  };
 }
 
 /** As npm would, but that the dependencies are links: only those that the package names can be found. */
@@ -41,7 +50,8 @@ async function install(folder: string): Promise<void> {
   const target = join(modules, 'muster-fleet');
   mkdirSync(target, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
-  rmSync(join(folder, 'staged'), { recursive: true });
+  pack(stageCreate(ROOT, join(folder, 'staged-create')), folder);
+  for (const staged of ['staged', 'staged-create']) rmSync(join(folder, staged), { recursive: true });
   const { dependencies } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const name of Object.keys(dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
