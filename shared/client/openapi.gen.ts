@@ -4506,7 +4506,11 @@ export interface components {
      *       "release": null,
      *       "count": 12,
      *       "firstAt": "2026-05-01T09:00:00.000Z",
-     *       "lastAt": "2026-05-01T09:20:00.000Z"
+     *       "lastAt": "2026-05-01T09:20:00.000Z",
+     *       "example": {
+     *         "taskId": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
+     *         "message": "The connection failed: connect ECONNREFUSED"
+     *       }
      *     }
      */
     Failure: {
@@ -4528,6 +4532,13 @@ export interface components {
        * When the last accepted of them failed for good.
        */
       lastAt: string;
+      /** One of them. */
+      example: {
+        /** Its task. */
+        taskId: string;
+        /** Why it failed, for people. */
+        message: string;
+      };
     };
     /**
      * @example {

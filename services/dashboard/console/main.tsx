@@ -6,7 +6,7 @@ import { createTheme, Drawer, MantineProvider, Modal, Popover, Text, Title, Tool
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, type ReactElement } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient } from './api/call-api.ts';
+import { createQueryClient } from './api/api.ts';
 import { PAGE_COMPONENTS, preloadPages } from './pages/registry.ts';
 import { findPage } from './routing/find-page.ts';
 import { PageLink, usePath } from './routing/navigation.tsx';

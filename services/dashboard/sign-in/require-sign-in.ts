@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { MusterError } from '#shared/errors/index.ts';
 import { assertSameOrigin, type SignIns } from '#shared/http/index.ts';
 import { publicTenantId, type ApiKey } from '#shared/tenants/index.ts';
+import type { PersonAnswer } from './person-answer.ts';
 
 const people = new WeakMap<object, ApiKey>();
 
@@ -57,6 +58,7 @@ export function sendPerson(provider: string | null): RequestHandler {
     const { tenant, name, scopes, person } = personOf(request);
     const tenants = person?.roles.map((role) => publicTenantId(role.tenant)) ?? [publicTenantId(tenant)];
     const kind = person ? 'person' : 'key';
-    response.json({ tenant: publicTenantId(tenant), name, scopes, kind, email: person?.email ?? null, tenants, provider });
+    const answer: PersonAnswer = { tenant: publicTenantId(tenant), name, scopes, kind, email: person?.email ?? null, tenants, provider };
+    response.json(answer);
   };
 }

@@ -1,6 +1,19 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { ConsolePage } from '../../console-pages.ts';
-import { usePerson } from './call-api.ts';
+import type { PersonAnswer } from '../../sign-in/person-answer.ts';
+import { callServer } from './api.ts';
 
+/** The person who is signed in. Without a sign-in it leaves for the sign-in form. */
+export async function readPerson(signal?: AbortSignal): Promise<PersonAnswer> {
+  const path = '/console/person';
+  const request = new Request(path, { headers: { Accept: 'application/json' }, ...(signal ? { signal } : {}) });
+  return (await (await callServer(request)).json()) as PersonAnswer;
+}
+
+/** The same for a component. */
+export function usePerson(): UseQueryResult<PersonAnswer> {
+  return useQuery({ queryKey: ['person'], queryFn: ({ signal }) => readPerson(signal), staleTime: Infinity });
+}
 /** Each scope includes those after it. */
 const SCOPES = ['admin', 'operate', 'submit', 'read', 'visit'] as const;
 export type Scope = (typeof SCOPES)[number];

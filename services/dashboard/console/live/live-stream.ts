@@ -1,4 +1,4 @@
-import { callApi, personSchema } from '../api/call-api.ts';
+import { readPerson } from '../api/person.ts';
 
 // One stream of `GET /v1/notifications/stream` for all parts of the page that is shown.
 
@@ -110,7 +110,7 @@ function onLost(opened: EventSource): void {
   if (opened.readyState !== EventSource.CLOSED) return;
   close();
   // Redirects to the sign-in form when the sign-in has ended.
-  callApi(personSchema, '/console/person').catch(() => undefined);
+  readPerson().catch(() => undefined);
   adjustLater(waitMs);
   waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
 }

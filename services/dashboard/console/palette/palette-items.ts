@@ -2,12 +2,12 @@ import { useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { CONSOLE_PAGES } from '../../console-pages.ts';
-import { useAgentNames } from '../api/call-api.ts';
+import type { Queue } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, itemsOf } from '../api/api.ts';
+import { useAgentNames } from '../api/known-agents.ts';
 import { useIsInstallation, useMay, useMayRead } from '../api/person.ts';
-import { readQueues, switchQueue, type ListedQueue } from '../api/queues.ts';
-import { readSchedules } from '../api/schedules.ts';
-import { readSessions } from '../api/sessions.ts';
-import { readTaskList } from '../api/task-list.ts';
+import { switchQueue } from '../pages/queues/switch-queue.ts';
+import { readSchedules } from '../pages/schedules/schedule-reads.ts';
 import { useAction } from '../parts/actions/use-action.ts';
 import { openNewTask } from '../parts/new-task/new-task.tsx';
 import { navigate } from '../routing/navigation.tsx';
@@ -68,11 +68,11 @@ function useQueueActions(): PaletteItem[] {
   const act = useAction();
   const { data } = useQuery({
     queryKey: ['queues', 'palette'],
-    queryFn: ({ signal }) => readQueues(signal),
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/queues', { signal })),
     enabled: may,
     staleTime: FRESH_MS,
   });
-  const change = ({ name, paused }: ListedQueue): Promise<boolean> =>
+  const change = ({ name, paused }: Queue): Promise<boolean> =>
     act({
       run: () => switchQueue(name, !paused),
       done: paused ? `The queue ${name} goes on` : `The queue ${name} is paused`,
@@ -90,6 +90,9 @@ function useQueueActions(): PaletteItem[] {
   }));
 }
 
+/** Of a kind that are read; what is typed chooses among them. */
+const SHOWN = 100;
+
 function useAgents(): PaletteItem[] {
   return useAgentNames().map((name) =>
     link({ kind: 'Agent', text: name, hint: 'its tasks', path: `/tasks?agent=${encodeURIComponent(name)}` }),
@@ -97,7 +100,11 @@ function useAgents(): PaletteItem[] {
 }
 
 function useSessions(): PaletteItem[] {
-  const { data } = useQuery({ queryKey: ['sessions', 'palette'], queryFn: ({ signal }) => readSessions(signal), staleTime: FRESH_MS });
+  const { data } = useQuery({
+    queryKey: ['sessions', 'palette'],
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/sessions', { params: { query: { sort: 'activity', limit: SHOWN } }, signal })),
+    staleTime: FRESH_MS,
+  });
   return (data ?? []).map(({ id }) => link({ kind: 'Session', text: id, path: sessionPath(id) }));
 }
 
@@ -116,7 +123,13 @@ function useTasks(words: string): PaletteItem[] {
   const wanted = useDeferredValue(words);
   const { data } = useQuery({
     queryKey: ['tasks', 'palette', wanted],
-    queryFn: ({ signal }) => readTaskList(`q=${encodeURIComponent(wanted)}`, null, signal),
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v1/tasks', {
+          params: { query: { q: wanted, limit: SHOWN } },
+          signal,
+        }),
+      ),
     enabled: wanted.length >= MIN_SEARCH,
     staleTime: FRESH_MS,
   });

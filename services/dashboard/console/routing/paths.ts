@@ -1,4 +1,4 @@
-import type { TaskRef } from '../api/records.ts';
+import type { TaskRef } from '../api/task-ref.ts';
 
 /** The address of a conversation; session ids may hold any character. Chat platforms use the addresses below `/chat`. */
 export function sessionPath(session: string): string {

@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { usePerson } from '../api/call-api.ts';
+import { usePerson } from '../api/person.ts';
 import classes from './shell.module.css';
 
 /** The person who is signed in, the tenants to act in where there are several, and the button to sign out. */

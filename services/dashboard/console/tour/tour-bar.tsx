@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { useAgentNames } from '../api/call-api.ts';
+import { useAgentNames } from '../api/known-agents.ts';
 import { useMayFor } from '../api/person.ts';
 import type { TourThing } from './read-made.ts';
 import { Icon } from '../parts/icon.tsx';

@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { deleteAgent, type Agent } from '../../api/agents.ts';
+import type { Agent } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { PauseAgentButton } from '../../parts/actions/pause-agent-button.tsx';
@@ -43,7 +44,7 @@ function DefinitionActions({ agent }: { agent: Agent }): ReactElement | null {
   if (!may) return null;
   const close = (): void => setEditing(false);
   const remove = async (): Promise<void> => {
-    await deleteAgent(agent.id);
+    await answerOf(api.DELETE('/v1/agents/{id}', byId(agent.id)));
     navigate('/agents', { replace: true });
   };
   return (

@@ -1,4 +1,5 @@
-import { ApiProblem, bodyProblems } from '../../api/records.ts';
+import type { AgentDefinition, AgentPatch } from '#shared/client/openapi.gen.ts';
+import { ApiProblem, bodyProblems } from '../../api/api-problem.ts';
 
 /** The kinds that can be made by API. */
 export const KINDS = [
@@ -75,15 +76,18 @@ function textOf(value: string | null | undefined): string {
 }
 
 /** The definition of a new agent. */
-export function toDefinition(draft: Draft): object {
-  return Object.fromEntries(Object.entries(membersOf(draft)).filter(([, value]) => value !== '' && value !== null));
+export function toDefinition(draft: Draft): AgentDefinition {
+  const filled = Object.fromEntries(Object.entries(membersOf(draft)).filter(([, value]) => value !== '' && value !== null));
+  // The members go with the kind; what is missing the API says.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return filled as unknown as AgentDefinition;
 }
 
 /**
  * The members that a person changed, and no others: the definition has some that no answer shows, and addresses are shown without their
  * login and query.
  */
-export function changesOf(before: Draft, after: Draft): object {
+export function changesOf(before: Draft, after: Draft): AgentPatch {
   const former = new Map(Object.entries(membersOf(before)));
   const changed = Object.entries(membersOf(after)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(former.get(name)));
   return Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));

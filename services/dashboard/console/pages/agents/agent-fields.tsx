@@ -1,6 +1,6 @@
 import { Checkbox, PasswordInput, Textarea, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { useSetting } from '../../api/installation.ts';
+import { useSetting } from '../../api/settings.ts';
 import type { Draft, FieldProblems } from './agent-draft.ts';
 
 export interface FieldsProps {

@@ -1,8 +1,9 @@
 import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import { changeAgent, createAgent, type Agent } from '../../api/agents.ts';
-import { useSetting } from '../../api/installation.ts';
+import type { Agent } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, ONLY_NEW } from '../../api/api.ts';
+import { useSetting } from '../../api/settings.ts';
 import { notify } from '../../parts/actions/notices.tsx';
 import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
@@ -26,7 +27,10 @@ export function AgentForm({ agent, onDone }: AgentFormProps): ReactElement {
   const queries = useQueryClient();
   const isNew = agent === null;
   const save = useMutation({
-    mutationFn: async (): Promise<unknown> => await (isNew ? createAgent(draft.id, toDefinition(draft)) : saveChanges(before, draft)),
+    mutationFn: async (): Promise<unknown> =>
+      await (isNew
+        ? answerOf(api.PUT('/v1/agents/{id}', { ...byId(draft.id), body: toDefinition(draft), headers: ONLY_NEW }))
+        : saveChanges(before, draft)),
     onSuccess: () => {
       notify({ text: `The agent ${draft.id} is saved` });
       void queries.invalidateQueries({ queryKey: ['agents'] });
@@ -66,7 +70,7 @@ export function AgentForm({ agent, onDone }: AgentFormProps): ReactElement {
 
 async function saveChanges(before: Draft, draft: Draft): Promise<void> {
   const patch = changesOf(before, draft);
-  if (Object.keys(patch).length > 0) await changeAgent(before.id, patch);
+  if (Object.keys(patch).length > 0) await answerOf(api.PATCH('/v1/agents/{id}', { ...byId(before.id), body: patch }));
 }
 
 function NameFields({ draft, problems, change, isNew }: FieldsProps & { isNew: boolean }): ReactElement {

@@ -1,17 +1,9 @@
 import type { ReactElement } from 'react';
-import {
-  AGENT_TASKS_SHOWN,
-  AGENTS_KEY,
-  readAgent,
-  readAgentMetrics,
-  readAgentTasks,
-  WINDOWS,
-  windowText,
-  type Agent,
-  type AgentFigures,
-  type AgentTask,
-} from '../../api/agents.ts';
-import { useSetting } from '../../api/installation.ts';
+import type { Agent, AgentMetrics, Task } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, itemsOf } from '../../api/api.ts';
+import { AGENTS_KEY } from '../../api/query-keys.ts';
+import { useSetting } from '../../api/settings.ts';
+import { AGENT_TASKS_SHOWN, WINDOWS, windowText } from './figures-window.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Facts } from '../../parts/layout/facts.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -31,7 +23,7 @@ import { AgentActions, HoldNotice } from './agent-actions.tsx';
 import classes from './agents.module.css';
 import { TryForm } from './try-form.tsx';
 
-const COLUMNS: readonly Column<AgentTask>[] = [
+const COLUMNS: readonly Column<Task>[] = [
   { id: 'input', title: 'Input', onNarrow: 'first', cell: ({ input }) => input },
   { id: 'status', title: 'Status', width: 150, onNarrow: 'line', cell: ({ status }) => <StatusBadge status={status} /> },
   {
@@ -49,7 +41,7 @@ const COLUMNS: readonly Column<AgentTask>[] = [
   { id: 'age', title: 'Accepted', width: 110, onNarrow: 'line', cell: ({ createdAt }) => <Age at={createdAt} of="accepted" /> },
 ];
 
-function Failure({ code, message }: NonNullable<AgentTask['error']>): ReactElement {
+function Failure({ code, message }: NonNullable<Task['error']>): ReactElement {
   return (
     <span title={message}>
       <Sentence text={message} /> [{code}]
@@ -60,7 +52,11 @@ function Failure({ code, message }: NonNullable<AgentTask['error']>): ReactEleme
 /** One agent: what it is, what its newest tasks show, and a form to try it. */
 export function Page({ params }: PageProps): ReactElement {
   const id = params['id'] ?? '';
-  const query = useLiveQuery({ queryKey: [...AGENTS_KEY, id], queryFn: ({ signal }) => readAgent(id, signal), kinds: [] });
+  const query = useLiveQuery({
+    queryKey: [...AGENTS_KEY, id],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/agents/{id}', { ...byId(id), signal })),
+    kinds: [],
+  });
   const { data } = query;
   return (
     <PageFrame title={id} note={data?.description ?? undefined} actions={data === undefined ? undefined : <AgentActions agent={data} />}>
@@ -85,7 +81,7 @@ export function Page({ params }: PageProps): ReactElement {
 function AgentStats({ id }: { id: string }): ReactElement {
   const query = useLiveQuery({
     queryKey: [...AGENTS_KEY, 'metrics', WINDOWS[0]],
-    queryFn: ({ signal }) => readAgentMetrics(WINDOWS[0], signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/metrics/agents', { params: { query: { hours: Number(WINDOWS[0]) } }, signal })),
     kinds: [],
   });
   return (
@@ -100,7 +96,7 @@ const NO_FIGURES = { completed: 0, failed: 0, failureRate: null, runP95Ms: null,
 interface WindowStatsProps {
   id: string;
   hours: number;
-  figures: typeof NO_FIGURES | AgentFigures;
+  figures: typeof NO_FIGURES | AgentMetrics;
 }
 
 function WindowStats({ id, hours, figures }: WindowStatsProps): ReactElement {
@@ -122,7 +118,7 @@ function WindowStats({ id, hours, figures }: WindowStatsProps): ReactElement {
 function AgentTasks({ id }: { id: string }): ReactElement {
   const query = useLiveQuery({
     queryKey: [...AGENTS_KEY, id, 'tasks'],
-    queryFn: ({ signal }) => readAgentTasks(id, signal),
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/tasks', { params: { query: { agent: id, limit: AGENT_TASKS_SHOWN } }, signal })),
     kinds: ['task.*'],
   });
   const of = useDataKey(id, query.isPlaceholderData);

@@ -1,7 +1,10 @@
 import { Button, Modal, NativeSelect } from '@mantine/core';
 import { useMemo, useState, type ReactElement } from 'react';
-import { AGENTS_KEY, readAgentMetrics, readAgents, WINDOWS, windowText, type Agent, type AgentFigures } from '../../api/agents.ts';
+import type { Agent, AgentMetrics } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, itemsOf } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
+import { AGENTS_KEY } from '../../api/query-keys.ts';
+import { WINDOWS, windowText } from './figures-window.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -21,7 +24,7 @@ const MANY_FAIL = 0.2;
 interface AgentRow {
   agent: Agent;
   /** Undefined where it did nothing in the window. */
-  figures: AgentFigures | undefined;
+  figures: AgentMetrics | undefined;
 }
 
 const FILTERS = { hours: 'text' } as const;
@@ -139,7 +142,7 @@ function Effective({
   );
 }
 
-function FailureRate({ figures }: { figures: AgentFigures | undefined }): ReactElement {
+function FailureRate({ figures }: { figures: AgentMetrics | undefined }): ReactElement {
   if (figures === undefined || figures.failureRate === null) return <>–</>;
   return <span title={`${figures.failed} of ${figures.failed + figures.completed}`}>{percentText(figures.failureRate)}</span>;
 }
@@ -150,10 +153,10 @@ export function Page(): ReactElement {
   const may = useMay('operate');
   const filters = useFilters(FILTERS);
   const hours = filters.values.hours ?? WINDOWS[0];
-  const agents = useLiveQuery({ queryKey: AGENTS_KEY, queryFn: ({ signal }) => readAgents(signal), kinds: [] });
+  const agents = useLiveQuery({ queryKey: AGENTS_KEY, queryFn: ({ signal }) => itemsOf(api.GET('/v1/agents', { signal })), kinds: [] });
   const { data: metrics } = useLiveQuery({
     queryKey: [...AGENTS_KEY, 'metrics', hours],
-    queryFn: ({ signal }) => readAgentMetrics(hours, signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/metrics/agents', { params: { query: { hours: Number(hours) } }, signal })),
     kinds: [],
   });
   const rows = useMemo(

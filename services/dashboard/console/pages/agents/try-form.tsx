@@ -1,8 +1,8 @@
 import { Button, Textarea } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import { AGENTS_KEY } from '../../api/agents.ts';
 import { useMay } from '../../api/person.ts';
-import { createTask } from '../../api/task-list.ts';
+import { AGENTS_KEY } from '../../api/query-keys.ts';
+import { createTask } from '../../parts/new-task/create-task.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import { Panel } from '../../parts/layout/panel.tsx';

@@ -8,9 +8,12 @@ import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import { useFilters } from '../../routing/use-filters.ts';
-import { type AuditEntry, readAudit } from './read-audit.ts';
+import type { AuditEntry } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, queryOf } from '../../api/api.ts';
 
 const FILTERS = { q: 'text', who: 'text', action: 'text', object: 'text', outcome: 'text', since: 'text', until: 'text' } as const;
+
+const LIMIT = 100;
 
 const FIELDS: readonly FilterField[] = [
   { name: 'q', kind: 'search', label: 'Search' },
@@ -57,7 +60,10 @@ export function Page(): ReactElement {
   const { search } = filters;
   const query = useInfiniteQuery({
     queryKey: ['audit', search],
-    queryFn: ({ pageParam, signal }) => readAudit(search, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => {
+      const part = queryOf<'listAudit'>(search, { limit: LIMIT, cursor: pageParam ?? undefined });
+      return answerOf(api.GET('/v1/audit', { params: { query: part }, signal }));
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   });

@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
 import { useState, type DragEvent, type ReactElement, type ReactNode } from 'react';
-import { randomKey, usePerson } from '../../api/call-api.ts';
-import { useMay } from '../../api/person.ts';
+import type { Upload } from '#shared/client/openapi.gen.ts';
+import { randomKey } from '../../api/api.ts';
+import { useMay, usePerson } from '../../api/person.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
@@ -14,7 +15,6 @@ import { isOpen } from './conversation.ts';
 import { MessageList } from './message-list.tsx';
 import { addRecentChat, readRecentChats, SessionList } from './session-list.tsx';
 import { useAttachments } from './use-attachments.ts';
-import type { Upload } from './upload-file.ts';
 import { useConversation, type SentFile } from './use-conversation.ts';
 
 /** A conversation beside the list of conversations, which a narrow page keeps in a drawer. Without an id it is a new conversation. */

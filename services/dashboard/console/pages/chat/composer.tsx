@@ -9,8 +9,8 @@ import {
   type ReactNode,
   type SubmitEvent,
 } from 'react';
-import type { Upload } from './upload-file.ts';
-import { useAgentNames } from '../../api/call-api.ts';
+import type { Upload } from '#shared/client/openapi.gen.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { AttachmentList } from './attachment-list.tsx';
 import classes from './composer.module.css';

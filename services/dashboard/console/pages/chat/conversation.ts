@@ -1,15 +1,9 @@
-import { z } from 'zod';
+import type { EndedTurn, MessageEvent, Outcome, SessionOutputEvent, SessionStreamEvent, TurnFile } from '#shared/client/openapi.gen.ts';
 import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
 import { addPiece } from '#shared/tasks/written-text.ts';
-import { outcomeSchema, taskStatusSchema, type Outcome } from '../../api/records.ts';
 
 /** A file of a message or of its answer. */
-export interface MessageFile {
-  readonly name: string;
-  readonly mediaType: string;
-  /** Null for one that is fetched from an address. */
-  readonly bytes: number | null;
-}
+export type MessageFile = Readonly<TurnFile>;
 
 /** A person's message with its answer. */
 export interface ChatMessage {
@@ -48,14 +42,6 @@ export interface Conversation {
   isLoaded: boolean;
 }
 
-interface OutputPiece {
-  taskId: string;
-  attempt: number;
-  /** 1 for the first piece of a run. */
-  seq: number;
-  text: string;
-}
-
 interface StatusChange {
   taskId: string;
   status: TaskStatus;
@@ -71,7 +57,7 @@ export type ConversationChange =
   /** From the answer to the request, which may arrive after the event of the stream. */
   | { kind: 'sent'; message: ChatMessage }
   | { kind: 'message'; message: ChatMessage }
-  | { kind: 'output'; piece: OutputPiece }
+  | { kind: 'output'; piece: SessionOutputEvent }
   | ({ kind: 'status' } & StatusChange)
   | { kind: 'line'; id: string; text: string };
 
@@ -113,7 +99,7 @@ function withMessage(messages: readonly ChatMessage[], message: ChatMessage): re
   return messages.map((each) => (each === known ? next : each));
 }
 
-function withOutput(message: ChatMessage, { taskId, attempt, seq, text }: OutputPiece): ChatMessage {
+function withOutput(message: ChatMessage, { taskId, attempt, seq, text }: SessionOutputEvent): ChatMessage {
   if (message.id !== taskId || attempt < message.attempt) return message;
   const { text: answer, starts } = addPiece({ text: message.answer, starts: message.starts }, { seq, text });
   return { ...message, attempt, starts, answer };
@@ -134,68 +120,29 @@ function withStatus(message: ChatMessage, { taskId, status, outcome, answer, err
 /** The names of the events in a session's stream. */
 export const LIVE_EVENTS = ['history', 'message', 'output', 'status', 'end'] as const;
 
-const errorSchema = z.object({ code: z.string(), message: z.string() });
+function messageOf(turn: MessageEvent | EndedTurn): ChatMessage {
+  const { outcome = null, error = null, output = null, artifacts = [] } = turn as Partial<EndedTurn>;
+  const { taskId, text, agent, status, attachments } = turn;
+  const { message = null } = error ?? {};
+  return { id: taskId, text, agent, status, outcome, error: message, answer: output ?? '', attempt: 0, starts: [], attachments, artifacts };
+}
 
-const filesSchema = z.array(z.object({ name: z.string(), mediaType: z.string(), bytes: z.number().nullable() })).nullish();
-
-const messageSchema = z
-  .object({
-    taskId: z.string(),
-    text: z.string(),
-    agent: z.string(),
-    status: taskStatusSchema,
-    outcome: outcomeSchema.nullish(),
-    output: z.string().nullish(),
-    error: errorSchema.nullish(),
-    attachments: filesSchema,
-    artifacts: filesSchema,
-  })
-  .transform(({ taskId, text, agent, status, outcome, output, error, attachments, artifacts }): ChatMessage => ({
-    id: taskId,
-    text,
-    agent,
-    status,
-    outcome: outcome ?? null,
-    error: error?.message ?? null,
-    answer: output ?? '',
-    attempt: 0,
-    starts: [],
-    attachments: attachments ?? [],
-    artifacts: artifacts ?? [],
-  }));
-const historySchema = z.object({ items: z.array(messageSchema) }).transform(({ items }) => ({ kind: 'history' as const, messages: items }));
-const arrivalSchema = messageSchema.transform((message) => ({ kind: 'message' as const, message }));
-const outputSchema = z
-  .object({ taskId: z.string(), attempt: z.number(), seq: z.number(), text: z.string() })
-  .transform((piece) => ({ kind: 'output' as const, piece }));
-const statusSchema = z
-  .object({
-    taskId: z.string(),
-    status: taskStatusSchema,
-    outcome: outcomeSchema.nullish(),
-    output: z.string().nullish(),
-    error: errorSchema.nullish(),
-    artifacts: filesSchema,
-  })
-  .transform(({ taskId, status, outcome, output, error, artifacts }) => ({
-    kind: 'status' as const,
-    taskId,
-    status,
-    outcome: outcome ?? null,
-    answer: output ?? null,
-    error: error?.message ?? null,
-    artifacts: artifacts ?? null,
-  }));
-
-const SCHEMAS: Readonly<Record<string, z.ZodType<ConversationChange>>> = {
-  history: historySchema,
-  message: arrivalSchema,
-  output: outputSchema,
-  status: statusSchema,
-  end: statusSchema,
-} satisfies Record<(typeof LIVE_EVENTS)[number], z.ZodType<ConversationChange>>;
-
-/** Parses an event of a session's stream into a change; null for an unknown or malformed event. */
-export function readLiveEvent(name: string, data: unknown): ConversationChange | null {
-  return SCHEMAS[name]?.safeParse(data).data ?? null;
+/** What an event of a session's stream changes; null for an event that this page does not know. */
+export function readLiveEvent(event: SessionStreamEvent): ConversationChange | null {
+  switch (event.event) {
+    case 'history':
+      return { kind: 'history', messages: event.data.items.map(messageOf) };
+    case 'message':
+      return { kind: 'message', message: messageOf(event.data) };
+    case 'output':
+      return { kind: 'output', piece: event.data };
+    case 'status':
+      return { kind: 'status', ...event.data, answer: null, error: null, artifacts: null };
+    case 'end': {
+      const { output, error, ...rest } = event.data;
+      return { kind: 'status', ...rest, answer: output, error: error?.message ?? null };
+    }
+    default:
+      return null;
+  }
 }

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { taskApiPath } from '../../api/tasks.ts';
+import { taskApiPath } from '../../api/task-ref.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { bytesText } from '../../parts/numbers.tsx';
 import classes from './attachments.module.css';
@@ -18,7 +18,7 @@ interface MessageFilesProps {
 /** The files of a message or of an answer: images are shown, and all can be saved. */
 export function MessageFiles({ task, kind, files }: MessageFilesProps): ReactElement | null {
   if (files.length === 0) return null;
-  const path = `${taskApiPath({ id: task, tenant: null })}/${kind}`;
+  const path = `${taskApiPath({ id: task })}/${kind}`;
   return (
     <ul className={classes['files']} data-kind={kind} aria-label={kind === 'attachments' ? 'Files of the message' : 'Files of the answer'}>
       {files.map(({ name, mediaType, bytes }) => {

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Skeleton } from '@mantine/core';
 import { Fragment, memo, useDeferredValue, useState, type ReactElement } from 'react';
-import { useHasPlainOutput } from '../../api/call-api.ts';
-import type { Session } from '../../api/records.ts';
+import type { Session } from '#shared/client/openapi.gen.ts';
+import { useHasPlainOutput } from '../../api/known-agents.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { useStickToEnd } from '../../parts/scroll-box.tsx';
 import { AgentText } from '../../parts/text/markdown.tsx';

@@ -1,4 +1,4 @@
-import type { Session } from '../../api/records.ts';
+import type { Session } from '#shared/client/openapi.gen.ts';
 import { zoneTime } from '../../parts/zone-time.ts';
 import type { ChatMessage } from './conversation.ts';
 
@@ -6,11 +6,16 @@ const TASK = /\btask ([0-9A-HJKMNP-TV-Z]{26})\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
 const EXCERPT_CHARACTERS = 40;
 
+/** The part of a session that says why its tasks wait. */
+interface ReasonsForWaiting extends Pick<Session, 'waiting'> {
+  holder: Pick<NonNullable<Session['holder']>, 'taskId' | 'reason'> | null;
+}
+
 /**
  * The reasons for waiting, by task; the lane's holder may have one too. A reason quotes the messages of the conversation
  * instead of their task ids, and times in the viewer's zone.
  */
-export function waitTexts(session: Session | undefined, messages: readonly ChatMessage[]): Map<string, string> {
+export function waitTexts(session: ReasonsForWaiting | undefined, messages: readonly ChatMessage[]): Map<string, string> {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const named = (reason: string): string =>
     reason.replaceAll(TASK, (found, id: string) => quote(messages, id) ?? found).replaceAll(TIME, (at) => zoneTime(at, timeZone));

@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { QUEUE_MODES, type QueueMode } from '#shared/config/sources.ts';
-import type { Session } from '../../api/records.ts';
+import type { Session } from '#shared/client/openapi.gen.ts';
 import { Icon } from '../../parts/icon.tsx';
 import classes from './composer.module.css';
 

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { z } from 'zod';
-import type { SessionSummary } from '../../api/records.ts';
-import { readSessions } from '../../api/sessions.ts';
+import type { SessionSummary } from '#shared/client/openapi.gen.ts';
+import { api, itemsOf } from '../../api/api.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
@@ -27,7 +27,7 @@ interface SessionListProps {
 export function SessionList({ current, recent, onNew, onPick }: SessionListProps): ReactElement {
   const { data, error } = useQuery({
     queryKey: ['sessions'],
-    queryFn: ({ signal }) => readSessions(signal),
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/sessions', { params: { query: { sort: 'activity', limit: SHOWN } }, signal })),
     refetchInterval: POLL_MS,
   });
   const known = new Map(data?.map((session) => [session.id, session]));
@@ -89,6 +89,8 @@ interface RecentChat {
 const MAX_CHATS = 30;
 const TITLE_CHARACTERS = 60;
 const chatsSchema = z.array(z.object({ id: z.string(), title: z.string() })).catch([]);
+
+const SHOWN = 100;
 
 /** The conversations started in this browser, newest first. */
 export function readRecentChats(tenant: string): RecentChat[] {

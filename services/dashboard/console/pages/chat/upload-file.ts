@@ -1,11 +1,7 @@
-import { z } from 'zod';
+import type { Upload } from '#shared/client/openapi.gen.ts';
 import { bytesText } from '../../parts/numbers.tsx';
-import { problemOf } from '../../api/call-api.ts';
-import { ApiProblem } from '../../api/records.ts';
-
-const uploadSchema = z.object({ id: z.string(), name: z.string(), mediaType: z.string(), bytes: z.number() });
-/** A file that waits for its message. */
-export type Upload = z.infer<typeof uploadSchema>;
+import { ApiProblem, problemOf } from '../../api/api-problem.ts';
+import { parseUpload } from '../../api/parse-answer.ts';
 
 interface UploadOptions {
   /** Of the bytes that were sent, from 0 to 1. */
@@ -24,21 +20,12 @@ export function uploadFile(file: File, { onProgress, signal }: UploadOptions): P
     request.addEventListener('error', () => reject(notSent(file)));
     request.addEventListener('abort', () => reject(notSent(file)));
     request.addEventListener('load', () => {
-      const answer = uploadSchema.safeParse(parsed(request.responseText));
-      if (request.status < 300 && answer.success) resolve(answer.data);
-      else reject(inWords(problemOf(parsed(request.responseText), request.status), file));
+      if (request.status < 300) resolve(parseUpload(request.responseText));
+      else reject(inWords(problemOf(request.responseText, request.status), file));
     });
     signal.addEventListener('abort', () => request.abort());
     request.send(file);
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function notSent({ size }: File): ApiProblem {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import { problemText } from '../../api/records.ts';
-import { uploadFile, type Upload } from './upload-file.ts';
+import type { Upload } from '#shared/client/openapi.gen.ts';
+import { problemText } from '../../api/api-problem.ts';
+import { uploadFile } from './upload-file.ts';
 
 /** A file that a person picked for the next message. */
 export interface Attached {

@@ -1,16 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useReducer, useRef, useState } from 'react';
-import type { Session } from '../../api/records.ts';
-import { givenFiles, readTaskRecord, type GivenFile } from '../../api/tasks.ts';
-import {
-  readSession,
-  sendMessage,
-  sessionStreamPath,
-  setSessionMode,
-  stopSession,
-  useLiveEvents,
-  type Connection,
-} from '../../api/sessions.ts';
+import type { Session, SetSessionModeRequest } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
+import { parseSessionEvent } from '../../api/parse-answer.ts';
+import { type GivenFile, givenFiles, toTask } from '../../api/task-ref.ts';
+import { type Connection, useLiveEvents } from '../../live/live-events.ts';
 import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import {
   changeConversation,
@@ -52,7 +46,7 @@ interface OpenConversation {
   /** Sends a message of the conversation once more, with its files. */
   sendAgain: (message: ChatMessage) => Promise<boolean>;
   stop: () => Promise<boolean>;
-  setMode: (mode: string) => Promise<boolean>;
+  setMode: (mode: SetSessionModeRequest['mode']) => Promise<boolean>;
 }
 
 /** A session's live conversation, and its actions. */
@@ -63,7 +57,7 @@ export function useConversation(id: string): OpenConversation {
   const isBusy = conversation.messages.some(isOpen);
   const { data: session } = useQuery({
     queryKey: ['session', id],
-    queryFn: ({ signal }) => readSession(id, signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/sessions/{id}', { ...byId(id), signal })),
     refetchInterval: isBusy ? POLL_MS : false,
   });
   // A refresh in flight is recent enough, because events arrive in bursts.
@@ -71,16 +65,16 @@ export function useConversation(id: string): OpenConversation {
     for (const queryKey of [['session', id], ['sessions']]) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
   };
   const connection = useLiveEvents({
-    url: sessionStreamPath(id),
+    url: `/v1/sessions/${encodeURIComponent(id)}/stream`,
     names: LIVE_EVENTS,
     onEvent: (name, data) => {
-      const read = readLiveEvent(name, data);
+      const read = readLiveEvent(parseSessionEvent(name, data));
       if (read === null) return;
       change(read);
       if (read.kind !== 'output') refresh();
     },
   });
-  const perform = async (action: () => Promise<void>): Promise<boolean> => {
+  const perform = async (action: () => Promise<unknown>): Promise<boolean> => {
     setProblem(null);
     try {
       await action();
@@ -102,8 +96,8 @@ export function useConversation(id: string): OpenConversation {
       sendInTurn(message.text, () =>
         perform(async () => post({ text: message.text, agent: message.agent, files: await filesOf(message) })),
       ),
-    stop: () => perform(() => stopSession(id)),
-    setMode: (mode) => perform(() => setSessionMode(id, mode)),
+    stop: () => perform(() => answerOf(api.POST('/v1/sessions/{id}/stop', byId(id)))),
+    setMode: (mode) => perform(() => answerOf(api.PUT('/v1/sessions/{id}/mode', { ...byId(id), body: { mode } }))),
   };
 }
 
@@ -111,7 +105,7 @@ export function useConversation(id: string): OpenConversation {
 async function filesOf({ id, attachments }: ChatMessage): Promise<SentFile[]> {
   if (attachments.length === 0) return [];
   const sizes = new Map(attachments.map(({ name, bytes }) => [name, bytes]));
-  const given = givenFiles(await readTaskRecord({ id, tenant: null }));
+  const given = givenFiles(await answerOf(api.GET('/v1/tasks/{id}', toTask({ id, tenant: null }))));
   return given.map((file) => ({ file, bytes: sizes.get(file.name) ?? null }));
 }
 
@@ -138,7 +132,9 @@ function useSending(session: string, change: (change: ConversationChange) => voi
     post: async ({ text, agent, files }) => {
       const attachments = files.length === 0 ? {} : { attachments: files.map(({ file }) => file) };
       const message = { text, ...(agent === null ? {} : { agent }), ...attachments };
-      const sent = await sendOnce(JSON.stringify(message), (key) => sendMessage(session, message, key));
+      const sent = await sendOnce(JSON.stringify(message), (key) =>
+        answerOf(api.POST('/v1/sessions/{id}/messages', { ...byId(session), body: message, headers: { 'Idempotency-Key': key } })),
+      );
       if ('command' in sent) {
         lines.current += 1;
         change({ kind: 'line', id: `line-${lines.current}`, text: sent.text });
@@ -147,7 +143,7 @@ function useSending(session: string, change: (change: ConversationChange) => voi
       const { id, status, outcome } = sent;
       change({
         kind: 'sent',
-        message: { ...UNKNOWN_YET, id, text, agent, status, outcome: outcome ?? null, attachments: files.map(shownFile) },
+        message: { ...UNKNOWN_YET, id, text, agent, status: status ?? 'pending', outcome, attachments: files.map(shownFile) },
       });
     },
     sendInTurn: (text, send) => {

@@ -1,6 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { DELIVERIES_KEY, readDeliveries, retryDelivery, type Delivery } from '../../api/deliveries.ts';
+import type { Delivery } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, queryOf } from '../../api/api.ts';
+import { DELIVERIES_KEY } from '../../api/query-keys.ts';
 import { usePollInterval } from '../../live/use-live.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { FilterBar, type FilterField } from '../../parts/filters/filter-bar.tsx';
@@ -74,7 +76,7 @@ function Retry({ id, status }: Delivery): ReactElement | null {
       needs="submit"
       size="compact-xs"
       text="Retry"
-      run={() => retryDelivery(id)}
+      run={() => answerOf(api.POST('/v1/deliveries/{id}/retry', byId(id)))}
       done="It is sent again"
       refresh={[DELIVERIES_KEY]}
       {...(status === 'unknown' ? { confirm } : {})}
@@ -82,13 +84,21 @@ function Retry({ id, status }: Delivery): ReactElement | null {
   );
 }
 
+const SHOWN = 100;
+
 /** Replies to chats and callbacks, apart from the tasks that they tell about. */
 export function Page(): ReactElement {
   const filters = useFilters(FILTERS);
   const { search } = filters;
   const query = useInfiniteQuery({
     queryKey: [...DELIVERIES_KEY, search],
-    queryFn: ({ pageParam, signal }) => readDeliveries(search, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      answerOf(
+        api.GET('/v1/deliveries', {
+          params: { query: queryOf<'listDeliveries'>(search, { limit: SHOWN, cursor: pageParam ?? undefined }) },
+          signal,
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchInterval: usePollInterval(POLL_MS),

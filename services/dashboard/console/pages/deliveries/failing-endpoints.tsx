@@ -1,5 +1,7 @@
 import type { ReactElement } from 'react';
-import { DELIVERIES_KEY, enableEndpoint, ENDPOINTS_KEY, readEndpoints, type CallbackEndpoint } from '../../api/deliveries.ts';
+import type { CallbackEndpoint } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, itemsOf } from '../../api/api.ts';
+import { DELIVERIES_KEY, ENDPOINTS_KEY } from '../../api/query-keys.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -32,7 +34,7 @@ function Enable({ url, disabledAt }: CallbackEndpoint): ReactElement | null {
       needs="operate"
       size="compact-xs"
       text="Enable"
-      run={() => enableEndpoint(url)}
+      run={() => answerOf(api.POST('/v1/callbacks/endpoints/enable', { body: { url: url } }))}
       done="The endpoint is called again"
       refresh={[ENDPOINTS_KEY, DELIVERIES_KEY]}
     />
@@ -41,7 +43,11 @@ function Enable({ url, disabledAt }: CallbackEndpoint): ReactElement | null {
 
 /** Endpoints of callbacks that fail, or are not called any more; nothing while all is well. */
 export function FailingEndpoints(): ReactElement | null {
-  const { data = [] } = useLiveQuery({ queryKey: ENDPOINTS_KEY, queryFn: ({ signal }) => readEndpoints(signal), kinds: [] });
+  const { data = [] } = useLiveQuery({
+    queryKey: ENDPOINTS_KEY,
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/callbacks/endpoints', { signal })),
+    kinds: [],
+  });
   if (data.length === 0) return null;
   return (
     <Panel title="Endpoints that fail">

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { memo, useId, useState, type ReactElement } from 'react';
-import { type FailureGroup } from '../../api/administration-records.ts';
-import { readFailedTasks, type FailedTask } from '../../api/failures.ts';
+import type { Failure, Task } from '#shared/client/openapi.gen.ts';
+import { api, itemsOf, queryOf } from '../../api/api.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
 import { PauseNamedAgentButton } from '../../parts/actions/pause-agent-button.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
@@ -14,7 +14,7 @@ import { taskPath } from '../../routing/paths.ts';
 import classes from './failures.module.css';
 
 interface FailureCardProps {
-  group: FailureGroup;
+  group: Failure;
   /** The filters of the page, which hold here too. */
   selected: Readonly<Record<string, string | null>>;
   /** Tasks of the largest group, the measure of the bars. */
@@ -30,7 +30,7 @@ export const FailureCard = memo(function FailureCard({ group, selected, largest,
   const [isOpen, setOpen] = useState(startsOpen);
   const examples = useId();
   const { agent, count, firstAt, lastAt, example } = group;
-  const filter = { ...selected, status: ['permanently_failed'], ...sharedBy(group) };
+  const filter = { ...selected, status: ['permanently_failed' as const], ...sharedBy(group) };
   const search = searchOf(selected, group);
   const tasks = `${countText(count)} ${count === 1 ? 'task' : 'tasks'}`;
   return (
@@ -65,16 +65,16 @@ export const FailureCard = memo(function FailureCard({ group, selected, largest,
 });
 
 /** What the tasks of a group have in common, as a filter. */
-function sharedBy({ code, agent, release }: FailureGroup): Record<string, string> {
+function sharedBy({ code, agent, release }: Failure): Record<string, string> {
   return { ...(code === null ? {} : { code }), ...(agent === null ? {} : { agent }), ...(release ? { release } : {}) };
 }
 
 /** Tasks of workers whose version named no release: no filter selects just them. */
-function isUnnamed(group: FailureGroup): boolean {
+function isUnnamed(group: Failure): boolean {
   return Object.keys(sharedBy(group)).length === 0;
 }
 
-function GroupName({ group }: { group: FailureGroup }): ReactElement {
+function GroupName({ group }: { group: Failure }): ReactElement {
   const { code, agent, release } = group;
   return (
     <>
@@ -86,15 +86,21 @@ function GroupName({ group }: { group: FailureGroup }): ReactElement {
 }
 
 /** The query of `GET /v1/tasks`, and of the page of tasks, that finds the group. */
-function searchOf(selected: FailureCardProps['selected'], group: FailureGroup): string {
+function searchOf(selected: FailureCardProps['selected'], group: Failure): string {
   const query = new URLSearchParams({ status: 'permanently_failed' });
   for (const [name, value] of Object.entries(selected)) if (value !== null) query.set(name, value);
   for (const [name, value] of Object.entries(sharedBy(group))) query.set(name, value);
   return query.toString();
 }
 
+const EXAMPLES = 5;
+
 function Examples({ search }: { search: string }): ReactElement {
-  const query = useQuery({ queryKey: ['failures', 'examples', search], queryFn: ({ signal }) => readFailedTasks(search, signal) });
+  const query = useQuery({
+    queryKey: ['failures', 'examples', search],
+    queryFn: ({ signal }) =>
+      itemsOf(api.GET('/v1/tasks', { params: { query: queryOf<'listTasks'>(search, { limit: EXAMPLES }) }, signal })),
+  });
   return (
     <QueryView query={query} title="The examples could not be read" height={80}>
       {(tasks) => (
@@ -110,7 +116,7 @@ function Examples({ search }: { search: string }): ReactElement {
 
 const EXCERPT_CHARACTERS = 160;
 
-function Example({ task: { id, input, attempt, completedAt, createdAt, error } }: { task: FailedTask }): ReactElement {
+function Example({ task: { id, input, attempt, completedAt, createdAt, error } }: { task: Task }): ReactElement {
   const excerpt = input.slice(0, EXCERPT_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
   return (
     <li>

@@ -1,8 +1,8 @@
-import type { FailureGroup } from '../../api/administration-records.ts';
+import type { Failure } from '#shared/client/openapi.gen.ts';
 
 /** The groups of several pages as one list, the largest first. */
-export function mergeGroups(pages: readonly (readonly FailureGroup[])[]): FailureGroup[] {
-  const merged = new Map<string, FailureGroup>();
+export function mergeGroups(pages: readonly (readonly Failure[])[]): Failure[] {
+  const merged = new Map<string, Failure>();
   for (const group of pages.flat()) {
     const before = merged.get(groupKey(group));
     merged.set(groupKey(group), before === undefined ? group : joinGroups(before, group));
@@ -11,12 +11,12 @@ export function mergeGroups(pages: readonly (readonly FailureGroup[])[]): Failur
 }
 
 /** Names a group among the others. */
-export function groupKey({ code, agent, release }: FailureGroup): string {
+export function groupKey({ code, agent, release }: Failure): string {
   return [code, agent, release].join(' ');
 }
 
 /** Pages go from newer to older tasks, so the first example is the newest. */
-function joinGroups(newer: FailureGroup, older: FailureGroup): FailureGroup {
+function joinGroups(newer: Failure, older: Failure): Failure {
   return {
     ...newer,
     count: newer.count + older.count,

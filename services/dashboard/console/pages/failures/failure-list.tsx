@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { useDeferredValue, type ReactElement } from 'react';
-import type { FailureGroup } from '../../api/administration-records.ts';
+import type { Failure } from '#shared/client/openapi.gen.ts';
 import { EmptyNote } from '../../parts/layout/query-view.tsx';
 import { Stat, StatRow } from '../../parts/layout/stat.tsx';
 import { Count } from '../../parts/numbers.tsx';
@@ -51,16 +51,16 @@ function Distinct({ label, values }: { label: string; values: readonly (string |
   return known.size === 0 ? null : <Stat label={label} value={<Count value={known.size} />} />;
 }
 
-interface FailureListProps {
+interface FailureGroupsProps {
   groupBy: string | null;
-  groups: readonly FailureGroup[];
+  groups: readonly Failure[];
   /** The filters that are set, which hold for the actions of each group too. */
   selected: Readonly<Record<string, string | null>>;
   isComplete: boolean;
 }
 
 /** The groups, the largest first. */
-export function FailureList({ groupBy, groups, selected, isComplete }: FailureListProps): ReactElement {
+export function FailureGroups({ groupBy, groups, selected, isComplete }: FailureGroupsProps): ReactElement {
   if (groups.length === 0) {
     const isFiltered = Object.keys(selected).length > 0;
     return (
@@ -99,7 +99,7 @@ export function FailureList({ groupBy, groups, selected, isComplete }: FailureLi
 /** As many as a window shows. */
 const FIRST_CARDS = 6;
 
-interface FailureCardsProps extends Pick<FailureListProps, 'groups' | 'selected'> {
+interface FailureCardsProps extends Pick<FailureGroupsProps, 'groups' | 'selected'> {
   label: string;
 }
 

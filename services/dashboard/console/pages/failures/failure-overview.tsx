@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
-import type { FailurePage, FailureRelease, FailureWorker } from '../../api/failures.ts';
+import type { FailureList, Worker } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
 import { useIsInstallation } from '../../api/person.ts';
-import { readWorkers, type QueueWorker } from '../../api/queues.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { countText } from '../../parts/numbers.tsx';
 import { Plot } from '../../parts/plot/plot.tsx';
@@ -11,8 +11,11 @@ import { PageLink } from '../../routing/navigation.tsx';
 import { plotFailures } from './failure-times.ts';
 import classes from './failures.module.css';
 
+type FailureRelease = FailureList['releases'][number];
+type FailureWorker = FailureList['workers'][number];
+
 interface FailureOverviewProps {
-  pages: readonly FailurePage[];
+  pages: readonly FailureList[];
   /** The page's filters, as a query of the page of tasks. */
   search: string;
   /** When the newest of the pages was read, ms since the epoch. */
@@ -109,7 +112,7 @@ function WorkersPanel({ workers, search }: { workers: readonly FailureWorker[]; 
   // Other tenants do not see the fleet's workers.
   const { data } = useQuery({
     queryKey: ['failures', 'workers'],
-    queryFn: ({ signal }) => readWorkers(signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/fleet', { signal })).then((fleet) => fleet.workers),
     enabled: useIsInstallation(),
   });
   const known = data === undefined ? null : new Map(data.map((worker) => [worker.id, worker]));
@@ -133,7 +136,7 @@ function WorkersPanel({ workers, search }: { workers: readonly FailureWorker[]; 
 }
 
 /** When the process started that failed, which is when it loaded its agents. */
-function Started({ worker }: { worker: QueueWorker | undefined }): ReactElement | null {
+function Started({ worker }: { worker: Worker | undefined }): ReactElement | null {
   if (worker === undefined) return <span className="faint">gone</span>;
   return worker.startedAt ? (
     <span className="faint">

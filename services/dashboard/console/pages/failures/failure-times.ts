@@ -1,5 +1,7 @@
-import type { FailureTime } from '../../api/administration-records.ts';
+import type { FailureList } from '#shared/client/openapi.gen.ts';
 import type { PlotSeries } from '../../parts/plot/plot-series.ts';
+
+type FailureTime = FailureList['times'][number];
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;

@@ -1,21 +1,23 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
-import { readFailures, type FailurePage } from '../../api/failures.ts';
+import type { FailureList } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, queryOf } from '../../api/api.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
 import { FilterBar, type FilterField } from '../../parts/filters/filter-bar.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { useFilters } from '../../routing/use-filters.ts';
-import { FailureList, Grouping } from './failure-list.tsx';
+import { FailureGroups, Grouping } from './failure-list.tsx';
 import { FailureOverview } from './failure-overview.tsx';
 import { mergeGroups } from './failure-groups.ts';
 
 const FILTERS = { agent: 'text', code: 'text', release: 'text', schedule: 'text', since: 'text', until: 'text' } as const;
 const ALL = { ...FILTERS, groupBy: 'text' } as const;
 const LIST_PX = 240;
+const LIMIT = 200;
 
 /** What failed for good, in groups of one error and agent. */
 export function Page(): ReactElement {
@@ -51,7 +53,7 @@ export function Page(): ReactElement {
             {query.isPlaceholderData ? (
               <Skeleton height={LIST_PX} radius="md" />
             ) : (
-              <FailureList groupBy={groupBy} groups={groups} selected={selected} isComplete={!query.hasNextPage} />
+              <FailureGroups groupBy={groupBy} groups={groups} selected={selected} isComplete={!query.hasNextPage} />
             )}
             {query.hasNextPage ? (
               <Button size="xs" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
@@ -66,12 +68,18 @@ export function Page(): ReactElement {
 }
 
 /** The failures of a filter. Other groups of the same failures stay until theirs are read: the picker of the group stands between them. */
-function useFailures(filter: string, search: string): UseInfiniteQueryResult<InfiniteData<FailurePage>> {
+function useFailures(filter: string, search: string): UseInfiniteQueryResult<InfiniteData<FailureList>> {
   const queryKey = useMemo(() => ['failures', filter, search], [filter, search]);
   useLiveRefresh(queryKey, ['task.permanently_failed', 'action.*']);
   return useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => readFailures(search, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      answerOf(
+        api.GET('/v1/failures', {
+          params: { query: queryOf<'listFailures'>(search, { limit: LIMIT, cursor: pageParam ?? undefined }) },
+          signal,
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: usePollInterval(),

@@ -1,6 +1,7 @@
 import { ActionIcon, Menu, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { removeDaemon, rotateDaemon, switchDaemon, type Daemon, type DaemonWithToken } from '../../api/fleet.ts';
+import type { Daemon, DaemonWithToken } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -54,7 +55,7 @@ function useDaemonActions({ id, name, enabled }: Daemon, onRotated: (daemon: Dae
   const act = useAction();
   const rotate = (): Promise<boolean> =>
     act({
-      run: async () => onRotated(await rotateDaemon(id)),
+      run: async () => onRotated(await answerOf(api.POST('/v1/daemons/{id}/rotate', byId(id)))),
       done: `${name} has another token`,
       refresh: REFRESH,
       confirm: {
@@ -66,14 +67,14 @@ function useDaemonActions({ id, name, enabled }: Daemon, onRotated: (daemon: Dae
     });
   const enable = (): Promise<boolean> =>
     act({
-      run: () => switchDaemon(id, !enabled),
+      run: () => answerOf(api.PATCH('/v1/daemons/{id}', { ...byId(id), body: { enabled: !enabled } })),
       done: `${name} is ${enabled ? 'disabled' : 'enabled'}`,
       refresh: REFRESH,
-      undo: () => switchDaemon(id, enabled),
+      undo: () => answerOf(api.PATCH('/v1/daemons/{id}', { ...byId(id), body: { enabled: enabled } })),
     });
   const remove = (): Promise<boolean> =>
     act({
-      run: () => removeDaemon(id),
+      run: () => answerOf(api.DELETE('/v1/daemons/{id}', byId(id))),
       done: `${name} is removed`,
       refresh: REFRESH,
       confirm: {

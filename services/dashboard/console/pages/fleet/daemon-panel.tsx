@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import type { Daemon, FleetData, FleetDaemon, RunningTask } from '../../api/fleet.ts';
+import type { Daemon, FleetDaemon } from '#shared/client/openapi.gen.ts';
+import type { FleetData, RunningTask } from './read-fleet.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';

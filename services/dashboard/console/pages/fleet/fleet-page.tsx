@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import { readFleet, type FleetData } from '../../api/fleet.ts';
 import { useIsInstallation, useMay } from '../../api/person.ts';
+import { type FleetData, readFleet } from './read-fleet.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { AttentionPanel } from '../../parts/notes/attention-panel.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import { useMemo, useState, type ReactElement } from 'react';
-import type { Snapshot } from '../../api/fleet.ts';
+import type { Snapshot } from '#shared/client/openapi.gen.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Plot } from '../../parts/plot/plot.tsx';
 import classes from './fleet.module.css';

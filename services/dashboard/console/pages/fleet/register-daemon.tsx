@@ -1,7 +1,8 @@
 import { Button, Modal, NumberInput, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
-import { registerDaemon, type DaemonRegistration, type DaemonWithToken } from '../../api/fleet.ts';
+import type { DaemonWithToken, NewDaemon } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
@@ -70,7 +71,7 @@ const EMPTY = { name: '', user: '', capabilities: '', agents: '', slots: '' as n
 
 function DaemonForm({ onMade, onCancel }: DaemonFormProps): ReactElement {
   const [draft, setDraft] = useState(EMPTY);
-  const save = useMutation({ mutationFn: () => registerDaemon(registrationOf(draft)), onSuccess: onMade });
+  const save = useMutation({ mutationFn: () => answerOf(api.POST('/v1/daemons', { body: registrationOf(draft) })), onSuccess: onMade });
   const change = (changes: Partial<typeof EMPTY>): void => setDraft({ ...draft, ...changes });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -126,7 +127,7 @@ function DaemonForm({ onMade, onCancel }: DaemonFormProps): ReactElement {
   );
 }
 
-function registrationOf({ name, user, capabilities, agents, slots }: typeof EMPTY): DaemonRegistration {
+function registrationOf({ name, user, capabilities, agents, slots }: typeof EMPTY): NewDaemon {
   return {
     name: name.trim(),
     user: user.trim() || null,

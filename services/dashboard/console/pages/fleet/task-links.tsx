@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { RunningTask } from '../../api/fleet.ts';
+import type { RunningTask } from './read-fleet.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 
 const LINKED = 2;

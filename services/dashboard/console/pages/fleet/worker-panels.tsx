@@ -1,5 +1,7 @@
 import type { ReactElement } from 'react';
-import { drainWorker, type Hub, type RunningTask, type Worker } from '../../api/fleet.ts';
+import type { Hub, Worker } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
+import type { RunningTask } from './read-fleet.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
@@ -162,7 +164,7 @@ function DrainButton({ member: { id, status, running } }: { member: Worker }): R
       needs="operate"
       text="Drain"
       size="compact-xs"
-      run={() => drainWorker(id)}
+      run={() => answerOf(api.POST('/v1/fleet/{id}/drain', byId(id)))}
       done={`${id} drains`}
       refresh={[['fleet']]}
       confirm={{

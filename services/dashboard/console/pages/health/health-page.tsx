@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
-import { readChecks, readConfiguration, type Check, type Checks, type Configuration, type Setting } from '../../api/installation.ts';
+import type { Check, Configuration, Setting } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { type Checks, readChecks } from './read-checks.ts';
 import { AttentionPanel } from '../../parts/notes/attention-panel.tsx';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -17,7 +19,10 @@ import classes from './health.module.css';
 /** What the fleet needs and whether it has it, and the configuration that holds. */
 export function Page(): ReactElement {
   const checks = useQuery({ queryKey: ['checks'], queryFn: ({ signal }) => readChecks(signal), staleTime: Infinity });
-  const configuration = useQuery({ queryKey: ['configuration'], queryFn: ({ signal }) => readConfiguration(signal) });
+  const configuration = useQuery({
+    queryKey: ['configuration'],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/configuration', { signal })),
+  });
   const again = (
     <Button size="xs" variant="default" loading={checks.isFetching} onClick={() => void checks.refetch()}>
       Check again
@@ -78,7 +83,11 @@ function wellTitle(others: number): string {
 const FILTERS = { q: 'text', all: 'flag' } as const;
 
 /** The settings that differ from their defaults, or all. */
-function ConfigurationPanel({ configuration: { items, version, node } }: { configuration: Configuration }): ReactElement {
+function ConfigurationPanel({
+  configuration: { items, version, node },
+}: {
+  configuration: Pick<Configuration, 'items' | 'version' | 'node'>;
+}): ReactElement {
   const filters = useFilters(FILTERS);
   const { q, all } = filters.values;
   const rows = useMemo(() => {

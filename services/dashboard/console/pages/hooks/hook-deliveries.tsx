@@ -1,5 +1,8 @@
 import { useMemo, type ReactElement } from 'react';
-import { hookKey, HOOKS_SHOWN, readHookDeliveries, readHookDelivery, replayDelivery, type HookDelivery } from '../../api/hooks.ts';
+import type { HookDelivery } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, itemsOf } from '../../api/api.ts';
+import { hookKey } from '../../api/query-keys.ts';
+import { HOOKS_SHOWN } from './hook-texts.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Facts } from '../../parts/layout/facts.tsx';
@@ -52,7 +55,8 @@ export function HookDeliveries({ hook }: { hook: string }): ReactElement {
   const { values } = useFilters(FILTERS);
   const query = useLiveQuery({
     queryKey: [...hookKey(hook), 'deliveries'],
-    queryFn: ({ signal }) => readHookDeliveries(hook, signal),
+    queryFn: ({ signal }) =>
+      itemsOf(api.GET('/v1/hooks/{id}/deliveries', { params: { path: { id: hook }, query: { limit: HOOKS_SHOWN } }, signal })),
     kinds: [],
     everyMs: POLL_MS,
   });
@@ -84,7 +88,8 @@ export function HookDeliveries({ hook }: { hook: string }): ReactElement {
 function OneDelivery({ hook, id }: { hook: string; id: string }): ReactElement {
   const query = useLiveQuery({
     queryKey: [...hookKey(hook), 'deliveries', id],
-    queryFn: ({ signal }) => readHookDelivery(hook, id, signal),
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/v1/hooks/{id}/deliveries/{delivery}', { params: { path: { id: hook, delivery: id } }, signal })),
     kinds: [],
   });
   return (
@@ -108,7 +113,9 @@ function OneDelivery({ hook, id }: { hook: string; id: string }): ReactElement {
                 <ActionButton
                   needs="operate"
                   text="Replay"
-                  run={() => replayDelivery(hook, id)}
+                  run={() =>
+                    answerOf(api.POST('/v1/hooks/{id}/deliveries/{delivery}/replay', { params: { path: { id: hook, delivery: id } } }))
+                  }
                   done="Another task was made of it"
                   refresh={[hookKey(hook)]}
                   confirm={{ title: 'Replay this delivery?', text: 'It makes another task with the hook as it is now.', button: 'Replay' }}

@@ -1,18 +1,10 @@
 import { Button, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
-import {
-  createHook,
-  DIRECTIVES_WARNING,
-  handsOverSecret,
-  HOOKS_KEY,
-  PROVIDER_TEXTS,
-  PROVIDERS,
-  randomSecret,
-  type Hook,
-  type NewHook,
-  type Provider,
-} from '../../api/hooks.ts';
+import type { Hook, HookRequest } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
+import { HOOKS_KEY } from '../../api/query-keys.ts';
+import { DIRECTIVES_WARNING, handsOverSecret, type Provider, PROVIDER_TEXTS, PROVIDERS, randomSecret } from './hook-texts.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { hookPath } from '../../routing/paths.ts';
@@ -54,7 +46,8 @@ export function HookForm({ onDone }: { onDone: () => void }): ReactElement {
     setSending(true);
     const hasNone = draft.provider === 'none' || handsOverSecret(draft.options);
     const secret = hasNone ? null : randomSecret(draft.provider);
-    const run = async (): Promise<void> => setMade({ hook: await createHook(toNewHook(draft, agent, secret)), secret });
+    const run = async (): Promise<void> =>
+      setMade({ hook: await answerOf(api.POST('/v1/hooks', { body: toNewHook(draft, agent, secret) })), secret });
     await act({ run, done: 'The hook is created', refresh: [HOOKS_KEY] });
     setSending(false);
   };
@@ -157,7 +150,7 @@ function toNewHook(
   { provider, name, template, session, options: chosen, directives }: Draft,
   agent: string,
   secret: string | null,
-): NewHook {
+): HookRequest {
   const options = optionsOf(provider, chosen);
   return {
     provider,

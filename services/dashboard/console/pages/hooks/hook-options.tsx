@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { HANDSHAKES, type Provider } from '../../api/hooks.ts';
+import { HANDSHAKES, type Provider } from './hook-texts.ts';
 import classes from './hooks.module.css';
 
 /** What was chosen, by the option's name; empty for the default. */

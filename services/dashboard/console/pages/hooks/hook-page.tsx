@@ -1,17 +1,10 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import {
-  changeHook,
-  deleteHook,
-  DIRECTIVES_WARNING,
-  hookKey,
-  HOOKS_KEY,
-  PROVIDER_TEXTS,
-  randomSecret,
-  readHook,
-  type Hook,
-} from '../../api/hooks.ts';
+import type { Hook } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
+import { hookKey, HOOKS_KEY } from '../../api/query-keys.ts';
+import { DIRECTIVES_WARNING, PROVIDER_TEXTS, randomSecret } from './hook-texts.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { CopyId } from '../../parts/copy.tsx';
@@ -30,7 +23,11 @@ import { TestForm } from './hook-test.tsx';
 /** One hook: what it received, how it is set up at its sender, and what it makes of an event. */
 export function Page({ params }: PageProps): ReactElement {
   const id = params['id'] ?? '';
-  const query = useLiveQuery({ queryKey: hookKey(id), queryFn: ({ signal }) => readHook(id, signal), kinds: [] });
+  const query = useLiveQuery({
+    queryKey: hookKey(id),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/hooks/{id}', { ...byId(id), signal })),
+    kinds: [],
+  });
   const { data } = query;
   return (
     <PageFrame
@@ -61,7 +58,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
   const [secret, setSecret] = useState<string | null>(null);
   const change = async (): Promise<void> => {
     const next = randomSecret(provider);
-    await changeHook(id, { secret: next });
+    await answerOf(api.PATCH('/v1/hooks/{id}', { ...byId(id), body: { secret: next } }));
     setSecret(next);
   };
   const hasOwnSecret = provider !== 'none' && provider !== 'stripe' && provider !== 'slack';
@@ -112,7 +109,7 @@ function DirectivesButton({ hook: { id, directives } }: { hook: Hook }): ReactEl
     <ActionButton
       needs="operate"
       text={directives ? 'Leave /schedule lines' : 'Apply /schedule lines'}
-      run={() => changeHook(id, { directives: !directives })}
+      run={() => answerOf(api.PATCH('/v1/hooks/{id}', { ...byId(id), body: { directives: !directives } }))}
       done={directives ? '/schedule lines stay as they are' : '/schedule lines are applied'}
       refresh={[hookKey(id)]}
       {...(directives ? {} : { confirm })}
@@ -128,7 +125,7 @@ function FormerSecret({ hook, until }: { hook: string; until: string }): ReactEl
       <ActionButton
         needs="operate"
         text="End it now"
-        run={() => changeHook(hook, { keepFormerSecret: false })}
+        run={() => answerOf(api.PATCH('/v1/hooks/{id}', { ...byId(hook), body: { keepFormerSecret: false } }))}
         done="The former secret is ended"
         refresh={[hookKey(hook)]}
         confirm={{ title: 'End the former secret?', text: 'Requests that are signed with it are refused from then on.', button: 'End it' }}
@@ -143,7 +140,7 @@ function HookActions({ hook }: { hook: Hook }): ReactElement {
   const { id, enabled } = hook;
   const close = (): void => setTesting(false);
   const remove = async (): Promise<void> => {
-    await deleteHook(id);
+    await answerOf(api.DELETE('/v1/hooks/{id}', byId(id)));
     navigate('/hooks', { replace: true });
   };
   const refresh = [HOOKS_KEY];
@@ -157,8 +154,8 @@ function HookActions({ hook }: { hook: Hook }): ReactElement {
       <ActionButton
         needs="operate"
         text={enabled ? 'Disable' : 'Enable'}
-        run={() => changeHook(id, { enabled: !enabled })}
-        undo={() => changeHook(id, { enabled })}
+        run={() => answerOf(api.PATCH('/v1/hooks/{id}', { ...byId(id), body: { enabled: !enabled } }))}
+        undo={() => answerOf(api.PATCH('/v1/hooks/{id}', { ...byId(id), body: { enabled } }))}
         done={enabled ? 'Disabled: its sender gets 404' : 'Enabled'}
         refresh={refresh}
       />

@@ -1,7 +1,10 @@
 import { Button, PasswordInput } from '@mantine/core';
 import { useState, type ReactElement, type ReactNode, type SubmitEvent } from 'react';
-import { changeHook, handsOverSecret, hookKey, type Hook } from '../../api/hooks.ts';
+import type { Hook } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
+import { hookKey } from '../../api/query-keys.ts';
+import { handsOverSecret } from './hook-texts.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import classes from './hooks.module.css';
@@ -123,7 +126,11 @@ function SecretField({ hook }: { hook: Hook }): ReactElement | null {
   if (!may) return null;
   const save = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
-    const isDone = await act({ run: () => changeHook(hook.id, { secret }), done: 'The secret is saved', refresh: [hookKey(hook.id)] });
+    const isDone = await act({
+      run: () => answerOf(api.PATCH('/v1/hooks/{id}', { ...byId(hook.id), body: { secret } })),
+      done: 'The secret is saved',
+      refresh: [hookKey(hook.id)],
+    });
     if (isDone) setSecret('');
   };
   return (

@@ -1,6 +1,7 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import { hookKey, testHook } from '../../api/hooks.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
+import { hookKey } from '../../api/query-keys.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { taskPath } from '../../routing/paths.ts';
 import { navigate } from '../../routing/navigation.tsx';
@@ -21,7 +22,7 @@ export function TestForm({ hook, onDone }: { hook: string; onDone: () => void })
     if (parsed.problem !== null) return;
     let task = '';
     const run = async (): Promise<void> => {
-      ({ id: task } = await testHook(hook, event, parsed.value));
+      ({ id: task } = await answerOf(api.POST('/v1/hooks/{id}/test', { ...byId(hook), body: { event: event, payload: parsed.value } })));
     };
     if (!(await act({ run, done: 'The test made a task', refresh: [hookKey(hook)] }))) return;
     onDone();

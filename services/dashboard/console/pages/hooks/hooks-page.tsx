@@ -1,7 +1,10 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { HOOKS_KEY, HOOKS_SHOWN, PROVIDER_TEXTS, readHooks, type Hook } from '../../api/hooks.ts';
+import type { Hook } from '#shared/client/openapi.gen.ts';
+import { api, itemsOf } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
+import { HOOKS_KEY } from '../../api/query-keys.ts';
+import { HOOKS_SHOWN, PROVIDER_TEXTS } from './hook-texts.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -46,7 +49,11 @@ const COLUMNS: readonly Column<Hook>[] = [
 export function Page(): ReactElement {
   const [isCreating, setCreating] = useState(false);
   const may = useMay('operate');
-  const query = useLiveQuery({ queryKey: HOOKS_KEY, queryFn: ({ signal }) => readHooks(signal), kinds: [] });
+  const query = useLiveQuery({
+    queryKey: HOOKS_KEY,
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/hooks', { params: { query: { limit: HOOKS_SHOWN } }, signal })),
+    kinds: [],
+  });
   const close = (): void => setCreating(false);
   const button = may ? (
     <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setCreating(true)}>

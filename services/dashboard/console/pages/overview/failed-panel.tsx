@@ -1,5 +1,7 @@
 import { memo, type ReactElement } from 'react';
-import { retryTask, type TaskRecord } from '../../api/tasks.ts';
+import type { Task } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { toTask } from '../../api/task-ref.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -9,10 +11,10 @@ import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
 
 /** When a task failed for good, or else was accepted. */
-const timeOf = ({ completedAt, createdAt }: TaskRecord): number => Date.parse(completedAt ?? createdAt);
+const timeOf = ({ completedAt, createdAt }: Task): number => Date.parse(completedAt ?? createdAt);
 
 /** The newest tasks that failed, also those that are tried again by themselves. */
-export function FailedPanel({ tasks }: { tasks: readonly TaskRecord[] }): ReactElement {
+export function FailedPanel({ tasks }: { tasks: readonly Task[] }): ReactElement {
   // They are read in the order of their acceptance.
   const sorted = tasks.toSorted((one, other) => timeOf(other) - timeOf(one));
   return (
@@ -28,7 +30,7 @@ export function FailedPanel({ tasks }: { tasks: readonly TaskRecord[] }): ReactE
 }
 
 /** Rendered again only when its task changes, not with each reading. */
-const FailedRow = memo(function FailedRow({ task }: { task: TaskRecord }): ReactElement {
+const FailedRow = memo(function FailedRow({ task }: { task: Task }): ReactElement {
   const { id, agent, status, error, completedAt, createdAt } = task;
   return (
     <li className={classes['row']}>
@@ -48,7 +50,7 @@ const FailedRow = memo(function FailedRow({ task }: { task: TaskRecord }): React
         needs="submit"
         text={status === 'permanently_failed' ? 'Retry' : 'Retry now'}
         size="compact-xs"
-        run={() => retryTask({ id, tenant: null })}
+        run={() => answerOf(api.POST('/v1/tasks/{id}/retry', toTask({ id, tenant: null })))}
         done="The task runs again"
         refresh={[['now']]}
       />

@@ -1,5 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { Minute, NowParts } from '../../api/now.ts';
+import type { MinuteMetrics } from '#shared/client/openapi.gen.ts';
+import type { NowParts } from './read-now.ts';
 import { Stat, StatRow } from '../../parts/layout/stat.tsx';
 import { Count, moneyText } from '../../parts/numbers.tsx';
 import { Bar, Sparkline } from '../../parts/plot/sparkline.tsx';
@@ -8,9 +9,9 @@ import type { Tone } from '../../parts/tone.ts';
 
 /** The fleet in six numbers, with their last hour. */
 export function NowStats({ parts: { now, metrics, history } }: { parts: NowParts }): ReactElement {
-  const lineOf = (label: string, field: keyof Omit<Minute, 'at'>, tone: Tone = 'busy'): ReactNode =>
+  const lineOf = (label: string, field: keyof Omit<MinuteMetrics, 'at' | 'queues'>, tone: Tone = 'busy'): ReactNode =>
     history.length > 1 ? (
-      <Sparkline label={`${label}, last hour`} values={history.map((minute) => minute[field] ?? null)} tone={tone} />
+      <Sparkline label={`${label}, last hour`} values={history.map((minute) => minute[field])} tone={tone} />
     ) : undefined;
   const { total_daemon_capacity: slots, used_daemon_capacity: used } = metrics;
   const failed = metrics.tasks_failed_per_minute;
@@ -78,7 +79,7 @@ function WaitStat({ history, metrics, children }: WaitStatProps): ReactElement {
 }
 
 /** Of the last minute in which a task started; the mean where there is no history. */
-function waitOf(history: readonly Minute[], metrics: NowParts['metrics']): { value: string; hint: string } {
+function waitOf(history: readonly MinuteMetrics[], metrics: NowParts['metrics']): { value: string; hint: string } {
   const last = history.findLast(({ waitP50Ms }) => typeof waitP50Ms === 'number');
   if (last === undefined) {
     return {
@@ -90,7 +91,7 @@ function waitOf(history: readonly Minute[], metrics: NowParts['metrics']): { val
 }
 
 /** Null where nothing was counted. */
-function spendOf(history: readonly Minute[]): number | null {
+function spendOf(history: readonly MinuteMetrics[]): number | null {
   const known = history.flatMap(({ costMicroUsd }) => costMicroUsd ?? []);
   return known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0);
 }

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { hasTasks, readNow, type NowParts } from '../../api/now.ts';
+import { hasTasks, type NowParts, readNow } from './read-now.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';

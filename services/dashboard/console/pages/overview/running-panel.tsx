@@ -1,6 +1,7 @@
 import { memo, type ReactElement } from 'react';
-import type { Now, RunningTask } from '../../api/now.ts';
-import { cancelTask } from '../../api/tasks.ts';
+import type { Now } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { toTask } from '../../api/task-ref.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { durationText, useNow } from '../../parts/time.tsx';
@@ -8,6 +9,8 @@ import { isUnusual } from '../../parts/text/unusual.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
+
+type RunningTask = Now['running'][number];
 
 /** The tasks that run, with the last line of what each has written. */
 export function RunningPanel({ now: { running, runningTotal } }: { now: Now }): ReactElement {
@@ -44,7 +47,7 @@ const RunningRow = memo(function RunningRow({ task }: { task: RunningTask }): Re
         needs="submit"
         text="Cancel"
         size="compact-xs"
-        run={() => cancelTask({ id, tenant: null })}
+        run={() => answerOf(api.POST('/v1/tasks/{id}/cancel', toTask({ id, tenant: null })))}
         done="The task is being stopped"
         refresh={[['now']]}
       />

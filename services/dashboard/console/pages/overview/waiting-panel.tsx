@@ -1,6 +1,7 @@
 import { memo, type ReactElement } from 'react';
-import type { Now } from '../../api/now.ts';
-import { cancelTask, type TaskRecord } from '../../api/tasks.ts';
+import type { Now, Task } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { toTask } from '../../api/task-ref.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Count } from '../../parts/numbers.tsx';
@@ -11,7 +12,7 @@ import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
 
 /** How many tasks wait for what, and the newest of them. */
-export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: readonly TaskRecord[] }): ReactElement {
+export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: readonly Task[] }): ReactElement {
   return (
     <Panel title="Waiting" actions={tasks.length > 0 ? <PageLink href="/tasks?status=pending,queued">All</PageLink> : undefined}>
       {waiting.length === 0 && tasks.length === 0 ? <p className="faint">Nothing waits.</p> : null}
@@ -36,7 +37,7 @@ export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: rea
 }
 
 /** Rendered again only when its task changes, not with each reading. */
-const WaitingRow = memo(function WaitingRow({ task: { id, agent, input, gate, createdAt } }: { task: TaskRecord }): ReactElement {
+const WaitingRow = memo(function WaitingRow({ task: { id, agent, input, gate, createdAt } }: { task: Task }): ReactElement {
   return (
     <li className={classes['row']}>
       <span className={classes['name']}>
@@ -53,7 +54,7 @@ const WaitingRow = memo(function WaitingRow({ task: { id, agent, input, gate, cr
         needs="submit"
         text="Cancel"
         size="compact-xs"
-        run={() => cancelTask({ id, tenant: null })}
+        run={() => answerOf(api.POST('/v1/tasks/{id}/cancel', toTask({ id, tenant: null })))}
         done="The task is cancelled"
         refresh={[['now']]}
       />

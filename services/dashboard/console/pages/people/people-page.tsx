@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { usePerson } from '../../api/call-api.ts';
-import { changePerson, endSignIns, type KnownPerson, readPeople } from './people-calls.ts';
-import { useIsInstallation } from '../../api/person.ts';
+import type { Person } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
+import { useIsInstallation, usePerson } from '../../api/person.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -15,6 +15,7 @@ import classes from './people.module.css';
 import { SetUpNote } from './set-up-note.tsx';
 
 const QUERY_KEY = ['people'];
+const LIMIT = 100;
 
 /** Who signed in at the identity provider, with the roles that the last sign-in gave. */
 export function Page(): ReactElement | null {
@@ -33,7 +34,10 @@ export function Page(): ReactElement | null {
 function PeopleTable({ isEmptyShown }: { isEmptyShown: boolean }): ReactElement {
   const query = useInfiniteQuery({
     queryKey: QUERY_KEY,
-    queryFn: ({ pageParam, signal }) => readPeople(pageParam, signal),
+    queryFn: ({ pageParam, signal }) => {
+      const part = { limit: LIMIT, cursor: pageParam ?? undefined };
+      return answerOf(api.GET('/v1/people', { params: { query: part }, signal }));
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   });
@@ -59,7 +63,7 @@ function PeopleTable({ isEmptyShown }: { isEmptyShown: boolean }): ReactElement 
   );
 }
 
-const COLUMNS: readonly Column<KnownPerson>[] = [
+const COLUMNS: readonly Column<Person>[] = [
   { id: 'name', title: 'Person', width: 200, onNarrow: 'first', cell: ({ name }) => <strong>{name}</strong> },
   { id: 'email', title: 'Email', width: 220, onNarrow: 'line', cell: ({ email }) => <span title={email ?? ''}>{email ?? '–'}</span> },
   { id: 'roles', title: 'May', onNarrow: 'line', cell: ({ roles }) => <Roles roles={roles} /> },
@@ -76,13 +80,16 @@ const COLUMNS: readonly Column<KnownPerson>[] = [
   { id: 'actions', title: 'Actions', width: 180, align: 'end', onNarrow: 'line', cell: (person) => <PersonActions person={person} /> },
 ];
 
-function Roles({ roles }: Pick<KnownPerson, 'roles'>): ReactElement {
+function Roles({ roles }: Pick<Person, 'roles'>): ReactElement {
   if (roles.length === 0) return <span className="faint">nothing</span>;
   const text = roles.map(({ tenant, scopes }) => `${scopes.join(', ')} in ${tenant}`).join('; ');
   return <span title={text}>{text}</span>;
 }
 
-function PersonActions({ person: { id, name, disabled } }: { person: KnownPerson }): ReactElement {
+const switchPerson = (id: string, disabled: boolean): Promise<unknown> =>
+  answerOf(api.PATCH('/v1/people/{id}', { ...byId(id), body: { disabled } }));
+
+function PersonActions({ person: { id, name, disabled } }: { person: Person }): ReactElement {
   const isInstallation = useIsInstallation();
   const refresh = [QUERY_KEY];
   return (
@@ -92,7 +99,7 @@ function PersonActions({ person: { id, name, disabled } }: { person: KnownPerson
           needs="admin"
           text="Sign out"
           size="compact-xs"
-          run={() => endSignIns(id)}
+          run={() => answerOf(api.DELETE('/v1/people/{id}/sign-ins', byId(id)))}
           done={`${name} is signed out of all browsers`}
           refresh={refresh}
           confirm={{
@@ -107,10 +114,10 @@ function PersonActions({ person: { id, name, disabled } }: { person: KnownPerson
         text={disabled ? 'Enable' : 'Disable'}
         size="compact-xs"
         danger={!disabled}
-        run={() => changePerson(id, { disabled: !disabled })}
+        run={() => switchPerson(id, !disabled)}
         done={`${name} is ${disabled ? 'enabled' : 'disabled'}`}
         refresh={refresh}
-        undo={() => changePerson(id, { disabled })}
+        undo={() => switchPerson(id, disabled)}
         {...(disabled
           ? {}
           : {

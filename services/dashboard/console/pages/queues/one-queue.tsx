@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { QUEUES_KEY, readQueueHistory, readWorkers, type QueueHistory, type QueueWorker } from '../../api/queues.ts';
+import type { MinuteMetrics, Worker } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, itemsOf } from '../../api/api.ts';
+import { QUEUES_KEY } from '../../api/query-keys.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Plot } from '../../parts/plot/plot.tsx';
@@ -8,6 +10,8 @@ import { ToneBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
+
+type QueueHistory = MinuteMetrics[];
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
@@ -22,10 +26,13 @@ export function OneQueue({ name }: { name: string | null }): ReactElement {
   );
 }
 
+const HISTORY_MINUTES = 120;
+
 function Depth({ name }: { name: string | null }): ReactElement | null {
   const { data = [] } = useQuery({
     queryKey: [...QUEUES_KEY, 'history'],
-    queryFn: ({ signal }) => readQueueHistory(signal),
+    queryFn: ({ signal }) =>
+      itemsOf(api.GET('/v1/metrics/history', { params: { query: { minutes: HISTORY_MINUTES, scope: 'fleet' } }, signal })),
     refetchInterval: MINUTE_MS,
   });
   const measured = data.filter(({ queues }) => queues.length > 0);
@@ -58,7 +65,7 @@ function totalWaiting({ queues }: QueueHistory[number]): number | null {
   return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0);
 }
 
-const COLUMNS: readonly Column<QueueWorker>[] = [
+const COLUMNS: readonly Column<Worker>[] = [
   { id: 'id', title: 'Worker', onNarrow: 'first', cell: ({ id }) => id },
   {
     id: 'status',
@@ -74,7 +81,7 @@ const COLUMNS: readonly Column<QueueWorker>[] = [
 function Serving({ queue }: { queue: string }): ReactElement {
   const { data = [] } = useLiveQuery({
     queryKey: [...QUEUES_KEY, 'workers'],
-    queryFn: ({ signal }) => readWorkers(signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/fleet', { signal })).then(({ workers }) => workers),
     kinds: [],
   });
   return (

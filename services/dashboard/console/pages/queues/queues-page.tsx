@@ -1,5 +1,8 @@
 import type { ReactElement } from 'react';
-import { QUEUES_KEY, readQueues, switchQueue, type ListedQueue } from '../../api/queues.ts';
+import type { Queue } from '#shared/client/openapi.gen.ts';
+import { api, itemsOf } from '../../api/api.ts';
+import { QUEUES_KEY } from '../../api/query-keys.ts';
+import { switchQueue } from './switch-queue.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -16,7 +19,7 @@ import { OneQueue } from './one-queue.tsx';
 const FILTERS = { queue: 'text' } as const;
 const POLL_MS = 3000;
 
-const COLUMNS: readonly Column<ListedQueue>[] = [
+const COLUMNS: readonly Column<Queue>[] = [
   { id: 'name', title: 'Queue', onNarrow: 'first', cell: ({ name }) => name, sortValue: ({ name }) => name },
   { id: 'state', title: 'State', width: 110, onNarrow: 'line', cell: (queue) => <State {...queue} />, sortValue: stateOf },
   {
@@ -83,19 +86,19 @@ const COLUMNS: readonly Column<ListedQueue>[] = [
 ];
 
 /** Tasks wait where nobody serves them; parked ones wait for others. */
-const isUnserved = ({ workers, waiting, parked }: ListedQueue): boolean => workers === 0 && waiting > parked;
+const isUnserved = ({ workers, waiting, parked }: Queue): boolean => workers === 0 && waiting > parked;
 
-function stateOf(queue: ListedQueue): string {
+function stateOf(queue: Queue): string {
   if (queue.paused) return 'paused';
   return isUnserved(queue) ? 'unserved' : 'open';
 }
 
-function State(queue: ListedQueue): ReactElement {
+function State(queue: Queue): ReactElement {
   const state = stateOf(queue);
   return <ToneBadge tone={state === 'open' ? 'good' : state === 'paused' ? 'warn' : 'bad'}>{state}</ToneBadge>;
 }
 
-function Switch({ name, paused }: ListedQueue): ReactElement {
+function Switch({ name, paused }: Queue): ReactElement {
   if (paused) {
     return (
       <ActionButton
@@ -122,12 +125,17 @@ function Switch({ name, paused }: ListedQueue): ReactElement {
   );
 }
 
-const queuePath = ({ name }: ListedQueue): string => `/queues?queue=${encodeURIComponent(name)}`;
+const queuePath = ({ name }: Queue): string => `/queues?queue=${encodeURIComponent(name)}`;
 
 /** The queues of the fleet, and the queue whose name is in the address. */
 export function Page(): ReactElement {
   const { values } = useFilters(FILTERS);
-  const query = useLiveQuery({ queryKey: QUEUES_KEY, queryFn: ({ signal }) => readQueues(signal), kinds: [], everyMs: POLL_MS });
+  const query = useLiveQuery({
+    queryKey: QUEUES_KEY,
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/queues', { signal })),
+    kinds: [],
+    everyMs: POLL_MS,
+  });
   return (
     <PageFrame title="Queues">
       <QueryView query={query} title="The queues could not be read">
@@ -152,9 +160,9 @@ export function Page(): ReactElement {
   );
 }
 
-function Totals({ queues }: { queues: readonly ListedQueue[] }): ReactElement {
+function Totals({ queues }: { queues: readonly Queue[] }): ReactElement {
   // What waits here is what Now counts, of all tenants.
-  const total = (read: (queue: ListedQueue) => number): number =>
+  const total = (read: (queue: Queue) => number): number =>
     queues.filter(({ carriesTasks }) => carriesTasks).reduce((sum, queue) => sum + read(queue), 0);
   const parts = [
     [total(({ forSlot }) => forSlot), 'for a slot'],

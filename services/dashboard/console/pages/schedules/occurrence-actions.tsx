@@ -1,8 +1,8 @@
 import { Button, Modal, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import type { Schedule } from '../../api/records.ts';
-import { backfillSchedule, runScheduleNow, skipOccurrence, type Backfill } from '../../api/schedules.ts';
+import type { Backfill, Schedule } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
@@ -20,7 +20,7 @@ export function RunNow({ schedule: { id }, name }: { schedule: Schedule; name: s
       needs="submit"
       text="Run now"
       icon="play"
-      run={() => sendOnce(id, (key) => runScheduleNow(id, key))}
+      run={() => sendOnce(id, (key) => answerOf(api.POST('/v1/schedules/{id}/run', { ...byId(id), headers: { 'Idempotency-Key': key } })))}
       done={`${name} runs now`}
       refresh={[['schedules']]}
     />
@@ -39,7 +39,7 @@ export function SkipNext({ schedule: { id, nextFireAt, tz } }: { schedule: Sched
         text: `The run of ${zoneTime(nextFireAt, tz)} (${tz}) does not happen; later ones do.`,
         button: 'Skip it',
       }}
-      run={() => skipOccurrence(id, nextFireAt)}
+      run={() => answerOf(api.POST('/v1/schedules/{id}/skip', { ...byId(id), body: { occurrence: nextFireAt } }))}
       done="The next run is skipped"
       refresh={[['schedules']]}
     />
@@ -70,7 +70,16 @@ function BackfillForm({ schedule, onDone }: { schedule: Schedule; onDone: () => 
   const [since, setSince] = useState(() => zoneField(Date.now() - DAY_MS, tz));
   const [until, setUntil] = useState(() => zoneField(Date.now(), tz));
   const fill = (dryRun: boolean): Promise<Backfill> =>
-    backfillSchedule(id, { since: fieldInstant(since, tz), until: fieldInstant(until, tz) }, dryRun);
+    answerOf(
+      api.POST('/v1/schedules/{id}/backfill', {
+        ...byId(id),
+        body: {
+          since: new Date({ since: fieldInstant(since, tz), until: fieldInstant(until, tz) }.since).toISOString(),
+          until: new Date({ since: fieldInstant(since, tz), until: fieldInstant(until, tz) }.until).toISOString(),
+          dryRun: dryRun,
+        },
+      }),
+    );
   const preview = useMutation({ mutationFn: () => fill(true) });
   const run = useMutation({
     mutationFn: () => fill(false),

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { readSchedule } from '../../api/schedules.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
@@ -15,7 +15,7 @@ const POLL_MS = 5000;
 export function OneSchedule({ id }: { id: string }): ReactElement {
   const query = useQuery({
     queryKey: ['schedules', id],
-    queryFn: ({ signal }) => readSchedule(id, signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/schedules/{id}', { ...byId(id), signal })),
     refetchInterval: POLL_MS,
   });
   return (

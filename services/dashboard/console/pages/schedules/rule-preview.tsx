@@ -1,8 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactElement } from 'react';
 import { z } from 'zod';
-import { ApiProblem, problemText, type Preview, type Schedule } from '../../api/records.ts';
-import { previewRule, readTimesAfter } from '../../api/schedules.ts';
+import type { Schedule, SchedulePreview } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { ApiProblem, problemText } from '../../api/api-problem.ts';
+import { readTimesAfter } from './schedule-reads.ts';
 import { zoneTime } from '../../parts/zone-time.ts';
 import classes from './schedules.module.css';
 
@@ -42,10 +44,12 @@ function KnownTimes({ schedule }: { schedule: Schedule }): ReactElement {
   return <RuleSummary preview={{ ...schedule, next: data ?? schedule.next }} whenEmpty="It fires no more." />;
 }
 
+const PREVIEWED = 5;
+
 function FetchedPreview({ rule, tz }: { rule: string; tz: string }): ReactElement {
   const { data, error } = useQuery({
     queryKey: ['preview', rule, tz],
-    queryFn: ({ signal }) => previewRule(rule, tz, signal),
+    queryFn: ({ signal }) => answerOf(api.POST('/v1/schedules/preview', { body: { phrase: rule, tz, count: PREVIEWED }, signal })),
     enabled: rule !== '',
     placeholderData: keepPreviousData,
     retry: false,
@@ -78,7 +82,13 @@ function UnreadableRule({ error }: { error: unknown }): ReactElement {
   );
 }
 
-function RuleSummary({ preview, whenEmpty }: { preview: Pick<Preview, 'sentence' | 'tz' | 'next'>; whenEmpty: string }): ReactElement {
+function RuleSummary({
+  preview,
+  whenEmpty,
+}: {
+  preview: Pick<SchedulePreview, 'sentence' | 'tz' | 'next'>;
+  whenEmpty: string;
+}): ReactElement {
   return (
     <>
       <p>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import type { Run } from '../../api/records.ts';
-import { readRuns, RUNS_SHOWN } from '../../api/schedules.ts';
+import type { Run } from '#shared/client/openapi.gen.ts';
+import { readRuns, RUNS_SHOWN } from './schedule-reads.ts';
 import { QueryView } from '../../parts/layout/query-view.tsx';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';

@@ -1,9 +1,10 @@
 import { Switch, Title, Tooltip } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
+import type { Run, Schedule } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
-import type { Run, Schedule } from '../../api/records.ts';
-import { readRuns, setScheduleStatus } from '../../api/schedules.ts';
+import { readRuns } from './schedule-reads.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
 import { clockText, ClockTime } from '../../parts/time.tsx';
@@ -19,7 +20,11 @@ export const SCHEDULE_TONES: Readonly<Record<string, Tone>> = { active: 'good', 
 export function ScheduleCard({ schedule, onDeleted }: { schedule: Schedule; onDeleted?: () => void }): ReactElement {
   const queries = useQueryClient();
   const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['schedules'] });
-  const change = useMutation({ mutationFn: (status: 'active' | 'paused') => setScheduleStatus(schedule.id, status), onSettled: refresh });
+  const change = useMutation({
+    mutationFn: (status: 'active' | 'paused') =>
+      answerOf(api.PATCH('/v1/schedules/{id}', { ...byId(schedule.id), body: { status: status } })),
+    onSettled: refresh,
+  });
   const maySubmit = useMay('submit');
   const isActive = change.isPending ? change.variables === 'active' : schedule.status === 'active';
   const name = schedule.name ?? schedule.sentence;

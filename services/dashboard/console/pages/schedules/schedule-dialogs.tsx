@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Modal, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import type { Schedule } from '../../api/records.ts';
-import { changeSchedule, deleteSchedule } from '../../api/schedules.ts';
+import type { Schedule } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { changesOf, toDraft, type CompleteDraft } from './schedule-draft.ts';
@@ -51,7 +51,7 @@ export function EditSchedule({ schedule, name, onChanged }: EditScheduleProps): 
 
 async function save(before: Schedule, draft: CompleteDraft): Promise<void> {
   const changes = changesOf(toDraft(before), draft);
-  if (Object.keys(changes).length > 0) await changeSchedule(before.id, changes);
+  if (Object.keys(changes).length > 0) await answerOf(api.PATCH('/v1/schedules/{id}', { ...byId(before.id), body: changes }));
 }
 
 interface DeleteScheduleProps {
@@ -64,7 +64,7 @@ interface DeleteScheduleProps {
 export function DeleteSchedule({ schedule, name, onDeleted }: DeleteScheduleProps): ReactElement {
   const [isConfirming, setConfirming] = useState(false);
   const remove = useMutation({
-    mutationFn: () => deleteSchedule(schedule.id),
+    mutationFn: () => answerOf(api.DELETE('/v1/schedules/{id}', byId(schedule.id))),
     onSuccess: () => {
       setConfirming(false);
       onDeleted();

@@ -1,9 +1,14 @@
-import { z } from 'zod';
-import { ApiProblem, bodyProblems, type NewSchedule, type Schedule, type ScheduleChanges } from '../../api/records.ts';
+import type { Schedule, SchedulePatch, ScheduleRequest } from '#shared/client/openapi.gen.ts';
+import { ApiProblem, bodyProblems } from '../../api/api-problem.ts';
 import { ownZone } from '../../parts/zone-time.ts';
 
 /** A schedule in the form; absent fields are empty. */
-export interface Draft extends Required<Omit<NewSchedule, 'agent' | 'idempotencyKey'>> {
+export interface Draft extends Pick<Schedule, 'message' | 'tz' | 'priority' | 'overlap' | 'missed'> {
+  phrase: string;
+  name: string;
+  /** Of the chat that receives the results. */
+  platform: NonNullable<ScheduleRequest['platform']> | '';
+  channel: string;
   /** Null means the usual agent, until the person picks one. */
   agent: string | null;
 }
@@ -28,9 +33,12 @@ export interface FieldsProps {
 }
 
 export function emptyDraft(): Draft {
-  const texts = { phrase: '', message: '', name: '', platform: '', channel: '' };
-  return { ...texts, agent: null, tz: ownZone(), priority: 10, overlap: 'skip', missed: 'once' };
+  const texts = { phrase: '', message: '', name: '', channel: '' };
+  return { ...texts, platform: '', agent: null, tz: ownZone(), priority: 10, overlap: 'skip', missed: 'once' };
 }
+
+/** Where results can go. */
+const PLATFORMS = ['telegram', 'slack', 'discord', 'whatsapp', 'webchat'] as const;
 
 /** The draft of an existing schedule; its rule parses to the same rule again. */
 export function toDraft({ rule, message, agent, tz, priority, overlap, missed, name, platform, channel }: Schedule): CompleteDraft {
@@ -43,13 +51,13 @@ export function toDraft({ rule, message, agent, tz, priority, overlap, missed, n
     overlap,
     missed,
     name: name ?? '',
-    platform: platform ?? '',
+    platform: PLATFORMS.find((each) => each === platform) ?? '',
     channel: channel ?? '',
   };
 }
 
 /** The schedule that a draft creates. */
-export function toNewSchedule({ name, platform, channel, ...draft }: CompleteDraft): NewSchedule {
+export function toNewSchedule({ name, platform, channel, ...draft }: CompleteDraft): ScheduleRequest {
   return { ...draft, ...(name.trim() === '' ? {} : { name: name.trim() }), ...(platform === '' ? {} : { platform, channel }) };
 }
 
@@ -57,7 +65,7 @@ export function toNewSchedule({ name, platform, channel, ...draft }: CompleteDra
  * The fields that differ, and no others. A new name must not recompute the times, revert another person's change, or redirect
  * results away from the chat of the schedule.
  */
-export function changesOf(before: CompleteDraft, after: CompleteDraft): ScheduleChanges {
+export function changesOf(before: CompleteDraft, after: CompleteDraft): SchedulePatch {
   const { platform, channel } = after;
   const name = after.name.trim();
   const changed = PLAIN.filter((field) => before[field] !== after[field]).map((field) => [field, after[field]]);
@@ -90,15 +98,13 @@ const FIELD_BY_CODE: Readonly<Record<string, keyof Draft>> = {
   'agent.unknown': 'agent',
 };
 
-const reasonSchema = z.object({ reason: z.string() });
-
 /** The problems of an error by field; null when it concerns no field of the form. */
 export function fieldProblems(error: unknown): FieldProblems | null {
   if (!(error instanceof ApiProblem)) return null;
   const field = FIELD_BY_CODE[error.code];
   // The preview already lists the accepted forms below the field.
-  const reason = reasonSchema.safeParse(error.details);
-  if (field !== undefined) return { [field]: field === 'phrase' && reason.success ? `This ${reason.data.reason}.` : error.message };
+  const { reason } = error.details;
+  if (field !== undefined) return { [field]: field === 'phrase' && typeof reason === 'string' ? `This ${reason}.` : error.message };
   const found = bodyProblems(error).filter(([name]) => FIELDS.has(name));
   return found.length === 0 ? null : Object.fromEntries(found);
 }

@@ -1,7 +1,7 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
-import type { Schedule } from '../../api/records.ts';
+import type { Schedule } from '#shared/client/openapi.gen.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
 import { useSendOnce } from '../../parts/actions/use-send-once.ts';
 import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';

@@ -1,9 +1,19 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useId, type ReactElement } from 'react';
-import type { FieldsProps } from './schedule-draft.ts';
+import type { Draft, FieldsProps } from './schedule-draft.ts';
 import classes from './schedules.module.css';
 
-const OVERLAP_CHOICES = [
+interface Choice<Value> {
+  value: Value;
+  label: string;
+}
+
+/** The choice that a person made; browsers know it as text. */
+function chosen<Value>(choices: readonly Choice<Value>[], text: string): Value | undefined {
+  return choices.find(({ value }) => value === text)?.value;
+}
+
+const OVERLAP_CHOICES: readonly Choice<Draft['overlap']>[] = [
   { value: 'skip', label: 'Skip this one' },
   { value: 'queue', label: 'Run it afterwards' },
   { value: 'cancel-other', label: 'Stop the last one' },
@@ -16,7 +26,7 @@ const PRIORITY_CHOICES = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((priority) => ({
   label: { 10: '10, first', 1: '1, in the background' }[priority] ?? String(priority),
 }));
 
-const PLATFORM_CHOICES = [
+const PLATFORM_CHOICES: readonly Choice<Draft['platform']>[] = [
   { value: '', label: 'Nowhere: they stay here' },
   { value: 'telegram', label: 'Telegram' },
   { value: 'slack', label: 'Slack' },
@@ -46,10 +56,10 @@ export function ScheduleOptions({ agents, ...fields }: FieldsProps & { agents: r
       <ZoneField {...fields} />
       <NativeSelect
         label="When the last run still runs"
-        data={OVERLAP_CHOICES}
+        data={[...OVERLAP_CHOICES]}
         error={problems.overlap}
         value={draft.overlap}
-        onChange={(event) => onChange({ overlap: event.currentTarget.value })}
+        onChange={(event) => onChange({ overlap: chosen(OVERLAP_CHOICES, event.currentTarget.value) ?? draft.overlap })}
       />
       <NativeSelect
         label="When a time was missed"
@@ -95,10 +105,10 @@ function DestinationFields({ draft, problems, onChange }: FieldsProps): ReactEle
     <>
       <NativeSelect
         label="Send results to"
-        data={PLATFORM_CHOICES}
+        data={[...PLATFORM_CHOICES]}
         error={problems.platform}
         value={draft.platform}
-        onChange={(event) => onChange({ platform: event.currentTarget.value })}
+        onChange={(event) => onChange({ platform: chosen(PLATFORM_CHOICES, event.currentTarget.value) ?? '' })}
       />
       {draft.platform === '' ? null : (
         <TextInput

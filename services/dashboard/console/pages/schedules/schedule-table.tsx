@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Schedule } from '../../api/records.ts';
+import type { Schedule } from '#shared/client/openapi.gen.ts';
 import { ToneBadge } from '../../parts/status-badge.tsx';
 import { DataTable } from '../../parts/table/data-table.tsx';
 import type { Column } from '../../parts/table/column.ts';

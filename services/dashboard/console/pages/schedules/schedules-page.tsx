@@ -1,10 +1,11 @@
 import { Button, Modal } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
+import type { Schedule } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
 import { useMay } from '../../api/person.ts';
-import type { Schedule } from '../../api/records.ts';
-import { createSchedule, readSchedules } from '../../api/schedules.ts';
+import { readSchedules } from './schedule-reads.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -145,7 +146,7 @@ function NewSchedule({ onCreated }: { onCreated: () => void }): ReactElement | n
           initial={emptyDraft()}
           schedule={null}
           save={async (draft) => {
-            await createSchedule(toNewSchedule(draft));
+            await answerOf(api.POST('/v1/schedules', { body: toNewSchedule(draft) }));
             close();
             onCreated();
             void queries.invalidateQueries({ queryKey: ['schedules'] });

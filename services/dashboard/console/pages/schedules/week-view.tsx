@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import { useMemo, type ReactElement } from 'react';
-import type { Schedule } from '../../api/records.ts';
-import { readTimesAfter } from '../../api/schedules.ts';
+import type { Schedule } from '#shared/client/openapi.gen.ts';
+import { readTimesAfter } from './schedule-reads.ts';
 import { countText } from '../../parts/numbers.tsx';
 import { ownZone, zoneTime } from '../../parts/zone-time.ts';
 import { PageLink } from '../../routing/navigation.tsx';

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { SessionSummary } from '../../api/records.ts';
+import type { SessionSummary } from '#shared/client/openapi.gen.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { Age, Elapsed } from '../../parts/time.tsx';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { readSessionPage } from '../../api/sessions.ts';
+import { answerOf, api, queryOf } from '../../api/api.ts';
 import { useFollowedPages } from '../../live/use-followed-pages.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
@@ -28,6 +28,8 @@ const MAX_FOLLOWED_PAGES = 100;
 /** A list of more pages does not follow events. */
 const MAX_LIVE_PAGES = 3;
 
+const PAGE = 50;
+
 /** The conversations of a tenant; the conversation with the newest message comes first. */
 export function Page(): ReactElement {
   const filters = useFilters(FILTERS);
@@ -35,7 +37,13 @@ export function Page(): ReactElement {
   const everyMs = usePollInterval(POLL_MS);
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => readSessionPage(filters.search, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      answerOf(
+        api.GET('/v1/sessions', {
+          params: { query: queryOf<'listSessions'>(filters.search, { sort: 'activity', limit: PAGE, cursor: pageParam ?? undefined }) },
+          signal,
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > MAX_LIVE_PAGES ? false : everyMs),

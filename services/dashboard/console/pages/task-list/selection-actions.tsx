@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { isTerminal, TASK_STATUSES, type TaskStatus } from '#shared/tasks/transitions.ts';
+import type { ActionRequest, Task, TaskFacets } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
-import type { TaskAction } from '../../api/records.ts';
-import { TASK_CALLS, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
 import { BulkTaskActions } from '../../parts/actions/bulk-task-actions.tsx';
 import { notify } from '../../parts/actions/notices.tsx';
 import { useAction } from '../../parts/actions/use-action.ts';
@@ -12,6 +12,8 @@ import type { RowKey } from '../../parts/table/column.ts';
 import type { Selection } from '../../parts/table/use-selection.ts';
 import type { Filters } from '../../routing/use-filters.ts';
 import { actionFilter, type TASK_FILTERS } from './task-filters.ts';
+
+type TaskAction = ActionRequest['action'];
 
 const ACTIONS = ['retry', 'cancel', 'discard'] as const;
 
@@ -88,19 +90,19 @@ function actionsOf(statuses: readonly string[]): readonly TaskAction[] {
 const REFRESH = [['tasks']];
 
 /** `r` and `c` for the chosen row, where the key may and the status allows it. */
-export function useRowKeys(): readonly RowKey<ListedTask>[] {
+export function useRowKeys(): readonly RowKey<Task>[] {
   const may = useMay('submit');
   const act = useAction();
   if (!may) return [];
-  const retry = async ({ id, status }: ListedTask): Promise<void> => {
+  const retry = async ({ id, status }: Task): Promise<void> => {
     if (!applies('retry', status)) return notify({ text: 'Only a failed task can be retried' });
-    await act({ run: () => TASK_CALLS.retry(id), done: 'Task retried', refresh: REFRESH });
+    await act({ run: () => answerOf(api.POST('/v1/tasks/{id}/retry', byId(id))), done: 'Task retried', refresh: REFRESH });
     return undefined;
   };
-  const cancel = async ({ id, status, input }: ListedTask): Promise<void> => {
+  const cancel = async ({ id, status, input }: Task): Promise<void> => {
     if (isTerminal(status)) return notify({ text: 'The task has ended' });
     await act({
-      run: () => TASK_CALLS.cancel(id),
+      run: () => answerOf(api.POST('/v1/tasks/{id}/cancel', byId(id))),
       done: 'Task cancelled',
       refresh: REFRESH,
       confirm: { title: 'Cancel this task?', text: input.slice(0, 200), button: 'Cancel the task', danger: true },

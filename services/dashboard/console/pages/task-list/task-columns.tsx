@@ -1,5 +1,5 @@
 import { createContext, useContext, type ReactElement } from 'react';
-import type { ListedTask } from '../../api/task-list.ts';
+import type { Task } from '#shared/client/openapi.gen.ts';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
@@ -16,14 +16,14 @@ export type UsualMs = ReadonlyMap<string, number | null>;
 export const UsualTimes = createContext<UsualMs>(new Map());
 
 /** Whether a task runs for much longer than its agent usually does. */
-export function runsLong({ status, startedAt, agent }: ListedTask, usual: UsualMs, now: number): boolean {
+export function runsLong({ status, startedAt, agent }: Task, usual: UsualMs, now: number): boolean {
   return status === 'running' && Boolean(startedAt) && isUnusual(now - Date.parse(startedAt ?? ''), usual.get(agent));
 }
 
 const EXCERPT_CHARACTERS = 200;
 
 /** The columns of a list of tasks. */
-export const TASK_COLUMNS: readonly Column<ListedTask>[] = [
+export const TASK_COLUMNS: readonly Column<Task>[] = [
   {
     id: 'input',
     title: 'Input',
@@ -72,7 +72,7 @@ function excerpt(input: string): string {
 }
 
 /** Why it has not started, still runs, or failed. */
-function Why({ task }: { task: ListedTask }): ReactElement | null {
+function Why({ task }: { task: Task }): ReactElement | null {
   const { agent, error, gate } = task;
   const usual = useContext(UsualTimes);
   const now = useNow();
@@ -94,17 +94,17 @@ function SessionLink({ session }: { session: string | null | undefined }): React
 }
 
 /** The time of the attempt that runs, or of the last one. */
-function ranFor({ status, startedAt, completedAt }: ListedTask): ReactElement {
+function ranFor({ status, startedAt, completedAt }: Task): ReactElement {
   return <Elapsed from={status === 'running' || completedAt ? startedAt : null} to={completedAt} />;
 }
 
 /** `2 of 3`; a task that a person retried has had more than one set of them. */
-function attemptsOf({ attempt, execution }: ListedTask): string {
+function attemptsOf({ attempt, execution }: Task): string {
   if (attempt === 0) return '–';
   return execution && attempt <= execution.maxAttempts ? `${attempt} of ${execution.maxAttempts}` : String(attempt);
 }
 
-function costOf({ costMicroUsd, isEstimated }: NonNullable<ListedTask['usage']>): {
+function costOf({ costMicroUsd, isEstimated }: NonNullable<Task['usage']>): {
   microUsd: number | null;
   isEstimated: boolean | undefined;
 } {

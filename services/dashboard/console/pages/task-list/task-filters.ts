@@ -1,5 +1,5 @@
 import { TASK_STATUSES } from '#shared/tasks/transitions.ts';
-import type { TaskFacets } from '../../api/task-list.ts';
+import type { TaskFacets } from '#shared/client/openapi.gen.ts';
 import type { Choice, FilterField } from '../../parts/filters/filter-bar.tsx';
 import type { FilterValues } from '../../routing/filter-query.ts';
 

@@ -1,9 +1,11 @@
 import { Button } from '@mantine/core';
 import { useMemo, useState, type ReactElement } from 'react';
-import { AGENTS_KEY, readAgentMetrics, WINDOWS } from '../../api/agents.ts';
-import { useAgentNames } from '../../api/call-api.ts';
+import type { Task, TaskFacets } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, queryOf } from '../../api/api.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
 import { useMay } from '../../api/person.ts';
-import { readTaskFacets, type ListedTask, type TaskFacets } from '../../api/task-list.ts';
+import { AGENTS_KEY } from '../../api/query-keys.ts';
+import { WINDOWS } from '../agents/figures-window.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { FirstSteps } from '../../parts/first-steps/first-steps.tsx';
@@ -70,7 +72,7 @@ function tasksText(count: number, isLowerBound = false): string {
 function useFacets(search: string): TaskFacets | undefined {
   return useLiveQuery({
     queryKey: ['task-facets', search],
-    queryFn: ({ signal }) => readTaskFacets(search, signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/tasks/facets', { params: { query: queryOf<'countTaskFacets'>(search) }, signal })),
     kinds: [],
     everyMs: FACETS_MS,
   }).data;
@@ -80,7 +82,7 @@ function useFacets(search: string): TaskFacets | undefined {
 function useUsualTimes(): UsualMs {
   const { data } = useLiveQuery({
     queryKey: [...AGENTS_KEY, 'metrics', WINDOWS[0]],
-    queryFn: ({ signal }) => readAgentMetrics(WINDOWS[0], signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/metrics/agents', { params: { query: { hours: Number(WINDOWS[0]) } }, signal })),
     kinds: [],
     everyMs: FACETS_MS,
   });
@@ -112,7 +114,7 @@ function TaskTable(props: TaskTableProps): ReactElement {
   );
 }
 
-interface TaskRowsProps extends TaskTableProps, Pick<DataTableProps<ListedTask>, 'rows' | 'more'> {
+interface TaskRowsProps extends TaskTableProps, Pick<DataTableProps<Task>, 'rows' | 'more'> {
   /** How far a search has read. */
   searched: string | null;
 }
@@ -124,7 +126,7 @@ function TaskRows({ filters, list, total, searched, ...table }: TaskRowsProps): 
   const usual = useUsualTimes();
   return (
     <UsualTimes value={usual}>
-      <DataTable<ListedTask>
+      <DataTable<Task>
         {...table}
         whenEmpty={emptyText(list, searched)}
         name="tasks"
@@ -147,7 +149,7 @@ function TaskRows({ filters, list, total, searched, ...table }: TaskRowsProps): 
   );
 }
 
-function toneOf(task: ListedTask, usual: UsualMs): 'bad' | 'warn' | null {
+function toneOf(task: Task, usual: UsualMs): 'bad' | 'warn' | null {
   const { status } = task;
   if (status === 'permanently_failed') return 'bad';
   return status === 'failed' || status === 'timeout' || runsLong(task, usual, Date.now()) ? 'warn' : null;

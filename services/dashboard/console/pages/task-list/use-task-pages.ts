@@ -1,5 +1,6 @@
 import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
-import { readTaskList, type ListedTask, type TaskListPart } from '../../api/task-list.ts';
+import type { Task, TaskList } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, queryOf } from '../../api/api.ts';
 import { useFollowedPages } from '../../live/use-followed-pages.ts';
 import { useLiveRefresh, usePollInterval } from '../../live/use-live.ts';
 import { countText } from '../../parts/numbers.tsx';
@@ -15,11 +16,13 @@ const MAX_FOLLOWED_PAGES = 500;
 
 /** The pages of a list, and whether further ones are being read by themselves. */
 export interface TaskPages {
-  readonly query: UseInfiniteQueryResult<InfiniteData<TaskListPart>>;
+  readonly query: UseInfiniteQueryResult<InfiniteData<TaskList>>;
   readonly isSearching: boolean;
   /** The search whose pages they are; those of another one stay until its own are there. */
   readonly of: string;
 }
+
+const PAGE_ROWS = 100;
 
 /** The pages of a list. Where no index answers, further ones are read by themselves until some rows are found. */
 export function useTaskPages(search: string): TaskPages {
@@ -27,7 +30,13 @@ export function useTaskPages(search: string): TaskPages {
   const everyMs = usePollInterval();
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => readTaskList(search, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      answerOf(
+        api.GET('/v1/tasks', {
+          params: { query: queryOf<'listTasks'>(search, { limit: PAGE_ROWS, cursor: pageParam ?? undefined }) },
+          signal,
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchInterval: ({ state }) => (isLive(state.data?.pages) ? everyMs : false),
@@ -44,38 +53,38 @@ export function useTaskPages(search: string): TaskPages {
 }
 
 /** Whether the list is short enough to be read again, and no search through many tasks. */
-function isLive(pages: readonly TaskListPart[] = []): boolean {
+function isLive(pages: readonly TaskList[] = []): boolean {
   return pages.length <= MAX_LIVE_PAGES && !isUnfinishedSearch(pages);
 }
 
 /** A page of which most tasks fit is none, although occurrences that were skipped were left out of it. */
-function isSearch(pages: readonly TaskListPart[]): boolean {
+function isSearch(pages: readonly TaskList[]): boolean {
   return Boolean(pages.at(-1)?.search) && rowCount(pages) * 2 < scannedBy(pages);
 }
 
-function isUnfinishedSearch(pages: readonly TaskListPart[]): boolean {
+function isUnfinishedSearch(pages: readonly TaskList[]): boolean {
   return isSearch(pages) && pages.at(-1)?.nextCursor !== null;
 }
 
-function rowCount(pages: readonly TaskListPart[]): number {
+function rowCount(pages: readonly TaskList[]): number {
   return pages.reduce((sum, { items }) => sum + items.length, 0);
 }
 
-function scannedBy(pages: readonly TaskListPart[]): number {
+function scannedBy(pages: readonly TaskList[]): number {
   return pages.reduce((sum, { search }) => sum + (search?.scanned ?? 0), 0);
 }
 
-function mayFollow(pages: readonly TaskListPart[] = []): boolean {
+function mayFollow(pages: readonly TaskList[] = []): boolean {
   return isUnfinishedSearch(pages) && rowCount(pages) < WANTED_ROWS && pages.length < MAX_FOLLOWED_PAGES;
 }
 
 /** The rows of all pages. A task may be in two pages when others came between the reads. */
-export function rowsOf(pages: readonly TaskListPart[]): ListedTask[] {
+export function rowsOf(pages: readonly TaskList[]): Task[] {
   return [...new Map(pages.flatMap(({ items }) => items).map((task) => [task.id, task])).values()];
 }
 
 /** How far a search has read that no index answers; null when one did. */
-export function searchedText(pages: readonly TaskListPart[]): string | null {
+export function searchedText(pages: readonly TaskList[]): string | null {
   const last = pages.at(-1)?.search;
   if (!last || !isSearch(pages)) return null;
   const scanned = scannedBy(pages);

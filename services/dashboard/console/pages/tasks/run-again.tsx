@@ -1,9 +1,10 @@
 import { Button, Modal, NativeSelect, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState, type ReactElement, type SubmitEvent } from 'react';
-import { randomKey, useAgentNames } from '../../api/call-api.ts';
-import { submitTask, type NewTask } from '../../api/task-relations.ts';
-import { givenFiles, type TaskRecord } from '../../api/tasks.ts';
+import type { TaskRequest, TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, randomKey } from '../../api/api.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
+import { givenFiles } from '../../api/task-ref.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { navigate } from '../../routing/navigation.tsx';
@@ -11,7 +12,7 @@ import { taskPath } from '../../routing/paths.ts';
 import classes from './tasks.module.css';
 
 /** Opens a form that makes a new task of this one, with another input or agent. */
-export function RunAgain({ task }: { task: TaskRecord }): ReactElement {
+export function RunAgain({ task }: { task: TaskWithProgress }): ReactElement {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -31,14 +32,15 @@ export function RunAgain({ task }: { task: TaskRecord }): ReactElement {
   );
 }
 
-function AgainForm({ task }: { task: TaskRecord }): ReactElement {
+function AgainForm({ task }: { task: TaskWithProgress }): ReactElement {
   const [input, setInput] = useState(task.input);
   const [agent, setAgent] = useState(task.agent);
   const names = useAgentNames();
   const key = useRef(randomKey());
   const submit = useMutation({
-    mutationFn: () => submitTask(copyOf(task, { input, agent }), key.current),
-    onSuccess: (id) => navigate(taskPath({ id, tenant: null })),
+    mutationFn: () =>
+      answerOf(api.POST('/v1/tasks', { body: copyOf(task, { input, agent }), headers: { 'Idempotency-Key': key.current } })),
+    onSuccess: ({ id }) => navigate(taskPath({ id, tenant: null })),
   });
   const onSubmit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -65,12 +67,12 @@ function AgainForm({ task }: { task: TaskRecord }): ReactElement {
   );
 }
 
-function sameParts({ session, attachments }: TaskRecord): string {
+function sameParts({ session, attachments }: TaskWithProgress): string {
   return ['priority', ...(session ? ['session'] : []), ...(attachments.length > 0 ? ['files'] : []), 'context'].join(', ');
 }
 
 /** The request that would make the task, with what a person changed. */
-export function copyOf(task: TaskRecord, changes: Partial<Pick<NewTask, 'agent' | 'input'>> = {}): NewTask {
+export function copyOf(task: TaskWithProgress, changes: Partial<Pick<TaskRequest, 'agent' | 'input'>> = {}): TaskRequest {
   const { agent, input, priority, session, context, metadata } = task;
   const files = givenFiles(task);
   return {

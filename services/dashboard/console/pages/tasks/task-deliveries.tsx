@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { TaskRef } from '../../api/records.ts';
-import { readDeliveries, retryDelivery, type Delivery } from '../../api/task-relations.ts';
-import type { TaskRecord } from '../../api/tasks.ts';
+import type { Delivery, TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, itemsOf } from '../../api/api.ts';
+import { toTask, type TaskRef } from '../../api/task-ref.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
@@ -16,11 +16,11 @@ const TONES: Readonly<Record<string, Tone>> = { delivered: 'good', failed: 'bad'
 const RETRYABLE = new Set(['failed', 'unknown']);
 
 /** What the task's end was sent to: a chat, a callback; nothing when it is sent nowhere. */
-export function TaskDeliveries({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement | null {
+export function TaskDeliveries({ task, taskRef }: { task: TaskWithProgress; taskRef: TaskRef }): ReactElement | null {
   const queryKey = ['task', taskRef.tenant, taskRef.id, 'deliveries'];
   const { data = [], error } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => readDeliveries(taskRef, signal),
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/tasks/{id}/deliveries', { ...toTask(taskRef), signal })),
     refetchInterval: ({ state }) => (isSettled(task, state.data) ? false : POLL_MS),
   });
   if (error !== null) return <ProblemNote title="Its deliveries could not be read" error={error} />;
@@ -38,7 +38,7 @@ export function TaskDeliveries({ task, taskRef }: { task: TaskRecord; taskRef: T
                 needs="submit"
                 text="Send it again"
                 icon="play"
-                run={() => retryDelivery(delivery.id)}
+                run={() => answerOf(api.POST('/v1/deliveries/{id}/retry', byId(delivery.id)))}
                 done="It is sent again"
                 refresh={[queryKey]}
               />
@@ -80,7 +80,7 @@ function DeliveryLine({ delivery, callbackUrl }: { delivery: Delivery; callbackU
 }
 
 /** A delivery appears soon after its task has ended, where there is one at all. */
-function isSettled(task: TaskRecord, deliveries: readonly Delivery[] | undefined): boolean {
+function isSettled(task: TaskWithProgress, deliveries: readonly Delivery[] | undefined): boolean {
   if (!isTerminal(task.status) || deliveries === undefined) return false;
   return deliveries.every(({ status }) => status === 'delivered' || RETRYABLE.has(status)) && (deliveries.length > 0 || !task.callbackUrl);
 }

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { TaskRef } from '../../api/records.ts';
-import type { TaskRecord } from '../../api/tasks.ts';
+import type { TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import type { TaskRef } from '../../api/task-ref.ts';
 import { CopyId } from '../../parts/copy.tsx';
 import { ClockTime } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
@@ -8,7 +8,7 @@ import { hookPath, sessionPath, taskPath } from '../../routing/paths.ts';
 import classes from './tasks.module.css';
 
 /** The other fields of a task's record, without absent fields. */
-export function TaskFacts({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement {
+export function TaskFacts({ task, taskRef }: { task: TaskWithProgress; taskRef: TaskRef }): ReactElement {
   const facts = [...origin(task, taskRef), ...course(task, taskRef), ...times(task)];
   return (
     <section className="card">
@@ -29,7 +29,7 @@ export function TaskFacts({ task, taskRef }: { task: TaskRecord; taskRef: TaskRe
 
 type Fact = [name: string, value: ReactNode];
 
-function origin(task: TaskRecord, taskRef: TaskRef): Fact[] {
+function origin(task: TaskWithProgress, taskRef: TaskRef): Fact[] {
   return [
     ['Tenant', task.tenant],
     ['Source', task.channel ? `${task.source} · ${task.channel}` : task.source],
@@ -43,7 +43,7 @@ function origin(task: TaskRecord, taskRef: TaskRef): Fact[] {
   ];
 }
 
-function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
+function course(task: TaskWithProgress, taskRef: TaskRef): Fact[] {
   const { execution, outcome } = task;
   return [
     ['Queue', task.queue],
@@ -57,7 +57,7 @@ function course(task: TaskRecord, taskRef: TaskRef): Fact[] {
   ];
 }
 
-function times(task: TaskRecord): Fact[] {
+function times(task: TaskWithProgress): Fact[] {
   return [
     ['Deadline', timeOf(task.deadline)],
     ['SLA', timeOf(task.sla)],

@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
-import type { TaskRef } from '../../api/records.ts';
-import { type Artifact, taskApiPath, type TaskRecord } from '../../api/tasks.ts';
+import type { Artifact, TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import { taskApiPath, type TaskRef } from '../../api/task-ref.ts';
 import classes from './tasks.module.css';
 
 interface TaskFilesProps {
   taskRef: TaskRef;
-  task: TaskRecord;
+  task: TaskWithProgress;
   artifacts: readonly Artifact[];
 }
 

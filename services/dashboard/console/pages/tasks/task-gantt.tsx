@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { Attempt, Step, Why } from '../../api/tasks.ts';
+import type { Attempt, TimelineStep, Why } from '#shared/client/openapi.gen.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
@@ -9,7 +9,7 @@ import { placeOf, spansOf } from './timeline-spans.ts';
 import taskClasses from './tasks.module.css';
 
 interface TaskGanttProps {
-  steps: readonly Step[];
+  steps: readonly TimelineStep[];
   attempts: readonly Attempt[];
   reasons: Why['reasons'];
 }
@@ -58,7 +58,7 @@ export function TaskGantt({ steps, attempts, reasons }: TaskGanttProps): ReactEl
 }
 
 /** Every state of the task with its time, oldest first. */
-function StepList({ steps }: { steps: readonly Step[] }): ReactElement {
+function StepList({ steps }: { steps: readonly TimelineStep[] }): ReactElement {
   return (
     <details className={taskClasses['part']}>
       <summary>Every state</summary>

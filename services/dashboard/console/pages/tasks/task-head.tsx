@@ -3,8 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { retryAt } from '#shared/errors/gates.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { TaskRef } from '../../api/records.ts';
-import { cancelTask, changePriority, retryTask, type TaskRecord, type Why } from '../../api/tasks.ts';
+import type { TaskWithProgress, Why } from '#shared/client/openapi.gen.ts';
+import { answerOf, api } from '../../api/api.ts';
+import { type TaskRef, toTask } from '../../api/task-ref.ts';
 import { usePausedAgent } from '../../parts/actions/use-paused-agent.ts';
 import { CopyId, CopyMenu } from '../../parts/copy.tsx';
 import { curlOf } from '../../parts/curl.ts';
@@ -19,7 +20,7 @@ import { useMaySubmit } from './use-task.ts';
 
 interface TaskHeadProps {
   taskRef: TaskRef;
-  task: TaskRecord;
+  task: TaskWithProgress;
   why: Why;
   /** Whether the stream is open. */
   isLive: boolean;
@@ -53,7 +54,7 @@ export function TaskHead({ taskRef, task, why, isLive, onChanged }: TaskHeadProp
   );
 }
 
-function Progress({ progress }: { progress: NonNullable<TaskRecord['progress']> }): ReactElement {
+function Progress({ progress }: { progress: NonNullable<TaskWithProgress['progress']> }): ReactElement {
   const { note, percent } = progress;
   const hasPercent = typeof percent === 'number';
   return (
@@ -80,7 +81,7 @@ function TaskActions(props: ActionProps): ReactElement {
   );
 }
 
-function copiesOf(task: TaskRecord): { text: string; value: string }[] {
+function copiesOf(task: TaskWithProgress): { text: string; value: string }[] {
   return [
     { text: 'Input', value: task.input },
     ...(task.output ? [{ text: 'Output', value: task.output }] : []),
@@ -91,7 +92,7 @@ function copiesOf(task: TaskRecord): { text: string; value: string }[] {
 }
 
 /** What a retry does to the task; null when there is none. */
-function retryTextOf({ status }: TaskRecord, gate: string | undefined): string | null {
+function retryTextOf({ status }: TaskWithProgress, gate: string | undefined): string | null {
   if (status === 'permanently_failed') return 'Retry';
   if (status === 'failed' || status === 'timeout') return 'Retry now';
   const does = status === 'running' || isTerminal(status) || gate === undefined ? null : retryAt(gate);
@@ -99,7 +100,7 @@ function retryTextOf({ status }: TaskRecord, gate: string | undefined): string |
 }
 
 function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactElement | null {
-  const retry = useMutation({ mutationFn: () => retryTask(taskRef), onSettled: onChanged });
+  const retry = useMutation({ mutationFn: () => answerOf(api.POST('/v1/tasks/{id}/retry', toTask(taskRef))), onSettled: onChanged });
   const paused = usePausedAgent(taskRef.tenant === null ? task.agent : null);
   const title = retryTextOf(task, why.reasons[0]?.gate);
   if (title === null) return null;
@@ -121,7 +122,7 @@ function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactEleme
 }
 
 function CancelButton({ taskRef, onChanged }: ActionProps): ReactElement {
-  const cancel = useMutation({ mutationFn: () => cancelTask(taskRef), onSettled: onChanged });
+  const cancel = useMutation({ mutationFn: () => answerOf(api.POST('/v1/tasks/{id}/cancel', toTask(taskRef))), onSettled: onChanged });
   return (
     <>
       <Button
@@ -153,7 +154,10 @@ interface PriorityPickerProps {
 
 /** Changes the priority of a waiting task. */
 function PriorityPicker({ taskRef, priority, onChanged }: PriorityPickerProps): ReactElement {
-  const change = useMutation({ mutationFn: (value: number) => changePriority(taskRef, value), onSettled: onChanged });
+  const change = useMutation({
+    mutationFn: (value: number) => answerOf(api.POST('/v1/tasks/{id}/priority', { ...toTask(taskRef), body: { priority: value } })),
+    onSettled: onChanged,
+  });
   return (
     <>
       <NativeSelect

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Attempt, LogEntry, TaskError } from '../../api/tasks.ts';
+import type { Attempt, LogEntry, TaskError } from '#shared/client/openapi.gen.ts';
 import { Money, Tokens } from '../../parts/numbers.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';

@@ -1,9 +1,10 @@
 import { Skeleton, Title } from '@mantine/core';
 import { useDeferredValue, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { usePerson } from '../../api/call-api.ts';
-import { ApiProblem, type TaskRef } from '../../api/records.ts';
-import type { Attempt, TaskError, TaskRecord, Why } from '../../api/tasks.ts';
+import type { Attempt, TaskError, TaskWithProgress, Why } from '#shared/client/openapi.gen.ts';
+import { ApiProblem } from '../../api/api-problem.ts';
+import { usePerson } from '../../api/person.ts';
+import type { TaskRef } from '../../api/task-ref.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime } from '../../parts/time.tsx';
@@ -91,13 +92,13 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
 }
 
 /** The error of the last attempt. One that was cut off because it has to wait says the same as the note about that. */
-function errorToShow({ error }: TaskRecord, { reasons }: Why): TaskError | null {
+function errorToShow({ error }: TaskWithProgress, { reasons }: Why): TaskError | null {
   return reasons.some(({ detail }) => detail === error?.message) ? null : (error ?? null);
 }
 
 interface ErrorNoteProps {
   error: TaskError;
-  task: TaskRecord;
+  task: TaskWithProgress;
   attempts: readonly Attempt[];
 }
 

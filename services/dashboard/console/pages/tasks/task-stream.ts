@@ -1,11 +1,12 @@
-import { addPiece, NO_TEXT, type WrittenText } from '#shared/tasks/written-text.ts';
 import { createParser } from 'eventsource-parser';
-import { z } from 'zod';
+import { addPiece, NO_TEXT, type WrittenText } from '#shared/tasks/written-text.ts';
+import type { OutputEvent, TaskStreamEvent } from '#shared/client/openapi.gen.ts';
+import { parseTaskEvent } from '../../api/parse-answer.ts';
 
 interface TaskStreamOptions {
   url: string;
   headers: Record<string, string>;
-  onEvent: (name: string, data: unknown) => void;
+  onEvent: (event: TaskStreamEvent) => void;
   /** Called with whether the stream is open. */
   onOpen: (isOpen: boolean) => void;
 }
@@ -51,7 +52,7 @@ async function readOnce({ url, headers, onEvent, onOpen }: TaskStreamOptions, re
       onEvent: ({ event, data, id }) => {
         if (id !== undefined) reader.lastEventId = id;
         if (event === 'end') reader.hasEnded = true;
-        if (event !== undefined) onEvent(event, JSON.parse(data));
+        if (event !== undefined) onEvent(parseTaskEvent(event, data));
       },
     });
     const decoder = new TextDecoder();
@@ -81,8 +82,6 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-const outputSchema = z.object({ attempt: z.number(), seq: z.number(), text: z.string() });
-
 /** The output of the current run, and the attempt that wrote last. */
 export interface WrittenOutput extends WrittenText {
   readonly attempt: number;
@@ -91,7 +90,6 @@ export interface WrittenOutput extends WrittenText {
 export const NOTHING_WRITTEN: WrittenOutput = { attempt: 0, ...NO_TEXT };
 
 /** Adds a piece of output. */
-export function addOutput(before: WrittenOutput, data: unknown): WrittenOutput {
-  const entry = outputSchema.safeParse(data);
-  return entry.success ? { attempt: entry.data.attempt, ...addPiece(before, entry.data) } : before;
+export function addOutput(before: WrittenOutput, { attempt, ...piece }: OutputEvent): WrittenOutput {
+  return { attempt, ...addPiece(before, piece) };
 }

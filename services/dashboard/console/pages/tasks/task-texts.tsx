@@ -2,9 +2,10 @@ import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useDeferredValue, useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { randomKey, useHasPlainOutput } from '../../api/call-api.ts';
-import type { TaskRef } from '../../api/records.ts';
-import { sendInput, type TaskRecord } from '../../api/tasks.ts';
+import type { TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, randomKey } from '../../api/api.ts';
+import { useHasPlainOutput } from '../../api/known-agents.ts';
+import { toTask, type TaskRef } from '../../api/task-ref.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { WarningNote } from '../../parts/notes/warning-note.tsx';
 import { ScrollBox, useStickToEnd } from '../../parts/scroll-box.tsx';
@@ -18,7 +19,7 @@ import classes from './tasks.module.css';
 import { useMaySubmit } from './use-task.ts';
 
 /** The input, the output, the result and the data of a task. */
-export function TaskTexts({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement {
+export function TaskTexts({ task, written }: { task: TaskWithProgress; written: WrittenOutput }): ReactElement {
   return (
     <div className={classes['columns']}>
       <TextCard title="Input" text={task.input} />
@@ -41,7 +42,7 @@ function JsonCard({ title, value }: { title: string; value: unknown }): ReactEle
 }
 
 /** The output of a task or, until it has one, the text written so far. */
-function TaskOutput({ task, written }: { task: TaskRecord; written: WrittenOutput }): ReactElement | null {
+function TaskOutput({ task, written }: { task: TaskWithProgress; written: WrittenOutput }): ReactElement | null {
   const isPlain = useHasPlainOutput(task.agent);
   if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} note={truncationOf(task)} isPlain={isPlain} />;
   if (isTerminal(task.status))
@@ -68,7 +69,7 @@ function TextCard({ title, text, note = null, isPlain = false }: TextCardProps):
 }
 
 /** Why an output is less than the model would have said; null for one that is not. */
-function truncationOf({ isTruncated, finishReason }: TaskRecord): string | null {
+function truncationOf({ isTruncated, finishReason }: TaskWithProgress): string | null {
   if (!isTruncated) return null;
   return finishReason === 'content_filter'
     ? 'A content filter of the provider cut the answer off.'
@@ -108,7 +109,14 @@ export function TaskInput({ taskRef, onSent }: { taskRef: TaskRef; onSent: () =>
   const [text, setText] = useState('');
   const key = useRef(randomKey());
   const send = useMutation({
-    mutationFn: () => sendInput(taskRef, text, key.current),
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v1/tasks/{id}/input', {
+          ...toTask(taskRef),
+          body: { text },
+          headers: { ...toTask(taskRef).headers, 'Idempotency-Key': key.current },
+        }),
+      ),
     onSuccess: () => {
       setText('');
       // Until the message is accepted, another try sends the same message.

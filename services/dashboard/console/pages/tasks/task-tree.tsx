@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery, useQueryClient, type QueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { TaskRef } from '../../api/records.ts';
-import { MAX_ANCESTORS, readAncestors, readChildren } from '../../api/task-relations.ts';
-import type { TaskRecord } from '../../api/tasks.ts';
+import type { TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import type { TaskRef } from '../../api/task-ref.ts';
+import { MAX_ANCESTORS, readAncestors, readChildren } from './read-relatives.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { countText, Money } from '../../parts/numbers.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
@@ -18,7 +18,7 @@ import taskClasses from './tasks.module.css';
 const POLL_MS = 5000;
 
 /** The tasks that led to a task and those that it delegated, as a graph; nothing for a task without parent and children. */
-export function TaskTree({ task, taskRef }: { task: TaskRecord; taskRef: TaskRef }): ReactElement | null {
+export function TaskTree({ task, taskRef }: { task: TaskWithProgress; taskRef: TaskRef }): ReactElement | null {
   const { data: family, error } = useFamily(task, taskRef);
   if (family === undefined) return error === null ? null : <ProblemNote title="Parents and children could not be read" error={error} />;
   const { tree, before } = family;
@@ -54,7 +54,7 @@ function Before({ before: { id, isFar }, tenant }: { before: BeforeTree; tenant:
 interface GraphProps {
   tree: TreeNode;
   /** The task of the page, whose record is newer than the tree. */
-  task: TaskRecord;
+  task: TaskWithProgress;
   tenant: string | null;
 }
 
@@ -166,7 +166,7 @@ interface Family {
   before: BeforeTree | null;
 }
 
-function useFamily(task: TaskRecord, { tenant }: TaskRef): UseQueryResult<Family> {
+function useFamily(task: TaskWithProgress, { tenant }: TaskRef): UseQueryResult<Family> {
   const client = useQueryClient();
   return useQuery({
     // What it delegated in its last seconds is read once it has ended.
@@ -178,7 +178,7 @@ function useFamily(task: TaskRecord, { tenant }: TaskRef): UseQueryResult<Family
 }
 
 /** Reads a task's tree, and again only what can have changed since. */
-async function readFamily(client: QueryClient, task: TaskRecord, tenant: string | null): Promise<Family> {
+async function readFamily(client: QueryClient, task: TaskWithProgress, tenant: string | null): Promise<Family> {
   const ancestors = await client.fetchQuery({
     queryKey: ['task', tenant, task.id, 'ancestors'],
     queryFn: ({ signal }) => readAncestors(task, tenant, signal),

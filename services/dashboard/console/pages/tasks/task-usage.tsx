@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
-import type { TaskRecord } from '../../api/tasks.ts';
+import type { TaskWithProgress } from '#shared/client/openapi.gen.ts';
 import { Count, Money } from '../../parts/numbers.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import classes from './tasks.module.css';
 
 /** The tokens and the cost of a task by model; nothing when no model was called. */
-export function TaskUsage({ usage }: { usage: TaskRecord['usage'] }): ReactElement | null {
+export function TaskUsage({ usage }: { usage: TaskWithProgress['usage'] }): ReactElement | null {
   if (!usage) return null;
   const rows = usage.byModel.length > 0 ? usage.byModel : [{ model: null, ...usage }];
   return (
@@ -34,7 +34,7 @@ export function TaskUsage({ usage }: { usage: TaskRecord['usage'] }): ReactEleme
   );
 }
 
-type Figures = Omit<NonNullable<TaskRecord['usage']>, 'byModel'>;
+type Figures = Omit<NonNullable<TaskWithProgress['usage']>, 'byModel'>;
 
 function UsageRow({ name, figures }: { name: string; figures: Figures }): ReactElement {
   return (

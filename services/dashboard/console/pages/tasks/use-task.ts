@@ -1,9 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import type { TaskStreamEvent } from '#shared/client/openapi.gen.ts';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import { usePerson } from '../../api/call-api.ts';
-import { ApiProblem, type TaskRef } from '../../api/records.ts';
-import { readTaskParts, taskApiPath, tenantHeaders, type TaskParts } from '../../api/tasks.ts';
+import { ApiProblem } from '../../api/api-problem.ts';
+import { usePerson } from '../../api/person.ts';
+import { taskApiPath, type TaskRef, toTask } from '../../api/task-ref.ts';
+import { readTaskParts, type TaskParts } from './read-task-parts.ts';
 import { addOutput, NOTHING_WRITTEN, readTaskStream, type WrittenOutput } from './task-stream.ts';
 
 /** The time between two polls without a stream, and with it. */
@@ -40,8 +42,8 @@ export function useTask(taskRef: TaskRef): LiveTask {
     if (phase === null) return undefined;
     const closing = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const onEvent = (name: string, event: unknown): void => {
-      if (name === 'output') return setWritten((before) => addOutput(before, event));
+    const onEvent = (event: TaskStreamEvent): void => {
+      if (event.event === 'output') return setWritten((before) => addOutput(before, event.data));
       timer ??= setTimeout(() => {
         timer = undefined;
         void queries.invalidateQueries({ queryKey: ['task', tenant, id] });
@@ -50,7 +52,7 @@ export function useTask(taskRef: TaskRef): LiveTask {
     };
     const streamed = { id, tenant };
     void readTaskStream(
-      { url: `${taskApiPath(streamed)}/stream`, headers: tenantHeaders(streamed), onEvent, onOpen: setLive },
+      { url: `${taskApiPath(streamed)}/stream`, headers: toTask(streamed).headers, onEvent, onOpen: setLive },
       closing.signal,
     );
     return () => {

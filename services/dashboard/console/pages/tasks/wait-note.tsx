@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
-import type { TaskRef } from '../../api/records.ts';
-import type { Why } from '../../api/tasks.ts';
+import type { Why } from '#shared/client/openapi.gen.ts';
+import type { TaskRef } from '../../api/task-ref.ts';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { saysTime } from '../../parts/text/times-in-text.ts';
 import { ClockTime, durationText } from '../../parts/time.tsx';

@@ -1,7 +1,8 @@
 import { Button, Modal, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState, type FormEvent, type ReactElement } from 'react';
-import { createKey, readKeys, revokeKey, type ApiKey } from '../../api/tenants.ts';
+import type { Key } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, itemsOf } from '../../api/api.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -16,7 +17,10 @@ import classes from './tenants.module.css';
 /** The keys of a tenant; their secrets are shown when they are made, and never again. */
 export function KeyPanel({ tenant }: { tenant: string }): ReactElement {
   const [isCreating, setCreating] = useState(false);
-  const query = useQuery({ queryKey: ['keys', tenant], queryFn: ({ signal }) => readKeys(tenant, signal) });
+  const query = useQuery({
+    queryKey: ['keys', tenant],
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/tenants/{id}/keys', { ...byId(tenant), signal })),
+  });
   const columns = useMemo(() => columnsOf(tenant), [tenant]);
   const close = (): void => setCreating(false);
   return (
@@ -47,7 +51,7 @@ export function KeyPanel({ tenant }: { tenant: string }): ReactElement {
   );
 }
 
-function columnsOf(tenant: string): Column<ApiKey>[] {
+function columnsOf(tenant: string): Column<Key>[] {
   return [
     {
       id: 'name',
@@ -85,7 +89,7 @@ function columnsOf(tenant: string): Column<ApiKey>[] {
           text="Revoke"
           size="compact-xs"
           danger
-          run={() => revokeKey(tenant, id)}
+          run={() => answerOf(api.DELETE('/v1/tenants/{id}/keys/{keyId}', { params: { path: { id: tenant, keyId: id } } }))}
           done={`The key ${name} is revoked`}
           refresh={[['keys', tenant]]}
           confirm={{
@@ -106,14 +110,14 @@ const SCOPES = [
   { value: 'operate', label: 'operate: also queues, hooks and daemons' },
   { value: 'submit', label: 'submit: also make, cancel and retry tasks' },
   { value: 'read', label: 'read: see everything, change nothing' },
-];
+] as const;
 
 function KeyForm({ tenant, onClose }: { tenant: string; onClose: () => void }): ReactElement {
   const [name, setName] = useState('');
-  const [scope, setScope] = useState('submit');
+  const [scope, setScope] = useState<(typeof SCOPES)[number]['value']>('submit');
   const queries = useQueryClient();
   const make = useMutation({
-    mutationFn: () => createKey(tenant, { name: name.trim(), scopes: [scope] }),
+    mutationFn: () => answerOf(api.POST('/v1/tenants/{id}/keys', { ...byId(tenant), body: { name: name.trim(), scopes: [scope] } })),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['keys', tenant] }),
   });
   const submit = (event: FormEvent): void => {
@@ -140,7 +144,12 @@ function KeyForm({ tenant, onClose }: { tenant: string; onClose: () => void }): 
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <NativeSelect label="May" data={SCOPES} value={scope} onChange={(event) => setScope(event.currentTarget.value)} />
+      <NativeSelect
+        label="May"
+        data={[...SCOPES]}
+        value={scope}
+        onChange={(event) => setScope(SCOPES.find(({ value }) => value === event.currentTarget.value)?.value ?? 'read')}
+      />
       {make.error === null ? null : <ProblemNote title="It was not made" error={make.error} />}
       <div className={classes['buttons']}>
         <Button type="submit" loading={make.isPending}>

@@ -1,4 +1,4 @@
-import type { LimitsPatch } from '../../api/administration-records.ts';
+import type { TenantLimitsPatch } from '#shared/client/openapi.gen.ts';
 
 /** A limit by its path in the API's record, `rates.user.perHour`. */
 export interface LimitField {
@@ -96,7 +96,7 @@ function recordAt(value: LimitsRecord | null, name: string): Record<string, unkn
 }
 
 /** The change that the API takes. A rate is sent with all its figures; without any it is taken away. */
-export function limitPatch(edits: LimitEdits, fields: readonly LimitField[]): LimitsPatch {
+export function limitPatch(edits: LimitEdits, fields: readonly LimitField[]): TenantLimitsPatch {
   const patch: Record<string, unknown> = {};
   const valueOf = ({ path, value }: LimitField): number | null => {
     const edit = edits[path];

@@ -1,9 +1,8 @@
 import { Button, NumberInput, Table } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
+import type { LimitsPreview, TenantLimitsPatch } from '#shared/client/openapi.gen.ts';
 import { useMay } from '../../api/person.ts';
-import type { LimitsPatch } from '../../api/administration-records.ts';
-import type { LimitsPreview } from '../../api/tenants.ts';
 import { countText } from '../../parts/numbers.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
@@ -16,8 +15,8 @@ interface LimitsEditorProps {
   /** Whose limits they are, for screen readers. */
   label: string;
   fields: readonly LimitField[];
-  preview: (limits: LimitsPatch) => Promise<LimitsPreview>;
-  save: (limits: LimitsPatch) => Promise<void>;
+  preview: (limits: TenantLimitsPatch) => Promise<LimitsPreview>;
+  save: (limits: TenantLimitsPatch) => Promise<unknown>;
   /** Read again after a change. */
   refresh: readonly string[];
 }

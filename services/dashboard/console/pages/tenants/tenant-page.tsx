@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { readConfiguration, type Configuration } from '../../api/installation.ts';
-import { changeTenant, deleteTenant, previewLimits, readTenant, tenantPath, type SizedTenant } from '../../api/tenants.ts';
+import type { Configuration, TenantWithSize } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Facts } from '../../parts/layout/facts.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -21,8 +21,14 @@ const DEFAULT_TENANT = 'default';
 /** One tenant: its size, its keys, and its limits beside those of the configuration. */
 export function Page({ params }: PageProps): ReactElement {
   const id = params['id'] ?? '';
-  const query = useQuery({ queryKey: ['tenant', id], queryFn: ({ signal }) => readTenant(id, signal) });
-  const configuration = useQuery({ queryKey: ['configuration'], queryFn: ({ signal }) => readConfiguration(signal) });
+  const query = useQuery({
+    queryKey: ['tenant', id],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/tenants/{id}', { ...byId(id), signal })),
+  });
+  const configuration = useQuery({
+    queryKey: ['configuration'],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/configuration', { signal })),
+  });
   return (
     <PageFrame title={`Tenant ${id}`} actions={query.data === undefined ? null : <TenantActions tenant={query.data} />}>
       <QueryView query={query} title="The tenant could not be read">
@@ -39,8 +45,8 @@ export function Page({ params }: PageProps): ReactElement {
               <LimitsEditor
                 label={`Limits of ${id}`}
                 fields={tenantLimitFields(tenant.effectiveLimits, configuredLimits(configuration.data, tenant))}
-                preview={(limits) => previewLimits(`${tenantPath(id)}/limits`, limits)}
-                save={(limits) => changeTenant(id, { limits })}
+                preview={(limits) => answerOf(api.POST('/v1/tenants/{id}/limits/preview', { ...byId(id), body: { limits } }))}
+                save={(limits) => answerOf(api.PATCH('/v1/tenants/{id}', { ...byId(id), body: { limits } }))}
                 refresh={['tenant', id]}
               />
             </Panel>
@@ -51,7 +57,7 @@ export function Page({ params }: PageProps): ReactElement {
   );
 }
 
-function TenantFacts({ tenant: { id, name, disabled, storedBytes, maxStoredBytes, createdAt } }: { tenant: SizedTenant }): ReactElement {
+function TenantFacts({ tenant: { id, name, disabled, storedBytes, maxStoredBytes, createdAt } }: { tenant: TenantWithSize }): ReactElement {
   return (
     <Facts
       items={[
@@ -64,7 +70,7 @@ function TenantFacts({ tenant: { id, name, disabled, storedBytes, maxStoredBytes
   );
 }
 
-function TenantActions({ tenant: { id, disabled } }: { tenant: SizedTenant }): ReactElement | null {
+function TenantActions({ tenant: { id, disabled } }: { tenant: TenantWithSize }): ReactElement | null {
   if (id === DEFAULT_TENANT) return null;
   const refresh = [['tenant', id], ['tenants']];
   return (
@@ -72,10 +78,10 @@ function TenantActions({ tenant: { id, disabled } }: { tenant: SizedTenant }): R
       <ActionButton
         needs="admin"
         text={disabled ? 'Enable' : 'Disable'}
-        run={() => changeTenant(id, { disabled: !disabled })}
+        run={() => answerOf(api.PATCH('/v1/tenants/{id}', { ...byId(id), body: { disabled: !disabled } }))}
         done={`${id} is ${disabled ? 'enabled' : 'disabled'}`}
         refresh={refresh}
-        undo={() => changeTenant(id, { disabled })}
+        undo={() => answerOf(api.PATCH('/v1/tenants/{id}', { ...byId(id), body: { disabled } }))}
         {...(disabled
           ? {}
           : {
@@ -91,7 +97,7 @@ function TenantActions({ tenant: { id, disabled } }: { tenant: SizedTenant }): R
         text="Delete"
         danger
         run={async () => {
-          await deleteTenant(id);
+          await answerOf(api.DELETE('/v1/tenants/{id}', byId(id)));
           navigate('/tenants');
         }}
         done={`${id} is deleted`}
@@ -112,7 +118,7 @@ function ResetLimits({ id }: { id: string }): ReactElement {
     <ActionButton
       needs="admin"
       text="Reset to the configuration"
-      run={() => changeTenant(id, { limits: null })}
+      run={() => answerOf(api.PATCH('/v1/tenants/{id}', { ...byId(id), body: { limits: null } }))}
       done="The limits of the configuration hold again"
       refresh={[['tenant', id], ['tenants']]}
       confirm={{ title: 'Reset the limits?', text: 'The limits of the configuration hold again, for what waits too.', button: 'Reset' }}
@@ -121,7 +127,7 @@ function ResetLimits({ id }: { id: string }): ReactElement {
 }
 
 /** The limits that the configuration gives a tenant. The installation's own has none unless they are configured for it. */
-function configuredLimits(configuration: Configuration | undefined, tenant: SizedTenant): LimitsRecord | null {
+function configuredLimits(configuration: Pick<Configuration, 'items'> | undefined, tenant: TenantWithSize): LimitsRecord | null {
   if (tenant.limits === null || configuration === undefined) return tenant.effectiveLimits;
   const own = limitsBelow(configuration, `limits.tenants.${tenant.id}.`);
   if (own !== null || tenant.id === DEFAULT_TENANT) return own;
@@ -129,7 +135,7 @@ function configuredLimits(configuration: Configuration | undefined, tenant: Size
 }
 
 /** The settings below a path as a record; null when there is none. */
-function limitsBelow({ items }: Configuration, path: string): LimitsRecord | null {
+function limitsBelow({ items }: Pick<Configuration, 'items'>, path: string): LimitsRecord | null {
   const root: Record<string, unknown> = {};
   for (const { name, value } of items) {
     if (!name.startsWith(path)) continue;

@@ -1,18 +1,9 @@
 import { Button, Modal, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
-import { usePerson } from '../../api/call-api.ts';
-import { useIsInstallation, useMay } from '../../api/person.ts';
-import {
-  changeFleetLimits,
-  createTenant,
-  FLEET_LIMITS_PATH,
-  previewLimits,
-  readFleetLimits,
-  readTenants,
-  resetFleetLimits,
-  type Tenant,
-} from '../../api/tenants.ts';
+import type { Tenant } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, itemsOf } from '../../api/api.ts';
+import { useIsInstallation, useMay, usePerson } from '../../api/person.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
@@ -55,7 +46,7 @@ function tenantPage(id: string): string {
 }
 
 function TenantPanel(): ReactElement {
-  const query = useQuery({ queryKey: ['tenants'], queryFn: ({ signal }) => readTenants(signal) });
+  const query = useQuery({ queryKey: ['tenants'], queryFn: ({ signal }) => itemsOf(api.GET('/v1/tenants', { signal })) });
   return (
     <Panel title="Tenants">
       <QueryView query={query} title="The tenants could not be read">
@@ -109,7 +100,7 @@ function NewTenant(): ReactElement | null {
   const [name, setName] = useState('');
   const queries = useQueryClient();
   const make = useMutation({
-    mutationFn: () => createTenant(id.trim(), name.trim()),
+    mutationFn: () => answerOf(api.POST('/v1/tenants', { body: { id: id.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) } })),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['tenants'] });
       navigate(tenantPage(id.trim()));
@@ -159,12 +150,12 @@ function NewTenant(): ReactElement | null {
 
 /** What all tenants together may run and send. */
 function FleetLimitsPanel(): ReactElement {
-  const query = useQuery({ queryKey: ['fleet-limits'], queryFn: ({ signal }) => readFleetLimits(signal) });
+  const query = useQuery({ queryKey: ['fleet-limits'], queryFn: ({ signal }) => answerOf(api.GET('/v1/limits', { signal })) });
   const reset = (
     <ActionButton
       needs="admin"
       text="Reset to the configuration"
-      run={resetFleetLimits}
+      run={() => answerOf(api.DELETE('/v1/limits'))}
       done="The limits of the configuration hold again"
       refresh={[['fleet-limits']]}
       confirm={{ title: 'Reset the limits?', text: 'The limits of the configuration hold again, for what waits too.', button: 'Reset' }}
@@ -180,8 +171,8 @@ function FleetLimitsPanel(): ReactElement {
           <LimitsEditor
             label="Limits of all tenants together"
             fields={fleetLimitFields(limits, configured)}
-            preview={(patch) => previewLimits(FLEET_LIMITS_PATH, patch)}
-            save={changeFleetLimits}
+            preview={(patch) => answerOf(api.POST('/v1/limits/preview', { body: { limits: patch } }))}
+            save={(patch) => answerOf(api.PATCH('/v1/limits', { body: patch }))}
             refresh={['fleet-limits']}
           />
         )}

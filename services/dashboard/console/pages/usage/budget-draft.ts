@@ -1,7 +1,11 @@
-import type { Budget, BudgetRule } from '../../api/administration-records.ts';
+import type { Budget, BudgetRule } from '#shared/client/openapi.gen.ts';
+
+export const BUDGET_SCOPES = ['tenant', 'agent', 'session', 'schedule', 'task', 'key'] as const satisfies readonly BudgetRule['scope'][];
+export const BUDGET_WINDOWS = ['hour', 'day', 'month', 'total'] as const satisfies readonly BudgetRule['per'][];
+export const BUDGET_ACTIONS = ['deny', 'pause', 'downgrade'] as const satisfies readonly BudgetRule['atHard'][];
 
 /** A budget as its form holds it: amounts in dollars, texts that may be empty. */
-export interface BudgetDraft extends Pick<BudgetRule, 'scope' | 'per' | 'tz' | 'atHard'> {
+export interface BudgetDraft extends Pick<Budget, 'scope' | 'per' | 'tz' | 'atHard'> {
   id: string;
   of: string;
   soft: number | string;

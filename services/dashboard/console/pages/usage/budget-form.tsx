@@ -1,10 +1,11 @@
 import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
-import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_WINDOWS, type Budget } from '../../api/administration-records.ts';
-import { createBudget, previewBudget, replaceBudget, type BudgetPreview } from '../../api/money.ts';
+import type { Budget, BudgetPreview } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, ONLY_NEW } from '../../api/api.ts';
+import { ApiProblem } from '../../api/api-problem.ts';
+import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_WINDOWS } from './budget-draft.ts';
 import { moneyText } from '../../parts/numbers.tsx';
-import { ApiProblem } from '../../api/records.ts';
 import { useFocusInvalid } from '../../parts/keys/use-focus-invalid.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { emptyBudget, toBudgetDraft, toBudgetRule, type BudgetDraft } from './budget-draft.ts';
@@ -20,9 +21,12 @@ interface BudgetFormProps {
 export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactElement {
   const [draft, setDraft] = useState(() => (budget === null ? emptyBudget() : toBudgetDraft(budget)));
   const queries = useQueryClient();
-  const preview = useMutation({ mutationFn: () => previewBudget(toBudgetRule(draft)) });
+  const preview = useMutation({ mutationFn: () => answerOf(api.POST('/v1/budgets/preview', { body: toBudgetRule(draft) })) });
   const save = useMutation({
-    mutationFn: () => (budget === null ? createBudget : replaceBudget)(draft.id.trim(), toBudgetRule(draft)),
+    mutationFn: () => {
+      const rule = { ...byId(draft.id.trim()), body: toBudgetRule(draft) };
+      return answerOf(api.PUT('/v1/budgets/{id}', budget === null ? { ...rule, headers: ONLY_NEW } : rule));
+    },
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['budgets'] });
       onClose();

@@ -1,7 +1,7 @@
 import { Button, Modal } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
-import { type Budget } from '../../api/administration-records.ts';
-import { readBudgets, removeBudget } from '../../api/money.ts';
+import type { Budget } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, itemsOf } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { ActionButton } from '../../parts/actions/action-button.tsx';
@@ -21,7 +21,11 @@ import { BudgetForm } from './budget-form.tsx';
 export function BudgetPanel(): ReactElement {
   const may = useMay('admin');
   const [isCreating, setCreating] = useState(false);
-  const query = useLiveQuery({ queryKey: ['budgets'], queryFn: ({ signal }) => readBudgets(signal), kinds: ['budget.*'] });
+  const query = useLiveQuery({
+    queryKey: ['budgets'],
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/budgets', { signal })),
+    kinds: ['budget.*'],
+  });
   const close = (): void => setCreating(false);
   const create = (
     <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setCreating(true)}>
@@ -181,7 +185,7 @@ function BudgetActions({ budget }: { budget: Budget }): ReactElement | null {
         text="Remove"
         size="compact-xs"
         danger
-        run={() => removeBudget(budget.id)}
+        run={() => answerOf(api.DELETE('/v1/budgets/{id}', byId(budget.id)))}
         done={`The budget ${budget.id} is removed`}
         refresh={[['budgets']]}
         confirm={{

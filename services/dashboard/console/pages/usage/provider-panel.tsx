@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import { readProviders, type Provider } from '../../api/money.ts';
+import type { Provider } from '#shared/client/openapi.gen.ts';
+import { api, itemsOf } from '../../api/api.ts';
 import { useLiveQuery } from '../../live/use-live-query.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { QueryView } from '../../parts/layout/query-view.tsx';
@@ -14,7 +15,12 @@ const POLL_MS = 5000;
 
 /** What each model of a provider account may be called, and is, with its walls and cool-downs. */
 export function ProviderPanel(): ReactElement {
-  const query = useLiveQuery({ queryKey: ['providers'], queryFn: ({ signal }) => readProviders(signal), kinds: [], everyMs: POLL_MS });
+  const query = useLiveQuery({
+    queryKey: ['providers'],
+    queryFn: ({ signal }) => itemsOf(api.GET('/v1/providers', { signal })),
+    kinds: [],
+    everyMs: POLL_MS,
+  });
   return (
     <Panel title="Providers">
       <QueryView query={query} title="The providers could not be read">

@@ -1,8 +1,10 @@
 import { useMemo, type ReactElement } from 'react';
-import type { UsageItem } from '../../api/money.ts';
+import type { UsageList } from '#shared/client/openapi.gen.ts';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Plot } from '../../parts/plot/plot.tsx';
 import classes from './usage.module.css';
+
+type UsageItem = UsageList['items'][number];
 
 const DAY_MS = 86_400_000;
 const MS = 1000;

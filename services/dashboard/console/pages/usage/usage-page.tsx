@@ -1,8 +1,10 @@
 import { NativeSelect } from '@mantine/core';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { readUsage, USAGE_GROUPS, type Usage, type UsageGroup } from '../../api/money.ts';
+import type { UsageList } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, queryOf } from '../../api/api.ts';
 import { useIsInstallation } from '../../api/person.ts';
+import { USAGE_GROUPS, type UsageGroup } from './usage-path.ts';
 import { FilterBar } from '../../parts/filters/filter-bar.tsx';
 import { PageFrame } from '../../parts/layout/page-frame.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
@@ -36,7 +38,7 @@ const GROUP_TEXTS: Readonly<Record<UsageGroup, string>> = {
 export function Page(): ReactElement {
   const isInstallation = useIsInstallation();
   return (
-    <PageFrame title="Usage">
+    <PageFrame title="UsageList">
       <UsageSection isInstallation={isInstallation} />
       <BudgetPanel />
       {isInstallation ? <ProviderPanel /> : null}
@@ -44,10 +46,10 @@ export function Page(): ReactElement {
   );
 }
 
-function useUsage(group: UsageGroup, days: string): UseQueryResult<Usage> {
+function useUsage(group: UsageGroup, days: string): UseQueryResult<UsageList> {
   return useQuery({
     queryKey: ['usage', group, days],
-    queryFn: ({ signal }) => readUsage(group, days, signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/usage', { params: { query: queryOf<'getUsage'>(days, { groupBy: group }) }, signal })),
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });

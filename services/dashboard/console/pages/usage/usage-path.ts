@@ -1,3 +1,20 @@
+import type { operations } from '#shared/client/openapi.gen.ts';
+
+export type UsageGroup = NonNullable<NonNullable<operations['getUsage']['parameters']['query']>['groupBy']>;
+
+export const USAGE_GROUPS = [
+  'agent',
+  'model',
+  'source',
+  'task',
+  'session',
+  'person',
+  'key',
+  'schedule',
+  'tenant',
+  'day',
+] as const satisfies readonly UsageGroup[];
+
 /** Whole days in UTC, both included; null for the API's default. */
 export interface Period {
   since: string | null;

@@ -1,10 +1,13 @@
 import { useMemo, type ReactElement } from 'react';
-import type { UsageGroup, UsageItem } from '../../api/money.ts';
+import type { UsageList } from '#shared/client/openapi.gen.ts';
+import type { UsageGroup } from './usage-path.ts';
 import { Count, Money, percentText } from '../../parts/numbers.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
 import { pathOf, type Period } from './usage-path.ts';
 import type { Column } from '../../parts/table/column.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
+
+type UsageItem = UsageList['items'][number];
 
 interface UsageTableProps {
   group: UsageGroup;

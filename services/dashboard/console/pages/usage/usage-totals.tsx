@@ -1,7 +1,9 @@
 import type { ReactElement } from 'react';
-import type { UsageFigures } from '../../api/money.ts';
+import type { UsageList } from '#shared/client/openapi.gen.ts';
 import { Stat, StatRow } from '../../parts/layout/stat.tsx';
 import { Count, Money, percentText } from '../../parts/numbers.tsx';
+
+type UsageFigures = UsageList['total'];
 
 /** The sum of a time, with what is estimated and what is unknown. */
 export function UsageTotals({ total, days }: { total: UsageFigures; days: number }): ReactElement {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { useMay, type Scope } from '../../api/person.ts';
+import { type Scope, useMay } from '../../api/person.ts';
 import { Icon, type IconName } from '../icon.tsx';
 import { useAction, type Action } from './use-action.ts';
 import { useBusy } from './use-busy.ts';

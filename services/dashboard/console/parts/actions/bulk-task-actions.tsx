@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { useMay, type Scope } from '../../api/person.ts';
-import { problemText, type TaskAction, type TaskActionTarget } from '../../api/records.ts';
-import { countAction, startAction } from '../../api/task-actions.ts';
+import type { ActionRequest } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, randomKey } from '../../api/api.ts';
+import { problemText } from '../../api/api-problem.ts';
+import { type Scope, useMay } from '../../api/person.ts';
+import type { TaskActionTarget } from './changed-tasks.ts';
 import { countText } from '../numbers.tsx';
 import { changedTasks } from './changed-tasks.ts';
 import { useConfirm } from './confirm.tsx';
@@ -10,6 +12,8 @@ import { showJob } from './jobs.tsx';
 import { notify } from './notices.tsx';
 import { useBusy } from './use-busy.ts';
 import { usePausedAgent } from './use-paused-agent.ts';
+
+type TaskAction = ActionRequest['action'];
 
 const ACTION_TEXTS: Readonly<Record<TaskAction, { text: string; needs: Scope; warning: string }>> = {
   retry: { text: 'Retry', needs: 'submit', warning: 'Each gets a new first attempt.' },
@@ -60,7 +64,9 @@ function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHI
   const paused = usePausedAgent(action === 'retry' ? agentOf(target) : null);
   if (!may) return null;
   const start = async (): Promise<void> => {
-    const { matched, exact } = await whileBusy(() => countAction(action, target));
+    const { matched, exact } = await whileBusy(() =>
+      answerOf(api.POST('/v1/tasks/actions', { body: { action, ...target, dryRun: true } })),
+    );
     if (matched === 0) return notify({ text: `There is no task to ${text.toLowerCase()}` });
     const total = `${exact ? '' : 'at least '}${countText(matched)} ${matched === 1 ? 'task' : 'tasks'}`;
     const isConfirmed = await confirm({
@@ -70,7 +76,10 @@ function BulkButton({ action, target, label = '', size = 'xs', within = EVERYTHI
       danger: action !== 'retry',
     });
     if (!isConfirmed) return undefined;
-    const record = await whileBusy(() => startAction(action, target));
+    const record = await whileBusy(() =>
+      answerOf(api.POST('/v1/tasks/actions', { body: { action, ...target }, headers: { 'Idempotency-Key': randomKey() } })),
+    );
+    if (!('id' in record)) return undefined;
     showJob({ record, link: changedTasks(action, target, within) });
     onStarted?.();
     return undefined;

@@ -1,5 +1,9 @@
-import type { TaskAction, TaskActionTarget } from '../../api/records.ts';
+import type { ActionFilter, ActionRequest } from '#shared/client/openapi.gen.ts';
 import { taskPath } from '../../routing/paths.ts';
+
+type TaskAction = ActionRequest['action'];
+/** Which tasks an action selects: named ones, or those of a filter. */
+export type TaskActionTarget = { readonly ids: string[] } | { readonly filter: ActionFilter };
 
 export interface ChangedTasks {
   readonly text: string;

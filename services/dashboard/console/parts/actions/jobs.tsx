@@ -1,20 +1,23 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactElement } from 'react';
-import { problemText, type TaskAction } from '../../api/records.ts';
-import { cancelAction, readAction, type ActionRecord } from '../../api/task-actions.ts';
+import type { Action, ActionRequest } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
+import { problemText } from '../../api/api-problem.ts';
 import { countText } from '../numbers.tsx';
 import type { ChangedTasks } from './changed-tasks.ts';
 import classes from './actions.module.css';
 import { notify } from './notices.tsx';
 import { createStore } from './store.ts';
 
+type TaskAction = ActionRequest['action'];
+
 const POLL_MS = 1000;
 const DOING: Readonly<Record<TaskAction, string>> = { retry: 'Retrying', cancel: 'Cancelling', discard: 'Discarding' };
 const DONE: Readonly<Record<TaskAction, string>> = { retry: 'retried', cancel: 'cancelled', discard: 'discarded' };
 
 interface Job {
-  readonly record: ActionRecord;
+  readonly record: Action;
   /** Where a person finds its tasks when it has ended. */
   readonly link: ChangedTasks;
 }
@@ -38,11 +41,11 @@ export function Jobs(): ReactElement {
   );
 }
 
-function JobProgress({ first, link }: { first: ActionRecord; link: ChangedTasks }): ReactElement {
+function JobProgress({ first, link }: { first: Action; link: ChangedTasks }): ReactElement {
   const queries = useQueryClient();
   const { data: job = first } = useQuery({
     queryKey: ['actions', first.id],
-    queryFn: ({ signal }) => readAction(first.id, signal),
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/tasks/actions/{id}', { ...byId(first.id), signal })),
     refetchInterval: POLL_MS,
   });
   const { status } = job;
@@ -54,7 +57,9 @@ function JobProgress({ first, link }: { first: ActionRecord; link: ChangedTasks 
     void queries.invalidateQueries();
   }, [hasEnded, job, link, queries]);
   const stop = (): void => {
-    cancelAction(job.id).catch((error: unknown) => notify({ text: problemText(error), tone: 'bad' }));
+    answerOf(api.POST('/v1/tasks/actions/{id}/cancel', byId(job.id))).catch((error: unknown) =>
+      notify({ text: problemText(error), tone: 'bad' }),
+    );
   };
   const settled = job.done + job.skipped + job.failed;
   const text = `${DOING[job.action]} ${countText(settled)} of ${countText(Math.max(job.matched, settled))}`;
@@ -71,7 +76,7 @@ function JobProgress({ first, link }: { first: ActionRecord; link: ChangedTasks 
   );
 }
 
-function outcomeOf({ action, status, done, skipped, failed, error }: ActionRecord): Parameters<typeof notify>[0] {
+function outcomeOf({ action, status, done, skipped, failed, error }: Action): Parameters<typeof notify>[0] {
   const parts = [
     `${countText(done)} ${done === 1 ? 'task' : 'tasks'} ${DONE[action]}`,
     ...(skipped > 0 ? [`${countText(skipped)} had changed`] : []),

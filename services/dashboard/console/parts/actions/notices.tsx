@@ -1,6 +1,6 @@
 import { Button, CloseButton } from '@mantine/core';
 import { useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
-import { problemText } from '../../api/records.ts';
+import { problemText } from '../../api/api-problem.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import classes from './actions.module.css';
 import { createStore } from './store.ts';

@@ -1,8 +1,10 @@
 import { Button, Modal, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactElement } from 'react';
-import { AGENTS_KEY, pauseAgent, readAgents, resumeAgent, type Agent } from '../../api/agents.ts';
+import type { Agent } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId, itemsOf } from '../../api/api.ts';
 import { useMay } from '../../api/person.ts';
+import { AGENTS_KEY } from '../../api/query-keys.ts';
 import { ActionButton } from './action-button.tsx';
 import classes from './actions.module.css';
 import { useAction } from './use-action.ts';
@@ -21,7 +23,15 @@ interface PauseAgentButtonProps {
 export function PauseAgentButton({ agent: { id, hold }, size = 'xs', isNamed = false }: PauseAgentButtonProps): ReactElement {
   const name = isNamed ? ` ${id}` : '';
   if (hold !== null) {
-    return <ActionButton {...PAUSES} size={size} text={`Resume${name}`} run={() => resumeAgent(id)} done={`The agent ${id} is resumed`} />;
+    return (
+      <ActionButton
+        {...PAUSES}
+        size={size}
+        text={`Resume${name}`}
+        run={() => answerOf(api.POST('/v1/agents/{id}/resume', byId(id)))}
+        done={`The agent ${id} is resumed`}
+      />
+    );
   }
   return <PauseButton id={id} size={size} text={`Pause${name}`} />;
 }
@@ -37,7 +47,11 @@ function PauseButton({ id, size, text }: { id: string; size: 'xs' | 'compact-xs'
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     close();
-    void act({ refresh: PAUSES.refresh, run: () => pauseAgent(id, reason.trim()), done: `The agent ${id} is paused` });
+    void act({
+      refresh: PAUSES.refresh,
+      run: () => answerOf(api.POST('/v1/agents/{id}/pause', { ...byId(id), body: reason.trim() === '' ? {} : { reason: reason.trim() } })),
+      done: `The agent ${id} is paused`,
+    });
   };
   return (
     <>
@@ -69,7 +83,7 @@ function PauseButton({ id, size, text }: { id: string; size: 'xs' | 'compact-xs'
 
 /** The same for an agent of which a page knows the name only. Nothing for an agent that was removed. */
 export function PauseNamedAgentButton({ id }: { id: string }): ReactElement | null {
-  const { data } = useQuery({ queryKey: AGENTS_KEY, queryFn: ({ signal }) => readAgents(signal) });
+  const { data } = useQuery({ queryKey: AGENTS_KEY, queryFn: ({ signal }) => itemsOf(api.GET('/v1/agents', { signal })) });
   const agent = data?.find((each) => each.id === id);
   return agent === undefined ? null : <PauseAgentButton agent={agent} size="compact-xs" isNamed />;
 }

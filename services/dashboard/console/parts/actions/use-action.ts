@@ -1,5 +1,5 @@
 import { useQueryClient, type QueryKey } from '@tanstack/react-query';
-import { problemText } from '../../api/records.ts';
+import { problemText } from '../../api/api-problem.ts';
 import { useConfirm, type Confirmation } from './confirm.tsx';
 import { notify } from './notices.tsx';
 

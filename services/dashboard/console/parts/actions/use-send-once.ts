@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { randomKey } from '../../api/call-api.ts';
+import { randomKey } from '../../api/api.ts';
 import { createSendOnce, type SendOnce } from './send-once.ts';
 
 /** A function that sends each content of a form once, also when the person sends it again after a failure. */

@@ -1,13 +1,13 @@
-import { z } from 'zod';
-import { callApi } from '../../api/call-api.ts';
+import type { HookRequest, ScheduleRequest, TaskRequest } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
+import { createTask } from '../new-task/create-task.ts';
 import type { TourThing } from '../../tour/read-made.ts';
-import { createTask } from '../../api/task-list.ts';
 import { taskPath } from '../../routing/paths.ts';
 
 /** The request that makes an example, for the browser and for curl. */
-export interface ExampleCall {
+export interface ExampleCall<Body = object> {
   readonly path: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Body;
 }
 
 export interface Example {
@@ -32,15 +32,15 @@ export function exampleAgent(agents: readonly string[]): string {
   return agents.includes(FIRST_AGENT) ? FIRST_AGENT : (agents[0] ?? FIRST_AGENT);
 }
 
-const idSchema = z.object({ id: z.string() });
-const hookSchema = z.object({ path: z.string() });
-
-const taskCall = (agent: string): ExampleCall => ({ path: '/v1/tasks', body: { agent, input: 'Say hello to the fleet' } });
-const scheduleCall = (agent: string): ExampleCall => ({
+const taskCall = (agent: string): ExampleCall<TaskRequest> => ({ path: '/v1/tasks', body: { agent, input: 'Say hello to the fleet' } });
+const scheduleCall = (agent: string): ExampleCall<ScheduleRequest> => ({
   path: '/v1/schedules',
   body: { every: '1h', agent, message: 'Look whether everything is well', name: 'Example: every hour' },
 });
-const hookCall = (agent: string): ExampleCall => ({ path: '/v1/hooks', body: { provider: 'none', agent, name: 'Example: no signature' } });
+const hookCall = (agent: string): ExampleCall<HookRequest> => ({
+  path: '/v1/hooks',
+  body: { provider: 'none', agent, name: 'Example: no signature' },
+});
 
 /** One of each thing that makes work. */
 export const EXAMPLES: readonly Example[] = [
@@ -53,7 +53,7 @@ export const EXAMPLES: readonly Example[] = [
     needs: 'submit',
     call: taskCall,
     make: async (agent) => {
-      const id = await createTask({ agent, input: String(taskCall(agent).body['input']) });
+      const id = await createTask(taskCall(agent).body);
       return taskPath({ id, tenant: null });
     },
   },
@@ -66,9 +66,8 @@ export const EXAMPLES: readonly Example[] = [
     needs: 'submit',
     call: scheduleCall,
     make: async (agent) => {
-      const { path, body } = scheduleCall(agent);
-      const { id } = await callApi(idSchema, path, { method: 'POST', body });
-      await callApi(z.unknown(), `${path}/${encodeURIComponent(id)}/run`, { method: 'POST' });
+      const { id } = await answerOf(api.POST('/v1/schedules', { body: scheduleCall(agent).body }));
+      await answerOf(api.POST('/v1/schedules/{id}/run', byId(id)));
       return '/schedules';
     },
   },
@@ -81,9 +80,8 @@ export const EXAMPLES: readonly Example[] = [
     needs: 'operate',
     call: hookCall,
     make: async (agent) => {
-      const { path, body } = hookCall(agent);
-      const hook = await callApi(hookSchema, path, { method: 'POST', body });
-      await callApi(z.unknown(), hook.path, { method: 'POST', body: { text: 'Something happened elsewhere' } });
+      const { id } = await answerOf(api.POST('/v1/hooks', { body: hookCall(agent).body }));
+      await answerOf(api.POST('/hooks/{id}', { ...byId(id), body: { text: 'Something happened elsewhere' } }));
       return '/tasks?source=webhook';
     },
   },

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
 import { useMay } from '../../api/person.ts';
 import { switchTour, useExamplesShown, useMade } from '../../tour/tour-state.ts';
 import { navigate } from '../../routing/navigation.tsx';

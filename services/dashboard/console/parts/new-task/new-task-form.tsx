@@ -1,7 +1,7 @@
 import { Button, NativeSelect, Textarea } from '@mantine/core';
 import { useState, type FormEvent, type ReactElement } from 'react';
-import { useAgentNames } from '../../api/call-api.ts';
-import { createTask } from '../../api/task-list.ts';
+import { useAgentNames } from '../../api/known-agents.ts';
+import { createTask } from './create-task.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import { useSendOnce } from '../actions/use-send-once.ts';

@@ -1,5 +1,6 @@
 import { memo, type ReactElement } from 'react';
-import { acknowledge, type Attention } from '../../api/installation.ts';
+import type { Attention } from '#shared/client/openapi.gen.ts';
+import { answerOf, api, byId } from '../../api/api.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import { ActionButton } from '../actions/action-button.tsx';
 import { Panel } from '../layout/panel.tsx';
@@ -43,7 +44,7 @@ function Item({ item: { id, level, text, helps, since, link }, readBy }: { item:
         needs="operate"
         text="Acknowledge"
         size="compact-xs"
-        run={() => acknowledge(id)}
+        run={() => answerOf(api.POST('/v1/attention/{id}/acknowledge', byId(id)))}
         done="It is listed again only when it becomes worse"
         refresh={[[readBy]]}
       />

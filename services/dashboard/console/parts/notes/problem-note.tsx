@@ -1,6 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { problemText } from '../../api/records.ts';
+import { problemText } from '../../api/api-problem.ts';
 
 export interface ProblemNoteProps {
   error: unknown;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ApiProblem } from '../../../../../../services/dashboard/console/api/records.ts';
+import { ApiProblem } from '../../../../../../services/dashboard/console/api/api-problem.ts';
 import {
   changesOf,
   draftOf,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SessionStreamEvent } from '#shared/client/openapi.gen.ts';
 import {
   changeConversation,
   type ChatMessage,
@@ -11,6 +12,8 @@ import { outcomeText, waitTexts } from '../../../../../../services/dashboard/con
 
 const FIRST = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const SECOND = '01BX5ZZKBKACTAV9WEVGEMMVRZ';
+
+const RAN = { kind: 'ran', taskId: null, reason: null };
 
 const message = (id: string, more: Partial<ChatMessage> = {}): ChatMessage => ({
   id,
@@ -35,7 +38,7 @@ const end = (taskId: string, answer: string | null): ConversationChange => ({
   kind: 'status',
   taskId,
   status: 'completed',
-  outcome: { kind: 'ran' },
+  outcome: RAN,
   answer,
   error: null,
   artifacts: null,
@@ -102,20 +105,29 @@ describe('a conversation', () => {
   });
 });
 
+const AT = '2026-05-01T09:00:00.000Z';
+const TURN = { taskId: FIRST, text: 'hi', user: null, agent: 'echo', createdAt: AT, attachments: [] };
+
 describe('an event of the stream', () => {
   it('is parsed into a change', () => {
-    const turn = { taskId: FIRST, text: 'hi', user: null, agent: 'echo', status: 'completed', outcome: { kind: 'ran' }, output: 'hi' };
-    expect(readLiveEvent('history', { items: [turn] })).toMatchObject({ kind: 'history', messages: [{ id: FIRST, answer: 'hi' }] });
-    expect(readLiveEvent('output', { taskId: FIRST, attempt: 1, seq: 2, text: 'x' })).toEqual(output(1, 2, 'x'));
-    expect(readLiveEvent('end', { taskId: FIRST, status: 'permanently_failed', error: { code: 'X', message: 'why' } })).toMatchObject({
+    const ended = { ...TURN, status: 'completed' as const, outcome: RAN, output: 'hi', error: null, completedAt: AT, artifacts: [] };
+    expect(readLiveEvent({ event: 'history', data: { items: [ended] } })).toMatchObject({
+      kind: 'history',
+      messages: [{ id: FIRST, answer: 'hi' }],
+    });
+    expect(readLiveEvent({ event: 'message', data: { ...TURN, status: 'queued' } })).toEqual(
+      arrival(FIRST, { text: 'hi', status: 'queued' }),
+    );
+    expect(readLiveEvent({ event: 'output', data: { taskId: FIRST, attempt: 1, seq: 2, text: 'x' } })).toEqual(output(1, 2, 'x'));
+    const failed = { taskId: FIRST, status: 'permanently_failed' as const, output: null, outcome: null, artifacts: [] };
+    expect(readLiveEvent({ event: 'end', data: { ...failed, error: { code: 'X', message: 'why' } } })).toMatchObject({
       kind: 'status',
       error: 'why',
     });
   });
 
-  it('is null when it is unknown or malformed', () => {
-    expect(readLiveEvent('weather', {})).toBeNull();
-    expect(readLiveEvent('output', { taskId: FIRST })).toBeNull();
+  it('is null when it is of a newer server', () => {
+    expect(readLiveEvent({ event: 'weather', data: {} } as unknown as SessionStreamEvent)).toBeNull();
   });
 });
 
@@ -128,25 +140,20 @@ describe('the line below a message', () => {
     ['dropped', 'Dropped: too many wait'],
     ['cancelled', 'Cancelled: too many wait'],
   ])('is its outcome when it was %s', (kind, text) => {
-    expect(outcomeText(message(FIRST, { status: 'skipped', outcome: { kind, reason: 'too many wait' } }))).toBe(text);
+    expect(outcomeText(message(FIRST, { status: 'skipped', outcome: { kind, taskId: null, reason: 'too many wait' } }))).toBe(text);
   });
 
   it('is the error of a failure, and nothing after an answer', () => {
-    expect(outcomeText(message(FIRST, { status: 'permanently_failed', outcome: { kind: 'ran' }, error: 'no such model' }))).toBe(
+    expect(outcomeText(message(FIRST, { status: 'permanently_failed', outcome: RAN, error: 'no such model' }))).toBe(
       'Failed: no such model',
     );
-    expect(outcomeText(message(FIRST, { status: 'completed', outcome: { kind: 'ran' } }))).toBeNull();
+    expect(outcomeText(message(FIRST, { status: 'completed', outcome: RAN }))).toBeNull();
   });
 
   it('names a message that it waits for by its words, and any other task by its id', () => {
     const session = {
-      id: 's',
-      mode: 'queue' as const,
-      modeSource: 'global',
-      surface: 'webchat',
       holder: { taskId: FIRST, reason: 'queue chat is paused' },
       waiting: [{ taskId: SECOND, position: 1, reason: `behind task ${FIRST}` }],
-      waitingTotal: 1,
     };
     const known = waitTexts(session, [message(FIRST, { text: 'tell me\nmore' })]);
     expect([...known]).toEqual([

@@ -5,7 +5,15 @@ type Group = ReturnType<typeof mergeGroups>[number];
 
 function group(code: string, count: number, day: number): Group {
   const example = { taskId: `${code}${day}`, message: 'x' };
-  return { code, agent: 'echo', count, firstAt: `2026-05-0${day}T00:00:00.000Z`, lastAt: `2026-05-0${day}T12:00:00.000Z`, example };
+  return {
+    code,
+    agent: 'echo',
+    release: null,
+    count,
+    firstAt: `2026-05-0${day}T00:00:00.000Z`,
+    lastAt: `2026-05-0${day}T12:00:00.000Z`,
+    example,
+  };
 }
 
 test('a group that goes on in older tasks is one, and the largest is first', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ApiProblem, type Schedule } from '../../../../../../services/dashboard/console/api/records.ts';
+import type { Schedule } from '#shared/client/openapi.gen.ts';
+import { ApiProblem } from '../../../../../../services/dashboard/console/api/api-problem.ts';
 import {
   changesOf,
   toDraft,
@@ -25,6 +26,20 @@ const SCHEDULE: Schedule = {
   overlap: 'queue',
   next: [],
   runCount: 0,
+  context: null,
+  pausedReason: null,
+  callbackUrl: null,
+  maxLateness: null,
+  jitter: null,
+  exact: false,
+  until: null,
+  maxRuns: null,
+  nextFireAt: null,
+  lastRunAt: null,
+  lastRunId: null,
+  madeBy: null,
+  createdAt: '2026-05-01T09:00:00.000Z',
+  updatedAt: '2026-05-01T09:00:00.000Z',
 };
 const before = toDraft(SCHEDULE);
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { changedTasks } from '../../../../../../services/dashboard/console/parts/actions/changed-tasks.ts';
+import { changedTasks, type TaskActionTarget } from '../../../../../../services/dashboard/console/parts/actions/changed-tasks.ts';
 
-const failed = { filter: { status: ['permanently_failed'], agent: 'research', code: 'NETWORK_ERROR' } };
+const failed: TaskActionTarget = { filter: { status: ['permanently_failed'], agent: 'research', code: 'NETWORK_ERROR' } };
 
 test('the link after a retry leaves out the status and the error that its tasks have lost', () => {
   expect(changedTasks('retry', failed, {}).href).toBe('/tasks?agent=research');
