@@ -16,7 +16,6 @@ export default defineConfig({
   cleanUrls: true,
   // A test checks the links, with their anchors.
   ignoreDeadLinks: 'localhostLinks',
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/guide/icon.svg' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: anchorOf },
@@ -40,6 +39,8 @@ export default defineConfig({
     docFooter: { prev: 'Before', next: 'Next' },
     externalLinkIcon: true,
   },
+  // Here and not in `head`, because `--base` is known only now.
+  transformHead: ({ siteData }) => [['link', { rel: 'icon', type: 'image/svg+xml', href: `${siteData.base}icon.svg` }]],
   transformHtml: (html, _id, { siteConfig }) => moveScripts(html, siteConfig),
   buildEnd: async (site) => {
     addLanguageModelFiles(site);
