@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { lastLines, runStep, SetUpProblem } from './programs.mjs';
 
 /** Builds the console, which the dashboard serves. */
@@ -35,10 +36,21 @@ async function buildPages(root, { name, sources, built, command }) {
   const page = join(built, 'index.html');
   // New libraries require a new build, too.
   const inputs = [...sources, join(root, 'node_modules', '.package-lock.json')];
-  if (existsSync(page) && Math.max(...inputs.map(newestIn)) <= changedAt(page)) return;
+  const isUpToDate = () => existsSync(page) && Math.max(...inputs.map(newestIn)) <= changedAt(page);
+  if (isUpToDate()) return;
+  const unlock = await lock(root, name);
+  try {
+    // Another process may have built them meanwhile.
+    if (!isUpToDate()) await build(root, { name, built, command });
+  } finally {
+    unlock();
+  }
+}
 
+async function build(root, { name, built, command }) {
   // A build that was killed leaves half a draft and never half of the pages.
   const draft = `${built}.draft`;
+  rmSync(draft, { recursive: true, force: true });
   const env = { ...process.env, NODE_ENV: 'production' };
   const result = await runStep(`building the ${name}`, [nodeOf(root), ...command(draft)], { cwd: root, env });
   if (!result.ok) throw new SetUpProblem(`The ${name} could not be built:\n\n${lastLines(result.output)}`);
@@ -47,6 +59,42 @@ async function buildPages(root, { name, sources, built, command }) {
   utimesSync(join(draft, 'index.html'), now, now);
   rmSync(built, { recursive: true, force: true });
   renameSync(draft, built);
+}
+
+/** Two builds of the same pages would write into each other's files. Resolves to what ends the lock; that of a killed process does not count. */
+async function lock(root, name) {
+  const folder = join(root, 'node_modules', '.cache');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `build-${name}.lock`);
+  while (!isWritten(file)) {
+    if (isHeld(file)) await delay(LOOK_MS);
+    else rmSync(file, { force: true });
+  }
+  return () => rmSync(file, { force: true });
+}
+
+const LOOK_MS = 100;
+
+/** Writes the file with this process's id, unless it is there. */
+function isWritten(file) {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the process in it runs. For a moment there is none in it yet. */
+function isHeld(file) {
+  const pid = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (pid === '') return Date.now() - changedAt(file) < 1000;
+  try {
+    return process.kill(Number(pid), 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 function readmesOf(services) {

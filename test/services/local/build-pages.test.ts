@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +71,19 @@ test('a build that was killed halfway leaves the console as it was, and is built
   writeFileSync(at('node_modules/vite/bin/vite.js'), VITE);
   await buildConsole(root);
   expect(builds()).toHaveLength(3);
+});
+
+test('of two builds at the same time the second one finds what the first one built', async () => {
+  await Promise.all([buildConsole(root), buildConsole(root)]);
+  expect(builds()).toHaveLength(1);
+});
+
+test('the lock of a process that was killed holds nobody up', async () => {
+  mkdirSync(at('node_modules/.cache'));
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  writeFileSync(at('node_modules/.cache/build-console.lock'), String(pid));
+  await buildConsole(root);
+  expect(builds()).toHaveLength(1);
 });
 
 test('a build that fails is a problem with what it said, and is tried again the next time', async () => {
