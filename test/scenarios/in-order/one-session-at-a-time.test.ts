@@ -60,6 +60,34 @@ describe('one session at a time', () => {
     expect(tasks.filter(({ attempt }) => attempt > 1).length).toBeGreaterThan(0);
   });
 
+  it('holds for hundreds of tasks of one call, and why names the task before', async () => {
+    await fleet.start('worker');
+    const count = 500;
+    const items = Array.from({ length: count }, (_, at) => ({
+      agent: 'work',
+      session: `bulk ${at % 20}`,
+      input: `${at}`.padStart(4, '0'),
+      context: { workMs: [at < 20 ? 1500 : 5] },
+    }));
+    const answer = await fleet.client.call('POST', '/v1/tasks/bulk', { body: { items } });
+    const ids = (answer.body.items as { id: string }[]).map(({ id }) => id);
+    expect(ids).toHaveLength(count);
+    for (let at = 20; at < 60; at += 1) {
+      const { reasons } = (await fleet.client.call('GET', `/v1/tasks/${ids[at]}/why`)).body as {
+        reasons: { gate: string; taskId: string }[];
+      };
+      // The first ones may have ended by now.
+      if (reasons.length > 0) expect(reasons).toMatchObject([{ gate: 'lane', taskId: ids[at - 20] }]);
+    }
+    const tasks = await fleet.client.ended(ids, 60_000);
+    expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
+    for (let session = 0; session < 20; session += 1) {
+      const inputs = firstStarts(`bulk ${session}`);
+      expect(inputs).toEqual(inputs.toSorted());
+      expect(inputs).toHaveLength(count / 20);
+    }
+  });
+
   it("holds when a failed task of it is retried by Bull Board's own button: it takes its place in the order again", async () => {
     await Promise.all([fleet.start('worker'), fleet.start('worker')]);
     const { url } = await fleet.start('dashboard');

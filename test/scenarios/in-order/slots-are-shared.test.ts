@@ -33,10 +33,32 @@ const running = (): Start[] => {
   return journal.filter(({ event, task }) => event === 'start' && !ended.has(task));
 };
 
-async function bulk(count: number, input: string, priority: number, workMs: number): Promise<void> {
+async function bulk(count: number, input: string, priority: number, workMs: number): Promise<string[]> {
   const items = Array.from({ length: count }, () => ({ agent: 'work', input, priority, context: { workMs: [workMs] } }));
   const answer = await fleet.client.call('POST', '/v1/tasks/bulk', { body: { items } });
   expect(answer.status).toBeLessThan(300);
+  return (answer.body.items as { id: string }[]).map(({ id }) => id);
+}
+
+interface Why {
+  reasons: { gate: string }[];
+  gates: { gate: string; facts: Record<string, number> }[];
+}
+
+/** What `why` says of a task, and the figures of one of its gates. */
+async function why(id: string, gate: string): Promise<{ reason: string | undefined; facts: Record<string, number> | undefined }> {
+  const { reasons, gates } = (await fleet.client.call('GET', `/v1/tasks/${id}/why`)).body as Why;
+  return { reason: reasons[0]?.gate, facts: gates.find((each) => each.gate === gate)?.facts };
+}
+
+/** What the queues, now and the fleet say of one moment. */
+async function figures(queue: string): Promise<Record<string, number | undefined>> {
+  const read = async (path: string): Promise<Record<string, Record<string, unknown>[]>> => (await fleet.client.call('GET', path)).body;
+  const [queues, now, all] = await Promise.all([read('/v1/queues'), read('/v1/now'), read('/v1/fleet')]);
+  const own = queues['items']?.find(({ name }) => name === queue) as Record<string, number> | undefined;
+  const atSlot = now['waiting']?.find(({ gate }) => gate === 'queue')?.['count'] as number | undefined;
+  const atWorkers = all['workers']?.reduce((sum, { running: each }) => sum + Number(each), 0);
+  return { active: own?.['active'], forSlot: own?.['forSlot'], running: Number(now['runningTotal']), atSlot, atWorkers };
 }
 
 async function say(session: string, workMs = 50): Promise<string> {
@@ -63,9 +85,10 @@ describe('the slots of a worker', () => {
       for (let message = 0; message < 3; message += 1) {
         const id = await say(`x${round}-${message}`);
         messages.push(id);
-        const { reasons } = (await fleet.client.call('GET', `/v1/tasks/${id}/why`)).body as { reasons: { gate: string }[] };
+        const { reason, facts } = await why(id, 'queue');
         // It may run by now, or a slot has just got it.
-        expect(['queue', 'outbox', undefined]).toContain(reasons[0]?.gate);
+        expect(['queue', 'outbox', undefined]).toContain(reason);
+        if (reason === 'queue') expect(facts).toMatchObject({ place: 1 });
         await waitFor(() => starts().some(({ task }) => task === id), { ...DEADLINE, what: 'its start' });
       }
       await waitFor(() => running().length === 0 && starts().length === from + 4 * SLOTS + 3, { ...DEADLINE, what: 'the round to end' });
@@ -109,8 +132,13 @@ describe('the slots of a worker', () => {
 
   it('are kept for people behind long batch work', async () => {
     await open();
-    await bulk(60, 'batch', 5, 120_000);
+    const batch = await bulk(60, 'batch', 5, 120_000);
     await waitFor(() => starts().length >= 20, { ...DEADLINE, what: 'the batch to fill the slots' });
+    const waits = { reason: 'queue', facts: { workers: 1, slots: 28, free: 8, kept: 6, keptForPeople: 2 } };
+    expect(await why(batch.at(-1) ?? '', 'worker')).toEqual(waits);
+    const said = { active: 20, forSlot: 40, running: 20, atSlot: 40, atWorkers: 20 };
+    // What waits is read once a second.
+    await expect.poll(() => figures('tasks'), { timeout: 10_000 }).toEqual(said);
     for (let message = 0; message < 5; message += 1) {
       const before = starts().length;
       const id = await say(`person ${message}`);

@@ -49,8 +49,8 @@ interface Budget {
   held: number;
 }
 
-async function put(hardMicroUsd: number): Promise<Budget> {
-  const body = { scope: 'agent', of: 'paid', per: 'total', hardMicroUsd, atHard: 'pause' };
+async function put(hardMicroUsd: number, atHard: 'pause' | 'deny' = 'pause'): Promise<Budget> {
+  const body = { scope: 'agent', of: 'paid', per: 'total', hardMicroUsd, atHard };
   return (await fleet.client.call('PUT', '/v1/budgets/paid', { body })).body as Budget;
 }
 const read = async (): Promise<Budget> => (await fleet.client.call('GET', '/v1/budgets/paid')).body as Budget;
@@ -70,16 +70,23 @@ function chunk(delta: object, more: object = {}): string {
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'dear', choices, ...more })}\n\n`;
 }
 
-/** Streams answers that cost all that was reserved for them, and counts what it is owed. */
+/** Streams answers that cost all that was reserved for them, unless they are shorter, and counts what it is owed. */
 class DearProvider {
+  readonly #tokens: number;
+  readonly #answerMs: number;
   /** Answers that came to their end, and those whose callers were gone before it. */
   readonly calls = { answered: 0, cut: 0 };
   /** Answers under way now, and at most. */
   open = 0;
   maxOpen = 0;
 
+  constructor(tokens = BOUND, answerMs = CALLS.answerMs) {
+    this.#tokens = tokens;
+    this.#answerMs = answerMs;
+  }
+
   readonly respond = (response: ServerResponse): void => {
-    const usage = { prompt_tokens: INPUT, completion_tokens: BOUND, total_tokens: CALLS.cost };
+    const usage = { prompt_tokens: INPUT, completion_tokens: this.#tokens, total_tokens: INPUT + this.#tokens };
     this.open += 1;
     this.maxOpen = Math.max(this.maxOpen, this.open);
     response.on('close', () => {
@@ -88,7 +95,7 @@ class DearProvider {
     });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(chunk({ role: 'assistant', content: 'Good ' }));
-    setTimeout(() => response.end(`${chunk({}, { usage })}data: [DONE]\n\n`), CALLS.answerMs);
+    setTimeout(() => response.end(`${chunk({}, { usage })}data: [DONE]\n\n`), this.#answerMs);
   };
 }
 
@@ -237,6 +244,53 @@ describe('a budget while workers are killed', () => {
     2 * CALLS.endMs + 60_000,
   );
 });
+
+it('a budget that denies holds tasks only while calls go on whose reservations may come back', async () => {
+  // Calls cost half of what they reserve, so that there is room again when they end: twice for some of those that are held.
+  const dear = new DearProvider(CALLS.cost / 2 - INPUT, 1000);
+  const provider = await startFakeHttpEndpoint(dear.respond);
+  const calls = 10;
+  try {
+    await fleet.client.call('PUT', '/v1/agents/paid', { body: { kind: 'openai', model: 'dear', baseUrl: provider.url, apiKey: 'sk' } });
+    await put(calls * CALLS.cost, 'deny');
+    await fleet.start('worker', CALL_SLOTS);
+    const input = 'number 1 '.padEnd(INPUT_BYTES, 'x');
+    const ids = await Promise.all(Array.from({ length: 60 }, () => fleet.client.submit({ agent: 'paid', input })));
+    const asked = await askHeld(ids);
+    const tasks = await fleet.client.ended(ids, 60_000);
+    const denied = tasks.filter(({ error }) => error?.code === 'BUDGET_EXCEEDED').map(({ status }) => status);
+    const completed = tasks.filter(({ status }) => status === 'completed').length;
+    expect(denied).toEqual(Array.from({ length: 60 - completed }, () => 'permanently_failed'));
+    expect(completed).toBeGreaterThan(calls);
+    expect(await read()).toMatchObject({ held: 0, reservedMicroUsd: 0, spentMicroUsd: (completed * CALLS.cost) / 2 });
+    expect((completed * CALLS.cost) / 2).toBeLessThanOrEqual(calls * CALLS.cost);
+    reportFigure('a budget of 10 full calls that denies', `${completed} of 60 completed, ${asked.held} held while the first ten ran`);
+  } finally {
+    await provider.close();
+  }
+}, 120_000);
+
+/** What a held task, the budget, the queues and now say of one moment. */
+async function askHeld(ids: readonly string[]): Promise<{ held: number }> {
+  return await waitFor(
+    async () => {
+      const { held } = await read();
+      if (held === 0) return null;
+      const whys = await Promise.all(ids.map((id) => fleet.client.call('GET', `/v1/tasks/${id}/why`)));
+      const reasons = whys.flatMap(({ body }) => body.reasons as { gate: string; detail: string }[]);
+      const { items } = (await fleet.client.call('GET', '/v1/queues')).body as { items: { name: string; held: number; waiting: number }[] };
+      const { waiting } = (await fleet.client.call('GET', '/v1/now')).body as { waiting: { gate: string; kind: string; count: number }[] };
+      const atBudget = reasons.filter(({ gate }) => gate === 'budget');
+      const queue = items.find(({ name }) => name === 'tasks');
+      const now = waiting.filter(({ kind }) => kind === 'held').reduce((sum, { count }) => sum + count, 0);
+      // Figures of loads are a second old: all agree once nothing moves while they are read.
+      if (new Set([held, atBudget.length, queue?.held, now]).size > 1) return null;
+      expect(atBudget.map(({ detail }) => detail)).toEqual(atBudget.map(() => expect.stringContaining('$0.02')));
+      return { held };
+    },
+    { deadlineMs: 20_000, everyMs: 100, what: 'one count of what the budget holds' },
+  );
+}
 
 function dollars(microUsd: number): string {
   return `$${(microUsd / 1e6).toFixed(3)}`;
