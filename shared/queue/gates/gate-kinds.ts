@@ -1,7 +1,7 @@
 import type { GateKind, Ledger } from '../../ledger/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
-import type { TaskFront } from '../why/front.ts';
 import type { FleetFacts } from '../why/read-facts.ts';
+import type { TaskFront } from '../why/task-front.ts';
 import type { GateReport, WaitingTask } from '../why/wait-reason.ts';
 
 /** Where a task stands at a gate that so many pass at once. */

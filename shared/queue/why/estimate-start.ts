@@ -3,17 +3,18 @@ import type { Ledger, RunningTask } from '../../ledger/index.ts';
 import { systemClock } from '../../time/index.ts';
 import { readBacklog } from '../gates/counted.ts';
 import { kindOf, type LinePlace } from '../gates/gate-kinds.ts';
-import type { TaskFront } from './front.ts';
 import { estimateByPace } from './pace.ts';
 import { type FleetFacts, limitedMs } from './read-facts.ts';
-import { ServiceCosts } from './service-costs.ts';
-import { timeToStart } from './simulate-start.ts';
+import type { ServiceCosts } from './service-costs.ts';
+import { simulateStart } from './simulate-start.ts';
 import { type QueueWait, sceneOf } from './start-scene.ts';
+import type { TaskFront } from './task-front.ts';
 import type { GateReport, WaitingTask } from './wait-reason.ts';
 
 export interface StartFacts {
   facts: FleetFacts;
   task: WaitingTask;
+  costs: ServiceCosts;
   front: TaskFront;
   /** What it waits for first, and its place there where that has a line. */
   gate: WaitGate | null;
@@ -27,18 +28,18 @@ export interface StartFacts {
  * long tasks hold them. Null when unknown.
  */
 export async function estimateStart(ledger: Ledger, start: StartFacts): Promise<number | null> {
-  const { facts, task, front, hold } = start;
+  const { facts, task, costs, front, hold } = start;
   if (isUnforeseen(ledger, start)) return null;
   const now = systemClock.now() - facts.skewMs;
   const { notBefore } = task.state;
   // The time of a hold is its bound.
   if (hold !== null) return untilHoldEnds(hold, now);
   if (notBefore !== undefined) return Math.max(0, notBefore - now);
-  const costs = new ServiceCosts(facts, task.body.tenant);
+  if (costs.ofTask(task) === null) return await estimateUnmeasured(ledger, start);
   const { line, holdsPlace } = await lineOf(ledger, start, costs);
-  const scene = sceneOf(ledger, { facts, task, costs, front, line, holdsPlace });
+  const scene = sceneOf(ledger, { facts, task, costs, parts: front.parts, line, holdsPlace });
   if (scene === null) return await estimateUnmeasured(ledger, start);
-  const startMs = timeToStart(scene);
+  const startMs = line === null ? front.startMs : simulateStart(scene).startMs;
   return startMs === null ? null : Math.round(Math.max(startMs, limitedMs(facts.limited, front.inQueue)));
 }
 

@@ -8,8 +8,9 @@ import { countedKinds, laneKinds, type LinePlace, slotKinds, timeKind } from '..
 import { explainHold, explainTime } from '../gates/standing.ts';
 import { explainLease } from '../gates/suspect.ts';
 import { estimateStart } from './estimate-start.ts';
-import { findFront, type TaskFront } from './front.ts';
 import { type FleetFacts, readFacts, type WhyPorts } from './read-facts.ts';
+import { ServiceCosts } from './service-costs.ts';
+import { findFront, type TaskFront } from './task-front.ts';
 import { closedGate, type GateReport, type WaitingTask, type WaitReason } from './wait-reason.ts';
 
 export interface WaitExplanation {
@@ -34,7 +35,8 @@ async function explainPath(ports: WhyPorts, task: WaitingTask): Promise<WaitExpl
   const { status, granted, notBefore, gate: standsAt } = task.state;
   const { ledger } = ports;
   const [facts, places, hold] = await Promise.all([readFacts(ports, task), readPlaces(ledger, task), explainHold(ledger, task)]);
-  const front = findFront(facts, task);
+  const costs = new ServiceCosts(facts, task.body.tenant);
+  const front = findFront(ledger, facts, { task, costs });
   const time = hold ?? explainTime(ledger, task, facts.skewMs);
   const inLines = [...places.values()].flatMap(({ gates }) => gates);
   // A task of a paused queue may be held by that.
@@ -47,7 +49,7 @@ async function explainPath(ports: WhyPorts, task: WaitingTask): Promise<WaitExpl
   const gate = closed[0]?.gate ?? null;
   const place = gate === null ? undefined : places.get(gate);
   const isUnknown = timeKind(ledger, standsAt)?.isUnknown?.(task.state, ledger) === true;
-  const startMs = isUnknown ? null : await estimateStart(ledger, { facts, task, front, place, gate, hold });
+  const startMs = isUnknown ? null : await estimateStart(ledger, { facts, task, costs, front, place, gate, hold });
   const gates = [time, explainClock(task, facts.skewMs), ...inLines, ...toWorker, explainDeadline(task, facts.skewMs, startMs)];
   return { status, reasons: closed.map(reasonOf), gates, estimatedStartMs: startMs };
 }

@@ -12,34 +12,16 @@ export interface FrontPart {
   costMs: number | null;
 }
 
-/** What is before a task on its path to a slot. */
-export interface TaskFront {
-  /** In its own queue, the best first. */
-  own: FrontPart[];
-  /** What waits in other queues, which share the workers. */
-  others: FrontPart[];
-  /** How many of these start before it, in its queue and in all. */
-  inQueue: number;
-  inFleet: number;
-}
-
-/** Finds what is in front of a task: what stands at a slot and has its turn before. */
-export function findFront(facts: FleetFacts, task: WaitingTask): TaskFront {
-  const elsewhere = facts.others.flatMap(({ levels }) => levels);
-  const here = facts.own.levels;
+/** What stands at `slot` beside a task, the best first: at its own queue and priority what has its turn before, else all. */
+export function readFront(facts: FleetFacts, task: WaitingTask): FrontPart[] {
   const { queue, priority } = task.state;
-  const isOwn = (level: Level): boolean => level.queue === queue;
+  const isOwn = (level: Level): boolean => level.queue === queue && level.priority === priority;
+  const elsewhere = facts.others.flatMap(({ levels }) => levels);
   const before = frontHere(facts, task);
-  const own = [...before, ...elsewhere.filter(isOwn).flatMap((level) => fromOtherShard(level, priority, sumOf(before)))];
-  const others = [...here, ...elsewhere].filter((level) => !isOwn(level)).map((level) => partOf(level, level.ready));
-  const inQueue = sumOf(own);
-  const isBefore = ({ queue: other, priority: each }: FrontPart): boolean =>
-    other === 'critical' || (queue !== 'critical' && each >= priority);
-  return { own: byPriority(own), others: byPriority(others), inQueue, inFleet: inQueue + sumOf(others.filter(isBefore)) };
-}
-
-function sumOf(parts: readonly FrontPart[]): number {
-  return parts.reduce((sum, { count }) => sum + count, 0);
+  // Shards are served side by side: of an equal level as much goes before as is in front here.
+  const beside = elsewhere.filter(isOwn).map((level) => partOf(level, Math.min(before?.count ?? 0, level.ready)));
+  const others = [...facts.own.levels, ...elsewhere].filter((level) => !isOwn(level)).map((level) => partOf(level, level.ready));
+  return byPriority([...(before ? [before] : []), ...beside, ...others]);
 }
 
 function byPriority(parts: FrontPart[]): FrontPart[] {
@@ -50,12 +32,10 @@ function partOf({ queue, priority }: Pick<Level, 'queue' | 'priority'>, count: n
   return { queue, priority, count, costMs };
 }
 
-/** What is in front of a task in its queue on its own shard. */
-function frontHere({ own, readyBefore }: FleetFacts, { body, state }: WaitingTask): FrontPart[] {
-  const levels = own.levels.filter(({ queue }) => queue === state.queue);
-  const better = levels.filter(({ priority }) => priority > state.priority).map((level) => partOf(level, level.ready));
-  const equal = levels.find(({ priority }) => priority === state.priority);
-  return equal === undefined ? better : [...better, readyFront(own, state, { tenant: body.tenant, ahead: readyBefore })];
+/** What is in front of a task at its queue and priority on its own shard. */
+function frontHere({ own, readyBefore }: FleetFacts, { body, state }: WaitingTask): FrontPart | undefined {
+  const isThere = own.levels.some(({ queue, priority }) => queue === state.queue && priority === state.priority);
+  return isThere ? readyFront(own, state, { tenant: body.tenant, ahead: readyBefore }) : undefined;
 }
 
 /** Ready tickets that have their turn before. */
@@ -67,10 +47,4 @@ function readyFront(
   if (lines.length === 0) return partOf(level, ahead);
   const { count, workMs } = frontOf(lines, tenant, ahead);
   return partOf(level, count, count === 0 ? null : workMs / count);
-}
-
-/** Shards are served side by side: of an equal level as much goes before as is in front here. */
-function fromOtherShard(level: Level, priority: number, here: number): FrontPart[] {
-  if (level.priority > priority) return [partOf(level, level.ready)];
-  return level.priority === priority ? [partOf(level, Math.min(here, level.ready))] : [];
 }

@@ -1,7 +1,7 @@
 import type { TaskQueue } from '../../config/index.ts';
 import { type FleetCap, FleetOrder, NO_LIMITS, type OrderedTask, SortedLine } from '../../ledger/index.ts';
 import { RunningSlots } from '../slots/running-slots.ts';
-import type { SlotPolicy } from '../slots/slot-policy.ts';
+import { bandOf, type SlotPolicy } from '../slots/slot-policy.ts';
 
 /** Tasks of a queue and priority that stand at `slot` or run. */
 interface Part {
@@ -16,7 +16,7 @@ export interface StartScene {
   cap: FleetCap;
   /** What runs there, and how long each still does; `holdsPlace`: it has a place in the task's lane or under its cap. */
   running: readonly (Part & { restMs: number; holdsPlace?: boolean })[];
-  /** What stands at `slot`: in the task's own queue what is before it, in others all. */
+  /** What stands at `slot`: at the task's own priority in its queue what is before it, else all. */
   front: readonly (Part & { count: number; costMs: number })[];
   /** The lane or cap that the task waits for: how many run at once, and how long each of those before it will. */
   line: { places: number; costsMs: readonly number[]; count: number } | null;
@@ -26,15 +26,23 @@ export interface StartScene {
 
 /** Of the tasks that start before it, how many are followed; of more each stands for several. */
 const MAX_FOLLOWED = 400;
-/** In another queue, for each task of the own one that many may start before. */
+/** In another queue or band, for each task of the own one that many may start before. */
 const MAX_BESIDE = 10;
 
 const OWN = 'own';
 /** Comes before `own` where both have had as much, as all have whose turns cost nothing. */
 const FRONT = 'front';
 
-/** Milliseconds until a task starts, as the specification of the order starts tasks while what runs ends; null where it never would. */
-export function timeToStart(scene: StartScene): number | null {
+/** When a task starts, and what does before. */
+export interface SimulatedStart {
+  /** In so many ms; null where it never would. */
+  startMs: number | null;
+  /** About how many tasks start before it, by queue; of those before it in a lane, all. */
+  before: ReadonlyMap<TaskQueue, number>;
+}
+
+/** Follows a scene until the task starts, as the specification of the order starts tasks while what runs ends. */
+export function simulateStart(scene: StartScene): SimulatedStart {
   return new StartSimulation(scene).run();
 }
 
@@ -43,6 +51,9 @@ class StartSimulation {
   readonly #order = new FleetOrder();
   readonly #slots: RunningSlots;
   readonly #costs = new Map<string, number>();
+  /** How many tasks each of those that are followed stands for. */
+  readonly #counts = new Map<string, number>();
+  readonly #before = new Map<TaskQueue, number>();
   readonly #ends = new SortedLine<{ id: string; endsAt: number; release: () => void }>((one, other) => one.endsAt < other.endsAt);
   #made = 0;
 
@@ -56,16 +67,19 @@ class StartSimulation {
     this.#fillLines();
   }
 
-  run(): number | null {
+  run(): SimulatedStart {
     const { now, policy } = this.#scene;
     let time = now;
     let free = policy.slots;
     for (;;) {
       const started = this.#order.claim(this.#slots.pool(0, ''), free, time);
-      if (started.some(({ id }) => id === OWN)) return time - now;
-      for (const task of started) this.#start(task, time + (this.#costs.get(task.id) ?? 0));
+      for (const task of started) {
+        if (task.id === OWN) return { startMs: time - now, before: this.#before };
+        this.#before.set(task.queue, (this.#before.get(task.queue) ?? 0) + (this.#counts.get(task.id) ?? 1));
+        this.#start(task, time + (this.#costs.get(task.id) ?? 0));
+      }
       const next = this.#ends.first;
-      if (!next) return null;
+      if (!next) return { startMs: null, before: this.#before };
       time = next.endsAt;
       free = this.#endUntil(time);
     }
@@ -78,9 +92,9 @@ class StartSimulation {
     const inLine = line?.count ?? 0;
     const each = Math.max(1, Math.ceil((sumOf(parts) + inLine) / MAX_FOLLOWED));
     for (const part of parts)
-      for (let left = part.count; left > 0; left -= each) this.#stand(part, FRONT, part.costMs * Math.min(each, left));
-    for (let left = inLine, at = 0; left > 0; left -= each, at += 1) this.#stand(own, OWN, this.#costInLine(at) * Math.min(each, left));
-    this.#order.accept({ ...this.#task(own, OWN), id: OWN, acceptedAt: own.acceptedAt, from: now + this.#made, awaitedBy: own.awaitedBy });
+      for (let left = part.count; left > 0; left -= each) this.#stand(part, FRONT, part.costMs, Math.min(each, left));
+    for (let left = inLine, at = 0; left > 0; left -= each, at += 1) this.#stand(own, OWN, this.#costInLine(at), Math.min(each, left));
+    this.#order.accept({ ...this.#task(own, OWN), id: OWN, from: now + this.#made, awaitedBy: own.awaitedBy });
   }
 
   #costInLine(at: number): number {
@@ -91,15 +105,18 @@ class StartSimulation {
 
   #task({ queue, priority }: Part, tenant: string): OrderedTask {
     this.#made += 1;
-    // In the order in which they are made.
-    const [acceptedAt, from] = [this.#scene.now, this.#scene.now + this.#made];
+    const { own, now } = this.#scene;
+    // Those before it have waited as long at least; and all are in the order in which they are made.
+    const acceptedAt = queue === own.queue && priority === own.priority ? own.acceptedAt : now;
+    const from = now + this.#made;
     const none = { agent: '', costMs: 0, class: 'u1', session: null, lanes: [] };
     return { ...none, id: `${this.#made}`.padStart(9, '0'), tenant, queue, priority, acceptedAt, from };
   }
 
-  #stand(part: Part, tenant: string, costMs: number): void {
+  #stand(part: Part, tenant: string, costMs: number, count: number): void {
     const task = this.#task(part, tenant);
-    this.#costs.set(task.id, costMs);
+    this.#costs.set(task.id, costMs * count);
+    this.#counts.set(task.id, count);
     this.#order.accept(task);
   }
 
@@ -126,13 +143,17 @@ class StartSimulation {
   }
 }
 
-/** Of other queues no more than may start before it. */
-function boundedFront({ front, line, own, policy }: StartScene): StartScene['front'] {
-  const inQueue = sumOf(front.filter(({ queue }) => queue === own.queue)) + (line?.count ?? 0) + 1;
-  const beside = MAX_BESIDE * inQueue + 2 * policy.slots;
-  return front.map(({ queue, priority, count, costMs }) => {
-    const isBounded = queue !== own.queue && queue !== 'critical';
-    return { queue, priority, count: isBounded ? Math.min(count, beside) : count, costMs };
+/** Of other queues and bands no more than may start before it. */
+function boundedFront({ front, line, own, policy, now }: StartScene): StartScene['front'] {
+  const bandOfPart = ({ priority }: Part): string =>
+    bandOf({ priority, acceptedAt: priority === own.priority ? own.acceptedAt : now }, policy, now);
+  const isAhead = (part: Part): boolean =>
+    part.queue === own.queue && part.priority >= own.priority && bandOfPart(part) === bandOfPart(own);
+  const ahead = sumOf(front.filter(isAhead)) + (line?.count ?? 0) + 1;
+  const beside = MAX_BESIDE * ahead + 2 * policy.slots;
+  return front.map((part) => {
+    const isBounded = part.queue !== 'critical' && !isAhead(part);
+    return isBounded ? { ...part, count: Math.min(part.count, beside) } : part;
   });
 }
 

@@ -6,7 +6,7 @@ import { workerOf } from '../../tasks/index.ts';
 import { takesFrom } from '../registry/offered-slots.ts';
 import type { WorkerRecord } from '../registry/worker-registry.ts';
 import { systemClock } from '../../time/index.ts';
-import type { TaskFront } from './front.ts';
+import type { FrontPart } from './front.ts';
 import type { FleetFacts } from './read-facts.ts';
 import { restOf } from './rest-of-attempts.ts';
 import type { ServiceCosts } from './service-costs.ts';
@@ -17,32 +17,32 @@ export interface QueueWait {
   facts: FleetFacts;
   task: WaitingTask;
   costs: ServiceCosts;
-  front: TaskFront;
+  parts: readonly FrontPart[];
   /** The lane or cap that it waits for, and whether a running task has a place there. */
   line: StartScene['line'];
   holdsPlace: (running: RunningTask) => boolean;
 }
 
-/** What a task waits behind; null when nothing was measured yet, or no worker reports its slots. */
-export function sceneOf(ledger: Ledger, { facts, task, costs, front, line, holdsPlace }: QueueWait): StartScene | null {
+/** What a task waits behind; null when no worker reports its slots. */
+export function sceneOf(ledger: Ledger, { facts, task, costs, parts, line, holdsPlace }: QueueWait): StartScene | null {
   const { queue, priority, createdAt: acceptedAt, awaitedBy } = task.state;
-  const costMs = costs.ofTask(task);
   const policy = policyOf(ledger, facts, queue);
-  if (costMs === null || policy === null) return null;
-  const parts = [...front.own, ...front.others.filter((part) => isShared(facts, queue, part.queue))];
+  if (policy === null) return null;
   const isBeside = servedWith(facts, queue);
   return {
     policy,
     cap: capBeside(facts, isBeside),
     running: runningBeside(facts, task, { costs, holdsPlace, isBeside }),
-    front: parts.map((part) => ({
-      queue: part.queue,
-      priority: part.priority,
-      count: part.count,
-      costMs: part.costMs ?? costs.ofPart(part),
-    })),
+    front: parts
+      .filter((part) => isShared(facts, queue, part.queue))
+      .map((part) => ({
+        queue: part.queue,
+        priority: part.priority,
+        count: part.count,
+        costMs: part.costMs ?? costs.ofPart(part),
+      })),
     line,
-    own: { queue, priority, acceptedAt, awaitedBy, costMs },
+    own: { queue, priority, acceptedAt, awaitedBy, costMs: costs.ofTask(task) ?? costs.ofRunning() },
     now: systemClock.now() - facts.skewMs,
   };
 }

@@ -72,13 +72,12 @@ describe('one session at a time', () => {
     const answer = await fleet.client.call('POST', '/v1/tasks/bulk', { body: { items } });
     const ids = (answer.body.items as { id: string }[]).map(({ id }) => id);
     expect(ids).toHaveLength(count);
-    for (let at = 20; at < 60; at += 1) {
-      const { reasons } = (await fleet.client.call('GET', `/v1/tasks/${ids[at]}/why`)).body as {
-        reasons: { gate: string; taskId: string }[];
-      };
-      // The first ones may have ended by now.
-      if (reasons.length > 0) expect(reasons).toMatchObject([{ gate: 'lane', taskId: ids[at - 20] }]);
-    }
+    const whys = await Promise.all(ids.slice(20, 60).map((id) => fleet.client.call('GET', `/v1/tasks/${id}/why`)));
+    const reasons = whys.map(({ body }) => (body as { reasons: { gate: string; taskId: string }[] }).reasons[0]);
+    // The first ones may have ended by now.
+    const said = reasons.map((reason, at) => (reason === undefined || reason.taskId === ids[at] ? reason?.gate : 'another task'));
+    expect(new Set([...said, 'lane', undefined])).toEqual(new Set(['lane', undefined]));
+    expect(said).toContain('lane');
     const tasks = await fleet.client.ended(ids, 60_000);
     expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
     for (let session = 0; session < 20; session += 1) {

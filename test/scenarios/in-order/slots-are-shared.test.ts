@@ -53,8 +53,8 @@ async function why(id: string, gate: string): Promise<{ reason: string | undefin
 
 /** What the queues, now and the fleet say of one moment. */
 async function figures(queue: string): Promise<Record<string, number | undefined>> {
-  const read = async (path: string): Promise<Record<string, Record<string, unknown>[]>> => (await fleet.client.call('GET', path)).body;
-  const [queues, now, all] = await Promise.all([read('/v1/queues'), read('/v1/now'), read('/v1/fleet')]);
+  const paths = ['/v1/queues', '/v1/now', '/v1/fleet'].map((path) => fleet.client.call('GET', path));
+  const [queues = {}, now = {}, all = {}] = (await Promise.all(paths)).map(({ body }) => body as Record<string, Record<string, unknown>[]>);
   const own = queues['items']?.find(({ name }) => name === queue) as Record<string, number> | undefined;
   const atSlot = now['waiting']?.find(({ gate }) => gate === 'queue')?.['count'] as number | undefined;
   const atWorkers = all['workers']?.reduce((sum, { running: each }) => sum + Number(each), 0);
@@ -77,6 +77,7 @@ describe('the slots of a worker', () => {
   it('go to a message next, however many attempts of a flood end together', async () => {
     await open({ worker: { peopleShare: 0 } });
     const passed: number[] = [];
+    const places: unknown[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const from = starts().length;
       await bulk(4 * SLOTS, `flood ${round}`, 8, 1000);
@@ -88,7 +89,7 @@ describe('the slots of a worker', () => {
         const { reason, facts } = await why(id, 'queue');
         // It may run by now, or a slot has just got it.
         expect(['queue', 'outbox', undefined]).toContain(reason);
-        if (reason === 'queue') expect(facts).toMatchObject({ place: 1 });
+        if (reason === 'queue') places.push([facts?.['place'], facts?.['fleetPlace']]);
         await waitFor(() => starts().some(({ task }) => task === id), { ...DEADLINE, what: 'its start' });
       }
       await waitFor(() => running().length === 0 && starts().length === from + 4 * SLOTS + 3, { ...DEADLINE, what: 'the round to end' });
@@ -102,6 +103,7 @@ describe('the slots of a worker', () => {
     }
     reportFigure('messages behind a flood', `passed over by ${passed.join(', ')} starts`);
     expect(passed).toEqual(passed.map(() => 0));
+    expect(places).toEqual(places.map(() => [1, 1]));
   });
 
   it('are shared by the ranges of priorities within one queue', async () => {
@@ -128,6 +130,22 @@ describe('the slots of a worker', () => {
       expect(counts['5']).toBeGreaterThanOrEqual(6);
       expect(counts['2']).toBeGreaterThanOrEqual(2);
     }
+  });
+
+  it('come to a low priority by its share, as why says of it behind many of a better one', async () => {
+    await open({ worker: { peopleShare: 0 } });
+    const flood = await bulk(60, 'flood', 8, 120_000);
+    await waitFor(() => starts().length >= SLOTS, { ...DEADLINE, what: 'the flood to run' });
+    const low = await fleet.client.submit({ priority: 2, context: { workMs: [50] } });
+    const { reason, facts } = await why(low, 'queue');
+    expect(reason).toBe('queue');
+    // Attempts that may end together leave the first of their slots to what has the larger share.
+    expect(facts?.['place']).toBeLessThanOrEqual(4);
+    expect((await why(flood.at(-1) ?? '', 'queue')).facts?.['place']).toBeGreaterThan(60 - SLOTS);
+    const [first] = running();
+    await fleet.client.call('POST', `/v1/tasks/${first?.task}/cancel`);
+    await fleet.client.reaches(low, ['completed']);
+    expect(starts().map(({ task }) => task)[SLOTS]).toBe(low);
   });
 
   it('are kept for people behind long batch work', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskQueue } from '#shared/config/sources.ts';
-import { type StartScene, timeToStart } from '#shared/queue/why/simulate-start.ts';
+import { simulateStart, type SimulatedStart, type StartScene } from '#shared/queue/why/simulate-start.ts';
 
 const USUAL = { queue: 'tasks', priority: 5 } as const;
 const weights = new Map<TaskQueue, number>([
@@ -19,14 +19,18 @@ const waiting = (count: number, more: Partial<StartScene['front'][number]> = {})
 });
 
 /** Ten slots whose attempts end one every 100 ms, and a task that waits for one. */
-function startIn({ slots = 10, rests, ...scene }: Partial<StartScene> & { slots?: number; rests?: number[] } = {}): number | null {
+function follow({ slots = 10, rests, ...scene }: Partial<StartScene> & { slots?: number; rests?: number[] } = {}): SimulatedStart {
   const restsMs = rests ?? Array.from({ length: slots }, (_, at) => (1000 * (at + 1)) / slots);
   const policy = { slots, reserved: 0, people: 0, weights, shares: SHARES, lowAgeMs: 300_000 };
   const running = restsMs.map((restMs) => ({ queue: 'tasks' as const, priority: 5, restMs }));
   const own = { ...USUAL, acceptedAt: 0, costMs: 1000 };
   const cap = { max: 1000, reserved: 0 };
-  return timeToStart({ policy, cap, running, front: [], line: null, own, now: 0, ...scene });
+  return simulateStart({ policy, cap, running, front: [], line: null, own, now: 0, ...scene });
 }
+
+const startIn = (scene: Parameters<typeof follow>[0]): number | null => follow(scene).startMs;
+const startsBefore = (scene: Parameters<typeof follow>[0]): number =>
+  [...follow(scene).before.values()].reduce((sum, count) => sum + count, 0);
 
 describe('the time until a task starts', () => {
   it('is that of as many ends of others as start before', () => {
@@ -81,5 +85,36 @@ describe('the time until a task starts', () => {
 
   it('is unknown where nothing ends', () => {
     expect(startIn({ slots: 0 })).toBeNull();
+  });
+
+  it('grows by what lower priorities of its own queue get beside it', () => {
+    const high = { queue: 'tasks' as const, priority: 8, acceptedAt: 0, costMs: 1000 };
+    const before = waiting(40, { priority: 8 });
+    const unhindered = startIn({ own: high, front: [before] }) ?? 0;
+    expect(startIn({ own: high, front: [before, waiting(100), waiting(100, { priority: 1 })] })).toBeGreaterThan(1.5 * unhindered);
+  });
+});
+
+describe('what starts before a task', () => {
+  const low = { queue: 'tasks' as const, priority: 1, acceptedAt: 0, costMs: 1000 };
+
+  it('is what is before it at its priority, however many that are', () => {
+    expect(startsBefore({ front: [waiting(37)] })).toBe(37);
+    expect(startsBefore({ front: [waiting(5000)] })).toBe(5000);
+  });
+
+  it('is not all of a better priority, where its own has a share of the slots', () => {
+    const running = Array.from({ length: 10 }, () => ({ queue: 'tasks' as const, priority: 8, restMs: 1000 }));
+    expect(startsBefore({ running, own: low, front: [waiting(500, { priority: 8 })] })).toBeLessThan(10);
+  });
+
+  it('is nothing for a message behind a flood of another queue, whatever its priority', () => {
+    const running = Array.from({ length: 10 }, (_, at) => ({ queue: 'tasks' as const, priority: 8, restMs: 1000 + at }));
+    const own = { queue: 'chat' as const, priority: 5, acceptedAt: 0, costMs: 50 };
+    expect(startsBefore({ running, own, front: [waiting(500, { queue: 'tasks', priority: 8 })] })).toBe(0);
+  });
+
+  it('is all that is critical', () => {
+    expect(startsBefore({ front: [waiting(50, { queue: 'critical', priority: 10 })] })).toBe(50);
   });
 });
