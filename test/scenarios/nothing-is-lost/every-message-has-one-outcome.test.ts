@@ -54,13 +54,15 @@ const sessionOf = (chat: number): string => `telegram:${chat}`;
 async function deliver(chats: readonly ServiceProcess[], chat: number, turn: number): Promise<void> {
   const { body, headers } = telegram.personWrites({ text: textOf(chat, turn), number: turn, chat: String(chat) });
   const deadline = Date.now() + SEND_MS;
+  let last = 'no answer';
   for (let tries = chat + turn; Date.now() < deadline; tries += 1) {
     const url = chats[tries % chats.length]?.url ?? '';
-    const response = await fetch(`${url}/chat/telegram`, { method: 'POST', body, headers }).catch(() => null);
-    if (response?.status === 200) return;
+    const response = await fetch(`${url}/chat/telegram`, { method: 'POST', body, headers }).catch((error: unknown) => String(error));
+    if (typeof response !== 'string' && response.status === 200) return;
+    last = typeof response === 'string' ? response : `${response.status} ${await response.text()}`;
     await wait(RESEND_MS);
   }
-  throw new Error(`nobody took turn ${turn} of chat ${chat}`);
+  throw new Error(`nobody took turn ${turn} of chat ${chat}; the last answer was ${last}`);
 }
 
 /** The tasks of a session, oldest first. */

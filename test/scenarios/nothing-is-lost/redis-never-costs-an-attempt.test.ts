@@ -124,7 +124,7 @@ describe('a Redis that fails never costs an attempt', () => {
       proxy.loseAnswerTo(CLAIM_SHA);
       const id = await fleet.client.submit({ execution: ONCE });
       await fleet.client.reaches(id, ['running']);
-      const late = (): number => worker.lines.filter(({ msg }) => msg === 'nothing could be reclaimed now').length;
+      const late = (): number => worker.lines.filter(({ event, chore }) => event === 'chore.failed' && chore === 'reclaim-attempts').length;
       if (loss === 'late') await waitFor(() => late() > 1, { deadlineMs: 20_000, what: 'the worker to stop waiting for answers' });
       else proxy.reset();
       proxy.repair();
