@@ -121,6 +121,7 @@ function switchQueue(
         ? 'What runs goes on. Tasks that wait in it leave their places under caps and in shared lanes to others, and keep that of their session.'
         : 'Its tasks go on in their order.',
     scope: 'operate',
+    errors: ['queue.not-found'],
     request: { params: z.object({ name: z.string().meta({ description: 'The queue.' }) }) },
     responses: { 200: switchedSchema },
     handle: async ({ params: { name } }, call) => {

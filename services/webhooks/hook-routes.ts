@@ -52,6 +52,7 @@ function postHook(parts: HookRouteParts): Route {
     operationId: 'createHook',
     summary: 'Make a webhook endpoint',
     scope: 'operate',
+    errors: ['agent.unknown', 'limit.storage'],
     request: {
       body: hookDraftSchema.meta({ id: 'HookRequest', examples: [{ provider: 'github', agent: 'reviewer', secret: 'a-secret-of-yours' }] }),
     },
@@ -100,6 +101,7 @@ function getHook({ store, clock }: HookRouteParts): Route {
     operationId: 'getHook',
     summary: 'Read a webhook endpoint',
     scope: 'read',
+    errors: ['hook.not-found'],
     request: { params: z.object({ id: z.string() }) },
     responses: { 200: hookViewSchema },
     handle: async ({ params }, { tenant }) => {
@@ -119,6 +121,7 @@ function patchHook(parts: HookRouteParts): Route {
     operationId: 'changeHook',
     summary: 'Change a webhook endpoint',
     scope: 'operate',
+    errors: ['hook.not-found', 'hook.busy', 'agent.unknown', 'limit.storage'],
     request: { params: z.object({ id: z.string() }), body: hookPatchSchema.meta({ id: 'HookPatch' }) },
     responses: { 200: hookViewSchema },
     handle: async ({ params, body }, { tenant }) => {
@@ -142,6 +145,7 @@ function deleteHook({ store, deliveries }: HookRouteParts): Route {
     operationId: 'deleteHook',
     summary: 'Delete a webhook endpoint',
     scope: 'operate',
+    errors: ['hook.not-found'],
     request: { params: z.object({ id: z.string() }) },
     responses: { 204: z.null() },
     handle: async ({ params }, { tenant }) => {

@@ -3639,11 +3639,14 @@ export interface components {
      * An error, as of RFC 9457.
      * @example {
      *       "type": "urn:muster:problem:task.not-found",
-     *       "title": "There is no such task",
+     *       "title": "No such task",
      *       "status": 404,
      *       "detail": "There is no such task",
      *       "code": "task.not-found",
-     *       "instance": "/v1/tasks/01KQS1C8ZV0G3P5T7W9X1Y2Z3A"
+     *       "instance": "/v1/tasks/01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
+     *       "details": {
+     *         "task": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A"
+     *       }
      *     }
      */
     Problem: {
@@ -3655,8 +3658,7 @@ export interface components {
       status: number;
       /** What went wrong, for people. */
       detail: string;
-      /** What to branch on. */
-      code: string;
+      code: components["schemas"]["ErrorCode"];
       /** Path of the request. */
       instance?: string | undefined;
       /** What is known besides. */
@@ -3664,6 +3666,97 @@ export interface components {
         [key: string]: unknown;
       } | undefined;
     };
+    /**
+     * What to branch on. Later versions may have further codes. Where "later" stands, the same request may succeed later; `Retry-After` says when, if that is known.
+     *     - `request.malformed` (400): The request is not well formed.
+     *     - `request.invalid` (422): The request does not fit its schema.
+     *     - `request.too-large` (413): The request is larger than allowed.
+     *     - `request.headers-too-large` (431): The address or the headers are larger than allowed.
+     *     - `request.timeout` (408, later): The request did not arrive in time.
+     *     - `request.unsupported-media-type` (415): The content type is not supported.
+     *     - `request.upgrade-required` (426): This address takes WebSockets only.
+     *     - `request.method-not-allowed` (405): The address does not take this method.
+     *     - `request.not-found` (404): There is nothing at this address.
+     *     - `auth.missing` (401): A key is needed.
+     *     - `auth.invalid` (401): The key is not known.
+     *     - `auth.forbidden` (403): The key lacks the scope.
+     *     - `auth.bad-signature` (401): The signature does not match.
+     *     - `auth.csrf` (403): The request did not come from this site.
+     *     - `auth.claim-missing` (403): The provider left out the claim that gives roles.
+     *     - `auth.no-role` (403): The person has no role here.
+     *     - `auth.sign-in-failed` (401): The sign-in at the provider failed.
+     *     - `tenant.disabled` (403): The tenant is disabled.
+     *     - `tenant.ended` (410): The tenant was deleted.
+     *     - `tenant.not-found` (404): No such tenant.
+     *     - `tenant.exists` (409): The tenant exists already.
+     *     - `key.not-found` (404): No such key.
+     *     - `person.not-found` (404): No such person.
+     *     - `visitor.not-found` (404): No such visitor.
+     *     - `task.not-found` (404): No such task.
+     *     - `task.wrong-state` (409): The task is in another state.
+     *     - `task.idempotency-conflict` (409): The key was used for another body.
+     *     - `task.not-running` (409): The task does not run.
+     *     - `task.source-reserved` (403): The source is given by Muster itself.
+     *     - `task.takes-no-input` (409): The task takes no input.
+     *     - `upload.not-found` (422): No such upload.
+     *     - `artifact.not-found` (404): No such artifact.
+     *     - `file.link-invalid` (404): The address of the file is wrong or has expired.
+     *     - `file.attempt-over` (409): The attempt that may add files is over.
+     *     - `task.runaway` (422): The tasks that delegate to each other were cut.
+     *     - `action.not-found` (404): No such action.
+     *     - `action.busy` (409, later): Others change the action at the same time.
+     *     - `agent.unknown` (422): No such agent.
+     *     - `agent.not-found` (404): No such agent.
+     *     - `agent.operator-only` (403): This agent comes from the configuration only.
+     *     - `agent.exists` (412): An agent of this name exists already.
+     *     - `agent.busy` (409, later): Others change the agent at the same time.
+     *     - `budget.exists` (412): A budget of this name exists already.
+     *     - `budget.not-found` (404): No such budget.
+     *     - `budget.operator-only` (403): This budget comes from the configuration only.
+     *     - `daemon.not-found` (404): No such daemon.
+     *     - `daemon.name-taken` (409): Another daemon has this name.
+     *     - `hook.delivery-not-found` (404): No such delivery of a hook is kept.
+     *     - `hook.handshake-refused` (403): The handshake is not that of the hook.
+     *     - `hook.not-replayable` (409): The delivery cannot be replayed.
+     *     - `hook.not-found` (404): No such hook.
+     *     - `delivery.not-found` (404): No such delivery.
+     *     - `delivery.wrong-state` (409): The delivery is in another state.
+     *     - `callback.endpoint-not-found` (404): No such failing endpoint.
+     *     - `schedule.unreadable` (422): The rule cannot be read.
+     *     - `schedule.unknown-zone` (422): No such time zone.
+     *     - `schedule.platform-off` (422): The chat platform is not on.
+     *     - `schedule.range-too-large` (422): The range has too many occurrences.
+     *     - `schedule.not-found` (404): No such schedule.
+     *     - `schedule.wrong-state` (409): The schedule is in another state.
+     *     - `limits.busy` (409, later): Others change the fleet's limits at the same time.
+     *     - `tenant.busy` (409, later): Others change the tenant at the same time.
+     *     - `hook.busy` (409, later): Others change the hook at the same time.
+     *     - `daemon.busy` (409, later): Others change the daemon at the same time.
+     *     - `schedule.busy` (409, later): Others change the schedule at the same time.
+     *     - `schedule.idempotency-conflict` (409): The key was used for another schedule.
+     *     - `record.unreadable` (500): The record cannot be read by this version.
+     *     - `worker.not-found` (404): No such worker.
+     *     - `finding.not-found` (404): No such finding.
+     *     - `queue.not-found` (404): No such queue.
+     *     - `limit.rate` (429, later): Too many requests.
+     *     - `limit.budget` (429, later): A budget is used up.
+     *     - `limit.streams` (429, later): Too many event streams.
+     *     - `limit.bodies` (429, later): Too many request bodies at once.
+     *     - `limit.actions` (429, later): Too many actions are under way.
+     *     - `limit.pressure` (429, later): There is too much work for what can wait.
+     *     - `limit.storage` (429, later): Too much is stored already.
+     *     - `limit.waiting` (429, later): Too much is waiting already.
+     *     - `limit.visitors` (429, later): Too many visitor tokens.
+     *     - `limit.daemons` (429, later): Too many daemons.
+     *     - `unavailable.redis` (503, later): Redis does not answer.
+     *     - `unavailable.files` (503, later): The storage of files does not answer.
+     *     - `unavailable.provider` (503, later): The identity provider does not answer.
+     *     - `unavailable.chat` (503, later): The chat message was not taken in time.
+     *     - `unavailable.shutting-down` (503, later): This process is shutting down.
+     *     - `config.invalid` (500): The configuration is wrong.
+     *     - `internal.error` (500): Something went wrong here.
+     */
+    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "task.runaway" | "action.not-found" | "action.busy" | "agent.unknown" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
     TaskList: {
       /** Newest first. A task whose id is `q` comes first. */
       items: components["schemas"]["Task"][];
@@ -7685,7 +7778,93 @@ export interface components {
     /** What the platform sends. */
     ReceiveChatUpdateRequest: unknown;
   };
-  responses: never;
+  responses: {
+    /** `auth.missing`: A key is needed. `auth.invalid`: The key is not known. */
+    Unauthenticated: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `tenant.ended`: The tenant was deleted. */
+    TenantEnded: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `request.too-large`: The request is larger than allowed. */
+    TooLarge: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `request.unsupported-media-type`: The content type is not supported. */
+    UnsupportedMediaType: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `request.malformed`: The request is not well formed. `request.method-not-allowed`: The address does not take this method. `request.timeout`: The request did not arrive in time. `request.headers-too-large`: The address or the headers are larger than allowed. `record.unreadable`: The record cannot be read by this version. `internal.error`: Something went wrong here. */
+    Problem: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. */
+    Forbidden: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `request.invalid`: The request does not fit its schema. */
+    Invalid: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. */
+    TooMany: {
+      headers: {
+        /** Seconds until it may succeed. */
+        "Retry-After"?: number | undefined;
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+    /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. */
+    Unavailable: {
+      headers: {
+        /** Seconds until it may succeed. */
+        "Retry-After"?: number | undefined;
+        [name: string]: unknown;
+      };
+      content: {
+        "application/problem+json": components["schemas"]["Problem"];
+      };
+    };
+  };
   parameters: never;
   requestBodies: never;
   headers: never;
@@ -7735,6 +7914,7 @@ export type Usage = components['schemas']['Usage'];
 export type Accepted = components['schemas']['Accepted'];
 export type Pressure = components['schemas']['Pressure'];
 export type Problem = components['schemas']['Problem'];
+export type ErrorCode = components['schemas']['ErrorCode'];
 export type TaskList = components['schemas']['TaskList'];
 export type UnreadableRecord = components['schemas']['UnreadableRecord'];
 export type BulkAnswers = components['schemas']['BulkAnswers'];
@@ -7881,6 +8061,15 @@ export type SetSessionModeRequest = components['schemas']['SetSessionModeRequest
 export type CreateVisitorRequest = components['schemas']['CreateVisitorRequest'];
 export type ReceiveWebhookRequest = components['schemas']['ReceiveWebhookRequest'];
 export type ReceiveChatUpdateRequest = components['schemas']['ReceiveChatUpdateRequest'];
+export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
+export type ResponseTenantEnded = components['responses']['TenantEnded'];
+export type ResponseTooLarge = components['responses']['TooLarge'];
+export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
+export type ResponseProblem = components['responses']['Problem'];
+export type ResponseForbidden = components['responses']['Forbidden'];
+export type ResponseInvalid = components['responses']['Invalid'];
+export type ResponseTooMany = components['responses']['TooMany'];
+export type ResponseUnavailable = components['responses']['Unavailable'];
 export type $defs = Record<string, never>;
 export interface operations {
   listTasks: {
@@ -7942,15 +8131,13 @@ export interface operations {
           "application/json": components["schemas"]["TaskList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   submitTask: {
@@ -7990,8 +8177,9 @@ export interface operations {
           "application/json": components["schemas"]["Accepted"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `task.source-reserved`: The source is given by Muster itself. */
+      403: {
         headers: {
           [name: string]: unknown;
         };
@@ -7999,6 +8187,59 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.not-found`: No such task. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `task.wrong-state`: The task is in another state. `task.takes-no-input`: The task takes no input. `task.idempotency-conflict`: The key was used for another body. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. `task.runaway`: The tasks that delegate to each other were cut. `upload.not-found`: No such upload. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   submitTasks: {
@@ -8026,8 +8267,10 @@ export interface operations {
           "application/json": components["schemas"]["BulkAnswers"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.idempotency-conflict`: The key was used for another body. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -8035,6 +8278,23 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   countTaskFacets: {
@@ -8088,15 +8348,13 @@ export interface operations {
           "application/json": components["schemas"]["TaskFacets"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listActions: {
@@ -8122,15 +8380,13 @@ export interface operations {
           "application/json": components["schemas"]["ActionList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createAction: {
@@ -8167,8 +8423,10 @@ export interface operations {
           "application/json": components["schemas"]["Action"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.idempotency-conflict`: The key was used for another body. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -8176,6 +8434,23 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.actions`: Too many actions are under way. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getAction: {
@@ -8199,8 +8474,10 @@ export interface operations {
           "application/json": components["schemas"]["Action"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `action.not-found`: No such action. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8208,6 +8485,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   cancelAction: {
@@ -8240,8 +8522,10 @@ export interface operations {
           "application/json": components["schemas"]["Action"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `action.not-found`: No such action. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8249,6 +8533,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `action.busy`: Others change the action at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getTask: {
@@ -8272,8 +8570,10 @@ export interface operations {
           "application/json": components["schemas"]["TaskWithProgress"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8281,6 +8581,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteTask: {
@@ -8302,8 +8607,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8311,6 +8618,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.wrong-state`: The task is in another state. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   explainTask: {
@@ -8334,8 +8655,10 @@ export interface operations {
           "application/json": components["schemas"]["Why"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8343,6 +8666,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listAttempts: {
@@ -8366,8 +8694,10 @@ export interface operations {
           "application/json": components["schemas"]["AttemptList"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8375,6 +8705,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getTimeline: {
@@ -8398,8 +8733,10 @@ export interface operations {
           "application/json": components["schemas"]["Timeline"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8407,6 +8744,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getTaskLog: {
@@ -8430,8 +8772,10 @@ export interface operations {
           "application/json": components["schemas"]["TaskLog"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8439,6 +8783,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getJournal: {
@@ -8462,15 +8811,13 @@ export interface operations {
           "application/json": components["schemas"]["Journal"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listArtifacts: {
@@ -8494,8 +8841,10 @@ export interface operations {
           "application/json": components["schemas"]["ArtifactList"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8503,6 +8852,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   downloadArtifact: {
@@ -8528,8 +8882,10 @@ export interface operations {
           "*/*": string;
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. `artifact.not-found`: No such artifact. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8537,6 +8893,21 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   downloadAttachment: {
@@ -8562,8 +8933,10 @@ export interface operations {
           "*/*": string;
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. `artifact.not-found`: No such artifact. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8571,6 +8944,21 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   streamTask: {
@@ -8600,8 +8988,10 @@ export interface operations {
           "text/event-stream": components["schemas"]["TaskStreamEvent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8609,6 +8999,21 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.streams`: Too many event streams. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   cancelTask: {
@@ -8645,8 +9050,10 @@ export interface operations {
           "application/json": components["schemas"]["TaskCancelled"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8654,6 +9061,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.wrong-state`: The task is in another state. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   retryTask: {
@@ -8677,8 +9100,10 @@ export interface operations {
           "application/json": components["schemas"]["TaskRetried"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8686,6 +9111,30 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.wrong-state`: The task is in another state. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   sendInput: {
@@ -8725,8 +9174,10 @@ export interface operations {
           "application/json": components["schemas"]["InputAccepted"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8734,6 +9185,40 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.not-running`: The task does not run. `task.takes-no-input`: The task takes no input. `task.wrong-state`: The task is in another state. `task.idempotency-conflict`: The key was used for another body. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `task.runaway`: The tasks that delegate to each other were cut. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changePriority: {
@@ -8761,8 +9246,10 @@ export interface operations {
           "application/json": components["schemas"]["TaskPrioritized"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -8770,6 +9257,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.wrong-state`: The task is in another state. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createUpload: {
@@ -8797,8 +9300,11 @@ export interface operations {
           "application/json": components["schemas"]["Upload"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
         headers: {
           [name: string]: unknown;
         };
@@ -8806,6 +9312,39 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `request.unsupported-media-type`: The content type is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   createSessionUpload: {
@@ -8836,8 +9375,11 @@ export interface operations {
           "application/json": components["schemas"]["Upload"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
         headers: {
           [name: string]: unknown;
         };
@@ -8845,6 +9387,39 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `request.unsupported-media-type`: The content type is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   downloadLinkedFile: {
@@ -8868,8 +9443,8 @@ export interface operations {
           "*/*": string;
         };
       };
-      /** A problem. */
-      default: {
+      /** `tenant.disabled`: The tenant is disabled. */
+      403: {
         headers: {
           [name: string]: unknown;
         };
@@ -8877,6 +9452,29 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `file.link-invalid`: The address of the file is wrong or has expired. `artifact.not-found`: No such artifact. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   uploadLinkedFile: {
@@ -8906,8 +9504,8 @@ export interface operations {
           "application/json": components["schemas"]["AddedArtifact"];
         };
       };
-      /** A problem. */
-      default: {
+      /** `tenant.disabled`: The tenant is disabled. */
+      403: {
         headers: {
           [name: string]: unknown;
         };
@@ -8915,6 +9513,58 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `file.link-invalid`: The address of the file is wrong or has expired. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `file.attempt-over`: The attempt that may add files is over. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   listFailures: {
@@ -8954,15 +9604,13 @@ export interface operations {
           "application/json": components["schemas"]["FailureList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getUsage: {
@@ -8994,15 +9642,13 @@ export interface operations {
           "application/json": components["schemas"]["UsageList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listSessions: {
@@ -9036,15 +9682,13 @@ export interface operations {
           "application/json": components["schemas"]["SessionList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getSession: {
@@ -9068,15 +9712,13 @@ export interface operations {
           "application/json": components["schemas"]["Session"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   sendMessage: {
@@ -9116,8 +9758,10 @@ export interface operations {
           "application/json": components["schemas"]["AcceptedMessage"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9125,6 +9769,50 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `task.wrong-state`: The task is in another state. `task.takes-no-input`: The task takes no input. `task.idempotency-conflict`: The key was used for another body. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. `task.runaway`: The tasks that delegate to each other were cut. `upload.not-found`: No such upload. `schedule.unreadable`: The rule cannot be read. `schedule.unknown-zone`: No such time zone. `schedule.platform-off`: The chat platform is not on. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
     };
   };
   streamSession: {
@@ -9154,15 +9842,23 @@ export interface operations {
           "text/event-stream": components["schemas"]["SessionStreamEvent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.streams`: Too many event streams. */
+      429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getTranscript: {
@@ -9186,15 +9882,13 @@ export interface operations {
           "application/json": components["schemas"]["Transcript"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   stopSession: {
@@ -9218,15 +9912,13 @@ export interface operations {
           "application/json": components["schemas"]["SessionStopped"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   setSessionMode: {
@@ -9254,15 +9946,15 @@ export interface operations {
           "application/json": components["schemas"]["Session"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listVisitors: {
@@ -9286,15 +9978,13 @@ export interface operations {
           "application/json": components["schemas"]["VisitorList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createVisitor: {
@@ -9322,15 +10012,25 @@ export interface operations {
           "application/json": components["schemas"]["NewVisitor"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.visitors`: Too many visitor tokens. */
+      429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   revokeVisitor: {
@@ -9354,8 +10054,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `visitor.not-found`: No such visitor. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9363,6 +10065,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listDeliveries: {
@@ -9394,15 +10101,13 @@ export interface operations {
           "application/json": components["schemas"]["DeliveryList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listTaskDeliveries: {
@@ -9426,8 +10131,10 @@ export interface operations {
           "application/json": components["schemas"]["DeliveryList"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9435,6 +10142,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   retryDelivery: {
@@ -9458,8 +10170,10 @@ export interface operations {
           "application/json": components["schemas"]["Delivery"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `delivery.not-found`: No such delivery. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9467,6 +10181,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `delivery.wrong-state`: The delivery is in another state. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getCallbackSecret: {
@@ -9487,15 +10215,12 @@ export interface operations {
           "application/json": components["schemas"]["CallbackSecret"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeCallbackSecret: {
@@ -9516,15 +10241,12 @@ export interface operations {
           "application/json": components["schemas"]["CallbackSecret"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listCallbackEndpoints: {
@@ -9545,15 +10267,12 @@ export interface operations {
           "application/json": components["schemas"]["CallbackEndpointList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   enableCallbackEndpoint: {
@@ -9576,8 +10295,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `callback.endpoint-not-found`: No such failing endpoint. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9585,6 +10306,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listAgents: {
@@ -9605,15 +10333,12 @@ export interface operations {
           "application/json": components["schemas"]["AgentList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getAgent: {
@@ -9637,8 +10362,10 @@ export interface operations {
           "application/json": components["schemas"]["Agent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `agent.not-found`: No such agent. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9646,6 +10373,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   putAgent: {
@@ -9685,6 +10417,26 @@ export interface operations {
           "application/json": components["schemas"]["Agent"];
         };
       };
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `agent.operator-only`: This agent comes from the configuration only. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `agent.busy`: Others change the agent at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
       /** `agent.exists`: with `If-None-Match: *` there is an agent of this name already. */
       412: {
         headers: {
@@ -9694,15 +10446,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** A problem. */
-      default: {
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteAgent: {
@@ -9724,8 +10483,9 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `agent.operator-only`: This agent comes from the configuration only. */
+      403: {
         headers: {
           [name: string]: unknown;
         };
@@ -9733,6 +10493,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `agent.not-found`: No such agent. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeAgent: {
@@ -9760,8 +10534,9 @@ export interface operations {
           "application/json": components["schemas"]["Agent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `agent.operator-only`: This agent comes from the configuration only. */
+      403: {
         headers: {
           [name: string]: unknown;
         };
@@ -9769,6 +10544,41 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `agent.not-found`: No such agent. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `agent.busy`: Others change the agent at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   pauseAgent: {
@@ -9796,8 +10606,10 @@ export interface operations {
           "application/json": components["schemas"]["Agent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `agent.not-found`: No such agent. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9805,6 +10617,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   resumeAgent: {
@@ -9832,8 +10651,10 @@ export interface operations {
           "application/json": components["schemas"]["Agent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `agent.not-found`: No such agent. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9841,6 +10662,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listBudgets: {
@@ -9861,15 +10689,12 @@ export interface operations {
           "application/json": components["schemas"]["BudgetList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   previewBudget: {
@@ -9894,15 +10719,15 @@ export interface operations {
           "application/json": components["schemas"]["BudgetPreview"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getBudget: {
@@ -9926,8 +10751,10 @@ export interface operations {
           "application/json": components["schemas"]["Budget"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `budget.not-found`: No such budget. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -9935,6 +10762,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   putBudget: {
@@ -9974,6 +10806,17 @@ export interface operations {
           "application/json": components["schemas"]["Budget"];
         };
       };
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `budget.operator-only`: This budget comes from the configuration only. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
       /** `budget.exists`: with `If-None-Match: *` there is a budget of this name already. */
       412: {
         headers: {
@@ -9983,15 +10826,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** A problem. */
-      default: {
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteBudget: {
@@ -10013,8 +10863,9 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `budget.operator-only`: This budget comes from the configuration only. */
+      403: {
         headers: {
           [name: string]: unknown;
         };
@@ -10022,6 +10873,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `budget.not-found`: No such budget. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listSchedules: {
@@ -10053,15 +10918,13 @@ export interface operations {
           "application/json": components["schemas"]["ScheduleList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createSchedule: {
@@ -10098,8 +10961,10 @@ export interface operations {
           "application/json": components["schemas"]["Schedule"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.idempotency-conflict`: The key was used for another schedule. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -10107,6 +10972,39 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `schedule.unreadable`: The rule cannot be read. `schedule.unknown-zone`: No such time zone. `schedule.platform-off`: The chat platform is not on. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   previewSchedule: {
@@ -10131,8 +11029,13 @@ export interface operations {
           "application/json": components["schemas"]["SchedulePreview"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `schedule.unreadable`: The rule cannot be read. `schedule.unknown-zone`: No such time zone. */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -10140,6 +11043,9 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getSchedule: {
@@ -10163,8 +11069,10 @@ export interface operations {
           "application/json": components["schemas"]["Schedule"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10172,6 +11080,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteSchedule: {
@@ -10193,8 +11106,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10202,6 +11117,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `schedule.busy`: Others change the schedule at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeSchedule: {
@@ -10229,8 +11158,10 @@ export interface operations {
           "application/json": components["schemas"]["Schedule"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10238,6 +11169,48 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `schedule.wrong-state`: The schedule is in another state. `schedule.busy`: Others change the schedule at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `schedule.unreadable`: The rule cannot be read. `schedule.unknown-zone`: No such time zone. `schedule.platform-off`: The chat platform is not on. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   skipOccurrence: {
@@ -10265,8 +11238,10 @@ export interface operations {
           "application/json": components["schemas"]["Schedule"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10274,6 +11249,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `schedule.wrong-state`: The schedule is in another state. `schedule.busy`: Others change the schedule at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   runSchedule: {
@@ -10309,8 +11300,10 @@ export interface operations {
           "application/json": components["schemas"]["RunAccepted"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10318,6 +11311,38 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `schedule.wrong-state`: The schedule is in another state. `schedule.busy`: Others change the schedule at the same time. `task.idempotency-conflict`: The key was used for another body. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   backfillSchedule: {
@@ -10354,8 +11379,10 @@ export interface operations {
           "application/json": components["schemas"]["Backfill"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10363,6 +11390,40 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `schedule.wrong-state`: The schedule is in another state. `schedule.busy`: Others change the schedule at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `schedule.range-too-large`: The range has too many occurrences. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listScheduleRuns: {
@@ -10393,8 +11454,10 @@ export interface operations {
           "application/json": components["schemas"]["RunList"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `schedule.not-found`: No such schedule. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10402,6 +11465,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listRuns: {
@@ -10429,15 +11497,13 @@ export interface operations {
           "application/json": components["schemas"]["RunList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   streamNotifications: {
@@ -10466,15 +11532,23 @@ export interface operations {
           "text/event-stream": components["schemas"]["NotificationStreamEvent"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.streams`: Too many event streams. */
+      429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listQueues: {
@@ -10495,15 +11569,12 @@ export interface operations {
           "application/json": components["schemas"]["QueueList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   pauseQueue: {
@@ -10527,8 +11598,10 @@ export interface operations {
           "application/json": components["schemas"]["QueueSwitched"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `queue.not-found`: No such queue. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10536,6 +11609,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   resumeQueue: {
@@ -10559,8 +11637,10 @@ export interface operations {
           "application/json": components["schemas"]["QueueSwitched"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `queue.not-found`: No such queue. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10568,6 +11648,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getFleet: {
@@ -10588,15 +11673,12 @@ export interface operations {
           "application/json": components["schemas"]["Fleet"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getWorker: {
@@ -10620,8 +11702,10 @@ export interface operations {
           "application/json": components["schemas"]["Worker"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `worker.not-found`: No such worker. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10629,6 +11713,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   drainWorker: {
@@ -10652,8 +11741,10 @@ export interface operations {
           "application/json": components["schemas"]["Worker"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `worker.not-found`: No such worker. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10661,6 +11752,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listDaemons: {
@@ -10681,15 +11777,12 @@ export interface operations {
           "application/json": components["schemas"]["DaemonList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createDaemon: {
@@ -10714,8 +11807,10 @@ export interface operations {
           "application/json": components["schemas"]["DaemonWithToken"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `daemon.name-taken`: Another daemon has this name. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -10723,6 +11818,23 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.daemons`: Too many daemons. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getDaemon: {
@@ -10746,8 +11858,10 @@ export interface operations {
           "application/json": components["schemas"]["Daemon"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `daemon.not-found`: No such daemon. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10755,6 +11869,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteDaemon: {
@@ -10776,8 +11895,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `daemon.not-found`: No such daemon. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10785,6 +11906,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeDaemon: {
@@ -10812,8 +11938,10 @@ export interface operations {
           "application/json": components["schemas"]["Daemon"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `daemon.not-found`: No such daemon. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10821,6 +11949,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `daemon.name-taken`: Another daemon has this name. `daemon.busy`: Others change the daemon at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   rotateDaemonToken: {
@@ -10844,8 +11988,10 @@ export interface operations {
           "application/json": components["schemas"]["DaemonWithToken"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `daemon.not-found`: No such daemon. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -10853,6 +11999,20 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `daemon.busy`: Others change the daemon at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listProviders: {
@@ -10873,15 +12033,12 @@ export interface operations {
           "application/json": components["schemas"]["Providers"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getQueueMetrics: {
@@ -10905,15 +12062,13 @@ export interface operations {
           "application/json": components["schemas"]["QueueMetrics"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getMetricsHistory: {
@@ -10939,15 +12094,13 @@ export interface operations {
           "application/json": components["schemas"]["MetricsHistory"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listAgentMetrics: {
@@ -10971,15 +12124,13 @@ export interface operations {
           "application/json": components["schemas"]["AgentMetricsList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listAttention: {
@@ -11003,15 +12154,13 @@ export interface operations {
           "application/json": components["schemas"]["AttentionList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   acknowledgeAttention: {
@@ -11035,8 +12184,10 @@ export interface operations {
           "application/json": components["schemas"]["Attention"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `finding.not-found`: No such finding. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11044,6 +12195,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getNow: {
@@ -11067,15 +12223,13 @@ export interface operations {
           "application/json": components["schemas"]["Now"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listTenants: {
@@ -11096,15 +12250,12 @@ export interface operations {
           "application/json": components["schemas"]["TenantList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createTenant: {
@@ -11129,8 +12280,10 @@ export interface operations {
           "application/json": components["schemas"]["Tenant"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.exists`: The tenant exists already. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -11138,6 +12291,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getTenant: {
@@ -11161,8 +12321,10 @@ export interface operations {
           "application/json": components["schemas"]["TenantWithSize"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11170,6 +12332,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteTenant: {
@@ -11191,8 +12358,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11200,6 +12369,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeTenant: {
@@ -11227,8 +12401,10 @@ export interface operations {
           "application/json": components["schemas"]["Tenant"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11236,6 +12412,22 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `tenant.busy`: Others change the tenant at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   previewLimits: {
@@ -11263,8 +12455,10 @@ export interface operations {
           "application/json": components["schemas"]["LimitsPreview"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11272,6 +12466,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getFleetLimits: {
@@ -11292,15 +12493,12 @@ export interface operations {
           "application/json": components["schemas"]["FleetLimitsView"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   resetFleetLimits: {
@@ -11321,8 +12519,10 @@ export interface operations {
           "application/json": components["schemas"]["FleetLimitsView"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `limits.busy`: Others change the fleet's limits at the same time. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -11330,6 +12530,10 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeFleetLimits: {
@@ -11354,8 +12558,10 @@ export interface operations {
           "application/json": components["schemas"]["FleetLimitsView"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `limits.busy`: Others change the fleet's limits at the same time. */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -11363,6 +12569,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   previewFleetLimits: {
@@ -11387,15 +12600,15 @@ export interface operations {
           "application/json": components["schemas"]["LimitsPreview"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listKeys: {
@@ -11419,8 +12632,10 @@ export interface operations {
           "application/json": components["schemas"]["KeyList"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11428,6 +12643,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createKey: {
@@ -11455,8 +12675,10 @@ export interface operations {
           "application/json": components["schemas"]["NewKey"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11464,6 +12686,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   revokeKey: {
@@ -11487,8 +12716,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `tenant.not-found`: No such tenant. `key.not-found`: No such key. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11496,6 +12727,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createSignInLink: {
@@ -11516,24 +12752,22 @@ export interface operations {
           "application/json": components["schemas"]["SignInLink"];
         };
       };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
       /** `limit.rate`: this key made as many links in the last minute as it may sign in (`limits.signInsOfKeyPerMinute`). */
       429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listChecks: {
@@ -11554,15 +12788,12 @@ export interface operations {
           "application/json": components["schemas"]["CheckList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getConfiguration: {
@@ -11583,15 +12814,12 @@ export interface operations {
           "application/json": components["schemas"]["Configuration"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listPeople: {
@@ -11617,15 +12845,13 @@ export interface operations {
           "application/json": components["schemas"]["PersonList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changePerson: {
@@ -11653,8 +12879,10 @@ export interface operations {
           "application/json": components["schemas"]["Person"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `person.not-found`: No such person. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11662,6 +12890,13 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   endSignIns: {
@@ -11683,8 +12918,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `person.not-found`: No such person. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -11692,6 +12929,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listAudit: {
@@ -11733,15 +12975,13 @@ export interface operations {
           "application/json": components["schemas"]["AuditList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   receiveWebhook: {
@@ -11886,6 +13126,8 @@ export interface operations {
       /** Over a limit of the tenant, or too many requests of this address were refused, or too many bodies are open; `Retry-After` says when to send it again. */
       429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
@@ -11895,21 +13137,15 @@ export interface operations {
       /** `unavailable.redis`: send it again. */
       503: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      default: components["responses"]["Problem"];
     };
   };
   listHooks: {
@@ -11935,15 +13171,13 @@ export interface operations {
           "application/json": components["schemas"]["HookList"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   createHook: {
@@ -11968,8 +13202,13 @@ export interface operations {
           "application/json": components["schemas"]["Hook"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. */
+      422: {
         headers: {
           [name: string]: unknown;
         };
@@ -11977,6 +13216,19 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getHook: {
@@ -12000,8 +13252,10 @@ export interface operations {
           "application/json": components["schemas"]["Hook"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12009,6 +13263,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   deleteHook: {
@@ -12030,8 +13289,10 @@ export interface operations {
         };
         content?: never;
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12039,6 +13300,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   changeHook: {
@@ -12066,8 +13332,10 @@ export interface operations {
           "application/json": components["schemas"]["Hook"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12075,6 +13343,40 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `hook.busy`: Others change the hook at the same time. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   listHookDeliveries: {
@@ -12103,8 +13405,10 @@ export interface operations {
           "application/json": components["schemas"]["HookDeliveryList"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12112,6 +13416,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getHookDelivery: {
@@ -12137,8 +13446,10 @@ export interface operations {
           "application/json": components["schemas"]["HookDeliveryDetail"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. `hook.delivery-not-found`: No such delivery of a hook is kept. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12146,6 +13457,11 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   replayHookDelivery: {
@@ -12171,8 +13487,10 @@ export interface operations {
           "application/json": components["schemas"]["HookTaskMade"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. `hook.delivery-not-found`: No such delivery of a hook is kept. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12180,6 +13498,38 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `hook.not-replayable`: The delivery cannot be replayed. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   testHook: {
@@ -12207,8 +13557,10 @@ export interface operations {
           "application/json": components["schemas"]["HookTaskMade"];
         };
       };
-      /** A problem. */
-      default: {
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `hook.not-found`: No such hook. */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -12216,6 +13568,31 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `agent.unknown`: No such agent. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   verifyChatWebhook: {
@@ -12264,15 +13641,10 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   receiveChatUpdate: {
@@ -12359,9 +13731,12 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      422: components["responses"]["Invalid"];
       /** Over a limit; the platform sends it again. */
       429: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
@@ -12371,21 +13746,15 @@ export interface operations {
       /** `unavailable.redis`, `unavailable.chat`: not accepted; the platform sends it again. */
       503: {
         headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
           [name: string]: unknown;
         };
         content: {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      default: components["responses"]["Problem"];
     };
   };
   connectDaemon: {
@@ -12397,15 +13766,9 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getHubSchema: {
@@ -12426,15 +13789,9 @@ export interface operations {
           "application/json": components["schemas"]["HubSchema"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getHealth: {
@@ -12455,15 +13812,9 @@ export interface operations {
           "application/json": components["schemas"]["Health"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
   getReadiness: {
@@ -12484,6 +13835,7 @@ export interface operations {
           "application/json": components["schemas"]["Readiness"];
         };
       };
+      429: components["responses"]["TooMany"];
       /** It cannot, and this is why. */
       503: {
         headers: {
@@ -12493,15 +13845,7 @@ export interface operations {
           "application/json": components["schemas"]["Readiness"];
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      default: components["responses"]["Problem"];
     };
   };
   getMetrics: {
@@ -12522,15 +13866,9 @@ export interface operations {
           "text/plain": string;
         };
       };
-      /** A problem. */
-      default: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
     };
   };
 }

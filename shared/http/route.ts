@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { ErrorCode } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ApiKey, Scope } from '../tenants/index.ts';
 import type { EventStream } from './event-stream.ts';
@@ -84,6 +85,8 @@ export interface RouteDescription {
   responses: Record<number, z.ZodType>;
   /** What the answers are; by default `application/json`. */
   media?: string;
+  /** Codes that it may answer with, besides those of any route with such a key and such a request. */
+  errors?: readonly ErrorCode[];
   /** Statuses of problems that say something of their own here, each with what it means. */
   problems?: Record<number, string>;
 }

@@ -21,7 +21,7 @@ test.each(PROVIDER_NAMES)('the provider %s is in every document and help text, a
 
 test('the console has the providers and handshakes of the registry, and no other', () => {
   // Its module is for browsers.
-  const source = read('services/dashboard/console/api/hooks.ts');
+  const source = read('services/dashboard/console/pages/hooks/hook-texts.ts');
   const listed = ['PROVIDERS', 'HANDSHAKES'].map((name) =>
     new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(source)?.[1]?.match(/[\w-]+/g),
   );

@@ -48,6 +48,7 @@ function getAgent({ catalog, ledger }: AgentPorts): Route {
     operationId: 'getAgent',
     summary: 'Read an agent',
     scope: 'read',
+    errors: ['agent.not-found'],
     request: { params: agentPathSchema },
     responses: { 200: agentViewSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -66,6 +67,7 @@ function deleteAgent({ catalog, ledger }: AgentPorts): Route {
     operationId: 'deleteAgent',
     summary: 'Remove an agent',
     scope: 'operate',
+    errors: ['agent.not-found', 'agent.operator-only'],
     request: { params: agentPathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, { tenant }) => {

@@ -25,6 +25,7 @@ export function switchAgent({ catalog, ledger }: AgentPorts, action: 'pause' | '
     operationId: `${action}Agent`,
     summary: SUMMARIES[action],
     scope: 'operate',
+    errors: ['agent.not-found'],
     request: { params: agentPathSchema, body: reasonSchema.optional() },
     responses: { 200: agentViewSchema },
     handle: async ({ params: { id }, body }, { tenant, key, log }) => {

@@ -16,6 +16,7 @@ export function putAgent(ports: AgentPorts): Route {
     summary: 'Make or replace an agent',
     description: 'What the body does not have the agent has no more; `PATCH` changes a part. `If-None-Match: *` replaces none.',
     scope: 'operate',
+    errors: ['agent.operator-only', 'agent.exists', 'agent.busy', 'limit.storage'],
     request: {
       params: z.object({ id: agentIdSchema.meta({ description: "The agent's name." }) }),
       headers: onlyNewHeadersSchema,
@@ -45,6 +46,7 @@ export function patchAgent(ports: AgentPorts): Route {
       'A JSON merge patch (RFC 7396): what is absent stays, also what answers do not show, and null removes. What comes out has to be a ' +
       'definition as `PUT` takes it. A `url` or `baseUrl` of another origin needs `headers` and `apiKey` again, or null.',
     scope: 'operate',
+    errors: ['agent.not-found', 'agent.operator-only', 'agent.busy', 'limit.storage'],
     request: { params: agentPathSchema, body: agentPatchSchema },
     responses: { 200: agentViewSchema },
     handle: async ({ params: { id }, body }, call) => {

@@ -40,6 +40,7 @@ function postDaemon(ports: DaemonRoutePorts): Route {
     summary: 'Register a daemon',
     description: 'The token is shown this once; the daemon connects to `/hub` with it. What the daemon declares never exceeds this.',
     scope: 'operate',
+    errors: ['daemon.name-taken', 'limit.daemons', 'limit.storage'],
     request: { body: newDaemonSchema },
     responses: { 201: newDaemonViewSchema },
     handle: async ({ body }, call) => {
@@ -79,6 +80,7 @@ function getDaemon(ports: DaemonRoutePorts): Route {
     operationId: 'getDaemon',
     summary: 'Read a daemon',
     scope: 'read',
+    errors: ['daemon.not-found'],
     request: { params: pathSchema },
     responses: { 200: daemonViewSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -97,6 +99,7 @@ function patchDaemon(ports: DaemonRoutePorts): Route {
     summary: 'Change, disable or enable a daemon',
     description: 'What is not named stays. Disabling closes its connection (4401); narrower capabilities hold for the next task.',
     scope: 'operate',
+    errors: ['daemon.not-found', 'daemon.name-taken', 'daemon.busy'],
     request: { params: pathSchema, body: daemonPatchSchema },
     responses: { 200: daemonViewSchema },
     handle: async ({ params: { id }, body }, call) => {
@@ -126,6 +129,7 @@ function postRotation(ports: DaemonRoutePorts): Route {
     summary: 'Give a daemon another token',
     description: 'The token is shown this once. The former one opens nothing any more, and its connection is closed (4401).',
     scope: 'operate',
+    errors: ['daemon.not-found', 'daemon.busy'],
     request: { params: pathSchema },
     responses: { 200: newDaemonViewSchema },
     handle: async ({ params: { id } }, call) => {
@@ -146,6 +150,7 @@ function deleteDaemon(ports: DaemonRoutePorts): Route {
     summary: 'Remove a daemon',
     description: 'Its token opens nothing any more, and its connection is closed (4401). Tasks that name it as their target fail.',
     scope: 'operate',
+    errors: ['daemon.not-found'],
     request: { params: pathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, call) => {

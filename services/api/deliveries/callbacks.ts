@@ -86,6 +86,7 @@ function postEndpointEnable({ ledger }: CallbackPorts): Route {
     operationId: 'enableCallbackEndpoint',
     summary: 'Call a disabled endpoint again',
     scope: 'operate',
+    errors: ['callback.endpoint-not-found'],
     request: { body: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }).meta({ id: 'EndpointRequest' }) },
     responses: { 204: z.null() },
     handle: async ({ body: { url } }, { tenant }) => {

@@ -75,6 +75,7 @@ function getTaskDeliveries({ ledger }: DeliveryPorts): Route {
     operationId: 'listTaskDeliveries',
     summary: 'The deliveries of a task',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: pageSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -100,6 +101,7 @@ function postDeliveryRetry({ ledger, queues }: DeliveryPorts): Route {
     summary: 'Try a delivery again',
     description: 'A delivery that is `failed` or `unknown`. Parts that were posted are not posted again.',
     scope: 'submit',
+    errors: ['delivery.not-found', 'delivery.wrong-state'],
     request: { params: z.object({ id: z.string().meta({ description: "The delivery's id." }) }) },
     responses: { 202: deliveryViewSchema },
     handle: async ({ params: { id } }, { tenant }) => {

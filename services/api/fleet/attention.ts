@@ -60,6 +60,7 @@ function postAcknowledge(list: FindingList): Route {
     description:
       'It is listed no more unless it becomes worse, or is resolved and comes again. One of the installation needs a key of the tenant `default`.',
     scope: 'operate',
+    errors: ['finding.not-found'],
     request: { params: z.object({ id: z.string().max(1000).meta({ description: 'Its `id` in `GET /v1/attention`.' }) }) },
     responses: { 200: itemSchema },
     handle: async ({ params: { id } }, call) => {

@@ -75,6 +75,7 @@ function getWorker(ledger: Ledger): Route {
     operationId: 'getWorker',
     summary: 'One worker, or hub',
     scope: 'read',
+    errors: ['worker.not-found'],
     request: { params: pathSchema },
     responses: { 200: workerViewSchema },
     handle: async ({ params: { id } }) => {
@@ -93,6 +94,7 @@ function postDrain(ledger: Ledger): Route {
     description:
       'It obeys at once, or at its next heartbeat. Running tasks end, however long they take; then its process ends with 0. In one process with other services only its worker stops.',
     scope: 'operate',
+    errors: ['worker.not-found'],
     request: { params: pathSchema },
     responses: { 202: workerViewSchema },
     handle: async ({ params: { id } }, call) => {

@@ -88,6 +88,7 @@ function patchLimitsOfFleet(ports: FleetLimitPorts): Route {
     description:
       'What is not named stays, null takes a figure away. Holds everywhere within two seconds, and after restarts; what runs above a lowered limit runs on.',
     scope: 'admin',
+    errors: ['limits.busy'],
     request: { body: fleetLimitsPatchSchema },
     responses: { 200: viewSchema },
     handle: async ({ body }, call) => {
@@ -106,6 +107,7 @@ function deleteFleetLimits(ports: FleetLimitPorts): Route {
     operationId: 'resetFleetLimits',
     summary: 'Let the limits of the configuration hold again',
     scope: 'admin',
+    errors: ['limits.busy'],
     responses: { 200: viewSchema },
     handle: async (_input, call) => {
       await ports.fleetLimits.reset();

@@ -56,6 +56,7 @@ export function postLimitsPreview({ tenants, ledger }: { readonly tenants: Tenan
     summary: 'What limits would have done to the tasks of the last day',
     description: 'Changes nothing. Reads the newest tasks, at most `limits.maxPreviewed`.',
     scope: 'admin',
+    errors: ['tenant.not-found'],
     audit: 'never',
     request: { params: tenantPathSchema, body: requestSchema },
     responses: { 200: previewSchema },

@@ -116,6 +116,7 @@ function getBudget(ports: BudgetPorts): Route {
     operationId: 'getBudget',
     summary: 'Read a budget',
     scope: 'read',
+    errors: ['budget.not-found'],
     request: { params: pathSchema },
     responses: { 200: viewSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -142,6 +143,7 @@ function putBudget(ports: BudgetPorts): Route {
     description:
       'Holds everywhere within two seconds. What its running window has cost already counts, also before the budget was made; tasks that it held go on when it has room now. `If-None-Match: *` replaces none.',
     scope: 'admin',
+    errors: ['budget.exists', 'budget.operator-only', 'limit.storage'],
     request: { params: pathSchema, headers: onlyNewHeadersSchema, body: requestSchema },
     responses: { 200: viewSchema.meta({ description: 'Replaced.' }), 201: viewSchema.meta({ description: 'Made.' }) },
     problems: { 412: '`budget.exists`: with `If-None-Match: *` there is a budget of this name already.' },
@@ -164,6 +166,7 @@ function deleteBudget(ports: BudgetPorts): Route {
     summary: 'Remove a budget',
     description: 'Tasks that it held go on.',
     scope: 'admin',
+    errors: ['budget.not-found', 'budget.operator-only'],
     request: { params: pathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, call) => {

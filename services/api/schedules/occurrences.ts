@@ -23,6 +23,7 @@ export function postSchedulePreview(): Route {
     operationId: 'previewSchedule',
     summary: 'Read a rule and list its next times',
     scope: 'read',
+    errors: ['schedule.unreadable', 'schedule.unknown-zone'],
     audit: 'never',
     request: { body: previewBodySchema },
     responses: { 200: previewSchema },
@@ -49,6 +50,7 @@ export function postScheduleSkip(parts: ScheduleParts): Route {
     summary: 'Skip the next occurrence of a schedule',
     description: 'Its list of runs shows it as skipped. Another occurrence than the next one answers 409 `schedule.wrong-state`.',
     scope: 'submit',
+    errors: ['schedule.not-found', 'schedule.wrong-state', 'schedule.busy'],
     request: { params: schedulePathSchema, body: skipBodySchema },
     responses: { 200: scheduleViewSchema },
     handle: async ({ params: { id }, body: { occurrence } }, { tenant }) => {

@@ -30,6 +30,17 @@ function postScheduleRun(parts: ScheduleParts): Route {
     summary: 'Make a run of a schedule now',
     description: 'In addition to its own times, also while it is paused. Where runs may not overlap, it waits for the previous run.',
     scope: 'submit',
+    errors: [
+      'schedule.not-found',
+      'schedule.wrong-state',
+      'schedule.busy',
+      'agent.unknown',
+      'task.idempotency-conflict',
+      'limit.waiting',
+      'limit.pressure',
+      'limit.budget',
+      'limit.storage',
+    ],
     request: { params: schedulePathSchema, headers: runHeadersSchema },
     responses: { 200: acceptedRunSchema.meta({ description: 'The key came before.' }), 202: acceptedRunSchema },
     handle: async ({ params: { id }, headers }, { tenant, traceparent }) => {
@@ -64,6 +75,17 @@ function postScheduleBackfill(parts: ScheduleParts): Route {
       'Each occurrence runs once, also when the request is repeated; skipped occurrences had no run. Up to `scheduler.maxBackfill` ' +
       'occurrences; more answer 422 `schedule.range-too-large`. The runs follow each other unless runs may overlap.',
     scope: 'submit',
+    errors: [
+      'schedule.not-found',
+      'schedule.wrong-state',
+      'schedule.busy',
+      'schedule.range-too-large',
+      'agent.unknown',
+      'limit.waiting',
+      'limit.pressure',
+      'limit.budget',
+      'limit.storage',
+    ],
     request: { params: schedulePathSchema, body: backfillBodySchema },
     responses: { 200: backfillSchema.meta({ description: 'Of a dry run.' }), 202: backfillSchema },
     handle: async ({ params: { id }, body: { since: from, until, dryRun } }, { tenant, traceparent }) => {
@@ -104,6 +126,7 @@ function getScheduleRuns(parts: ScheduleParts): Route {
     operationId: 'listScheduleRuns',
     summary: 'List runs of a schedule, newest first',
     scope: 'read',
+    errors: ['schedule.not-found'],
     request: { params: schedulePathSchema, query: runQuerySchema },
     responses: { 200: runListSchema },
     handle: async ({ params: { id }, query: { limit, cursor, ...filter } }, { tenant }) => {

@@ -50,6 +50,15 @@ function postSchedule(parts: ScheduleParts): Route {
       'One of `phrase`, `cron`, `every`, `at` says when. An unreadable rule answers 422 `schedule.unreadable`, with the accepted forms ' +
       'in `detail`. `idempotencyKey`, or the header `Idempotency-Key`, makes one schedule of repeated requests. `maxLateness` and `jitter` are durations like `1.5h`, or milliseconds as a number. A `platform` that no chat service serves answers 422 `schedule.platform-off`.',
     scope: 'submit',
+    errors: [
+      'schedule.unreadable',
+      'schedule.unknown-zone',
+      'schedule.platform-off',
+      'schedule.idempotency-conflict',
+      'agent.unknown',
+      'request.too-large',
+      'limit.storage',
+    ],
     request: {
       headers: createHeadersSchema,
       body: scheduleRequestSchema,
@@ -107,6 +116,7 @@ function getSchedule({ store }: ScheduleParts): Route {
     operationId: 'getSchedule',
     summary: 'Read a schedule',
     scope: 'read',
+    errors: ['schedule.not-found'],
     request: { params: schedulePathSchema },
     responses: { 200: scheduleViewSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -126,6 +136,17 @@ function patchSchedule(parts: ScheduleParts): Route {
     summary: 'Change, pause or resume a schedule',
     description: 'It takes effect before the answer. `null` removes an optional field. A new rule makes an ended schedule active again.',
     scope: 'submit',
+    errors: [
+      'schedule.not-found',
+      'schedule.unreadable',
+      'schedule.unknown-zone',
+      'schedule.platform-off',
+      'schedule.wrong-state',
+      'schedule.busy',
+      'agent.unknown',
+      'request.too-large',
+      'limit.storage',
+    ],
     request: { params: schedulePathSchema, body: schedulePatchSchema },
     responses: { 200: scheduleViewSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
@@ -145,6 +166,7 @@ function deleteSchedule(parts: ScheduleParts): Route {
     operationId: 'deleteSchedule',
     summary: 'Remove a schedule',
     scope: 'submit',
+    errors: ['schedule.not-found', 'schedule.busy'],
     request: { params: schedulePathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, { tenant }) => {

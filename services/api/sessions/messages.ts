@@ -59,6 +59,23 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
     description:
       'It becomes a task of the session. Its mode decides what happens when it meets a running task: `mode` here or `/queue <mode>` in the text, else the mode of the session, of the surface, or the default. A command is applied at once and answered with 200. With an `Idempotency-Key` the request can be repeated.',
     scope: 'submit',
+    errors: [
+      'agent.unknown',
+      'task.not-found',
+      'task.wrong-state',
+      'task.takes-no-input',
+      'task.idempotency-conflict',
+      'task.runaway',
+      'upload.not-found',
+      'limit.waiting',
+      'limit.pressure',
+      'limit.budget',
+      'limit.storage',
+      'unavailable.files',
+      'schedule.unreadable',
+      'schedule.unknown-zone',
+      'schedule.platform-off',
+    ],
     audit: 'work',
     forVisitors: true,
     request: {

@@ -24,6 +24,7 @@ export function postVisitor(parts: VisitorPorts): Route {
     description:
       'The token allows sending messages, reading the session with its stream and transcript, setting its mode and stopping it. It is shown only once; send it as `Authorization: Bearer <token>`. `id` names the visitor in the list and in `DELETE`.',
     scope: 'submit',
+    errors: ['limit.visitors'],
     request: {
       params: sessionPathSchema,
       body: z
@@ -82,6 +83,7 @@ export function deleteVisitor(parts: VisitorPorts): Route {
     summary: "End a visitor's token before it expires",
     description: 'Calls with it are refused at once; its streams end within `http.streamCheckMs`. Its messages stay.',
     scope: 'submit',
+    errors: ['visitor.not-found'],
     request: { params: sessionPathSchema.extend({ visitorId: z.string() }) },
     responses: { 204: z.null() },
     handle: async ({ params: { id: session, visitorId } }, call) => {

@@ -37,6 +37,7 @@ function postCancel({ ledger }: { ledger: Ledger }): Route {
     operationId: 'cancelTask',
     summary: 'Stop a task and its sub-tasks',
     scope: 'submit',
+    errors: ['task.not-found', 'task.wrong-state'],
     request: { params: taskPathSchema, body: cancelBodySchema.optional() },
     responses: { 200: cancelledSchema, 202: cancelledSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
@@ -69,6 +70,7 @@ function postRetry(ports: RetryParts): Route {
     operationId: 'retryTask',
     summary: 'Retry a permanently failed task, or start a task that waits for a retry now',
     scope: 'submit',
+    errors: ['task.not-found', 'task.wrong-state', 'limit.waiting', 'limit.storage'],
     request: { params: taskPathSchema },
     responses: { 202: retriedSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -106,6 +108,18 @@ function postInput(intake: Intake): Route {
     description:
       'The message is a task of its own. It ends as part of the running task that takes it, else it is the next turn. With an `Idempotency-Key` the request can be repeated.',
     scope: 'submit',
+    errors: [
+      'task.not-found',
+      'task.not-running',
+      'task.takes-no-input',
+      'task.wrong-state',
+      'task.idempotency-conflict',
+      'task.runaway',
+      'limit.waiting',
+      'limit.pressure',
+      'limit.budget',
+      'limit.storage',
+    ],
     request: { params: taskPathSchema, headers: idempotencyHeadersSchema, body: inputBodySchema },
     responses: { 200: inputAcceptedSchema, 202: inputAcceptedSchema },
     handle: async ({ params: { id }, headers, body }, call) => {
@@ -147,6 +161,7 @@ function postPriority(ports: Pick<Intake, 'ledger' | 'queues' | 'log'>): Route {
     operationId: 'changePriority',
     summary: 'Change the priority of a task that does not run',
     scope: 'submit',
+    errors: ['task.not-found', 'task.wrong-state'],
     request: { params: taskPathSchema, body: priorityBodySchema },
     responses: { 200: prioritizedSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
@@ -171,6 +186,7 @@ function deleteTask({ ledger }: { ledger: Ledger }): Route {
     description:
       'With its input, output, attempts and timeline. Its pending deliveries are dropped. A task that has not ended answers 409 `task.wrong-state`: cancel it first.',
     scope: 'operate',
+    errors: ['task.not-found', 'task.wrong-state'],
     request: { params: taskPathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, { tenant, key, log }) => {

@@ -33,6 +33,7 @@ function postAction({ ledger }: BulkActionPorts): Route {
     description:
       'Applies to each task what the endpoint of one task does, as a background job: tasks that fit now, the oldest first, and to cancel the newest first. `discard` needs the scope `operate`. With an `Idempotency-Key` the request can be repeated. More than `actions.maxActive` under way: 429 `limit.actions`.',
     scope: 'submit',
+    errors: ['task.idempotency-conflict', 'limit.actions'],
     request: {
       headers: z.object({
         'idempotency-key': idempotencyKeySchema.meta({ description: 'The same key with the same request makes one action.' }).optional(),
@@ -112,6 +113,7 @@ function getAction(ports: BulkActionPorts): Route {
     operationId: 'getAction',
     summary: 'Read an action on many tasks and its progress',
     scope: 'read',
+    errors: ['action.not-found'],
     request: { params: pathSchema },
     responses: { 200: actionSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -131,6 +133,7 @@ function postActionCancel(ports: BulkActionPorts): Route {
     summary: 'Apply an action to no further task',
     description: 'Tasks that it was applied to stay as they are.',
     scope: 'submit',
+    errors: ['action.not-found', 'action.busy'],
     request: { params: pathSchema },
     responses: { 200: actionSchema, 202: actionSchema },
     handle: async ({ params: { id } }, { tenant }) => {

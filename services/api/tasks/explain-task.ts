@@ -74,6 +74,7 @@ export function getTaskWhy(ports: { readonly ledger: Ledger; readonly queues: Qu
     operationId: 'explainTask',
     summary: 'Why a task does not run yet',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: whySchema },
     handle: async ({ params: { id } }, { tenant }) => {

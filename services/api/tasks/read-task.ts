@@ -35,6 +35,7 @@ function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
     operationId: 'getTask',
     summary: 'Read a task',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: taskWithProgressSchema },
     handle: async ({ params }, { tenant }) => {
@@ -57,6 +58,7 @@ function getTaskAttempts(ports: Pick<TaskReadPorts, 'ledger' | 'redis' | 'keys'>
     operationId: 'listAttempts',
     summary: 'The attempts of a task',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: attemptListSchema },
     handle: async ({ params }, { tenant }) => {
@@ -110,6 +112,7 @@ function getTaskTimeline({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
     operationId: 'getTimeline',
     summary: 'Every step of a task',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: timelineSchema },
     handle: async ({ params }, { tenant }) => {
@@ -132,6 +135,7 @@ function getTaskLog(ports: Omit<TaskReadPorts, 'queues'>): Route {
     description:
       'What the agent reported by `context.log` (`info` and up) and `context.progress`: the latest entries, bounded by `tasks.maxLogEntries`, and kept for `tasks.logRetentionMs` after the last one.',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: logSchema },
     handle: async ({ params }, { tenant }) => {

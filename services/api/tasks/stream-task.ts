@@ -43,6 +43,7 @@ export function streamTask(ports: StreamPorts): Route {
     description:
       'Server-sent events, the last of which is `end`. Resumes after `Last-Event-ID` (or `?lastEventId=`). A later attempt starts over with its own number.',
     scope: 'read',
+    errors: ['task.not-found'],
     media: 'text/event-stream',
     request: {
       params: taskPathSchema,

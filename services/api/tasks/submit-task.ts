@@ -39,6 +39,21 @@ export function postTask(ports: SubmitPorts): Route {
     description:
       'With an `Idempotency-Key` the request can be repeated without making a second task. A task with a `session` waits its turn; with a `mode` it meets the running task of its session like a message in that mode.',
     scope: 'submit',
+    errors: [
+      'agent.unknown',
+      'task.source-reserved',
+      'task.not-found',
+      'task.wrong-state',
+      'task.takes-no-input',
+      'task.idempotency-conflict',
+      'task.runaway',
+      'upload.not-found',
+      'limit.waiting',
+      'limit.pressure',
+      'limit.budget',
+      'limit.storage',
+      'unavailable.files',
+    ],
     audit: 'work',
     request: {
       headers: idempotencyHeadersSchema,

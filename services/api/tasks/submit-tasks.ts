@@ -91,6 +91,7 @@ export function postTasks(ports: BulkPorts): Route {
     description:
       'Tasks of a session start in the order of the items: behind one that is refused for now, those of its session are refused too. Under one `Idempotency-Key` each item has its own key, made of it and the item’s place.',
     scope: 'submit',
+    errors: ['task.idempotency-conflict', 'limit.storage'],
     audit: 'work',
     maxBodyBytes: maxBodyBytes * BODY_FACTOR,
     keepsDigits: true,

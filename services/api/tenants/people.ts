@@ -144,6 +144,7 @@ function patchPerson(ports: PeoplePorts): Route {
     summary: 'Disable or enable a person',
     description: 'Open sign-ins of the person follow at once: for keys of `default` in all tenants, else in your own.',
     scope: 'admin',
+    errors: ['person.not-found'],
     request: {
       params: pathSchema,
       body: z
@@ -171,6 +172,7 @@ function deletePersonSignIns(ports: PeoplePorts): Route {
     summary: 'Sign a person out of all browsers',
     description: 'The roles stay: the person may sign in again.',
     scope: 'admin',
+    errors: ['person.not-found'],
     request: { params: pathSchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id } }, call) => {

@@ -74,6 +74,7 @@ function postTenantKey(ports: TenantKeyPorts): Route {
     summary: 'Make a key',
     description: `The secret is shown this once. ${OF_OWN_TENANT}`,
     scope: 'admin',
+    errors: ['tenant.not-found'],
     request: { params: tenantPathSchema, body: postBodySchema },
     responses: { 201: newKeySchema },
     handle: async ({ params: { id }, body }, call) => {
@@ -100,6 +101,7 @@ function getTenantKeys(ports: TenantKeyPorts): Route {
     summary: 'The keys of a tenant',
     description: OF_OWN_TENANT,
     scope: 'admin',
+    errors: ['tenant.not-found'],
     request: { params: tenantPathSchema },
     responses: { 200: keyListSchema },
     handle: async ({ params: { id } }, call) => {
@@ -122,6 +124,7 @@ function deleteTenantKey(ports: TenantKeyPorts): Route {
     summary: 'Revoke a key',
     description: OF_OWN_TENANT,
     scope: 'admin',
+    errors: ['tenant.not-found', 'key.not-found'],
     request: { params: tenantPathSchema.extend({ keyId: z.string().meta({ description: "The key's id." }) }) },
     responses: { 204: z.null() },
     handle: async ({ params: { id, keyId } }, call) => {

@@ -44,6 +44,7 @@ function postTenant({ tenants, config }: Pick<TenantPorts, 'tenants' | 'config'>
     operationId: 'createTenant',
     summary: 'Make a tenant',
     scope: 'admin',
+    errors: ['tenant.exists'],
     request: { body: newTenantSchema },
     responses: { 201: tenantViewSchema },
     handle: async ({ body }, call) => {
@@ -89,6 +90,7 @@ function getTenant({ tenants, ledger }: TenantPorts): Route {
     operationId: 'getTenant',
     summary: 'Read a tenant',
     scope: 'admin',
+    errors: ['tenant.not-found'],
     request: { params: tenantPathSchema },
     responses: { 200: tenantWithSizeSchema },
     handle: async ({ params }) => {
@@ -111,6 +113,7 @@ function patchTenant(ports: TenantPorts): Route {
     summary: 'Change, disable or enable a tenant',
     description: 'Holds everywhere within two seconds. What waits is granted at once where limits have room for it now.',
     scope: 'admin',
+    errors: ['tenant.not-found', 'tenant.busy'],
     request: { params: tenantPathSchema, body: tenantPatchSchema },
     responses: { 200: tenantViewSchema },
     handle: async ({ params, body }, call) => {
@@ -150,6 +153,7 @@ function deleteTenant(ports: Pick<TenantPorts, 'redis' | 'keys' | 'tenants' | 'l
     description:
       'Its keys end, its running tasks are aborted, and its data can no longer be read. Its name is free at once; a new tenant of that name shares nothing with it.',
     scope: 'admin',
+    errors: ['tenant.not-found'],
     request: { params: tenantPathSchema },
     responses: { 204: z.null() },
     handle: async ({ params }, call) => {

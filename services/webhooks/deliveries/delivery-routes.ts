@@ -40,6 +40,7 @@ function getDeliveries({ store, deliveries }: DeliveryRouteParts): Route {
     description:
       'Also those that were refused. `webhooks.deliveries` says how many are kept and for how long. Headers, which hold signatures, never are.',
     scope: 'read',
+    errors: ['hook.not-found'],
     request: { params: z.object({ id: z.string() }), query: z.strictObject({ limit: pageLimitSchema, cursor: z.string().optional() }) },
     responses: { 200: listSchema },
     handle: async ({ params, query }, { tenant }) => {
@@ -64,6 +65,7 @@ function getDelivery({ store, deliveries }: DeliveryRouteParts): Route {
     operationId: 'getHookDelivery',
     summary: 'Read a delivery of a webhook endpoint with its payload',
     scope: 'read',
+    errors: ['hook.not-found', 'hook.delivery-not-found'],
     request: { params: deliveryParams },
     responses: { 200: hookDeliveryDetailSchema },
     handle: async ({ params }, { tenant }) => {
@@ -84,6 +86,16 @@ function postReplay({ store, deliveries, answering }: DeliveryRouteParts): Route
     description:
       'With the hook as it is now. Errors: `hook.not-replayable` for a delivery whose sender was not proved, or that is not kept whole.',
     scope: 'operate',
+    errors: [
+      'hook.not-found',
+      'hook.delivery-not-found',
+      'hook.not-replayable',
+      'agent.unknown',
+      'limit.waiting',
+      'limit.pressure',
+      'limit.budget',
+      'limit.storage',
+    ],
     request: { params: deliveryParams },
     responses: { 202: madeSchema },
     handle: async ({ params }, { tenant }) => {
@@ -110,6 +122,7 @@ function postTest({ store, answering }: DeliveryRouteParts): Route {
     summary: 'Make a task as a sender of this webhook endpoint would',
     description: 'The proof is left out: it shows what templates, priority and agent make of an event. A disabled hook can be tested, too.',
     scope: 'operate',
+    errors: ['hook.not-found', 'agent.unknown', 'limit.waiting', 'limit.pressure', 'limit.budget', 'limit.storage'],
     request: {
       params: z.object({ id: z.string() }),
       body: z

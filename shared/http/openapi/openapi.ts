@@ -2,15 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import { Router } from 'express';
 import swaggerUi from 'swagger-ui-express';
 import { z } from 'zod';
-import {
-  createDocument,
-  type ZodOpenApiOperationObject,
-  type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
-  type ZodOpenApiResponsesObject,
-} from 'zod-openapi';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
 import { completeDocument, type OpenapiDocument } from './complete-document.ts';
 import type { RouteDescription } from '../route.ts';
+import { isStatus, problemResponses } from './problem-responses.ts';
 import { readsOnly } from '../allowed-methods.ts';
 import { secureHeaders } from '../middleware.ts';
 
@@ -38,31 +33,6 @@ export function docsRouter(routes: readonly RouteDescription[]): Router {
   );
   return router;
 }
-
-const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.string().meta({ description: 'What to branch on.' }),
-    instance: z.string().optional(),
-    details: z.record(z.string(), z.unknown()).optional(),
-  })
-  .meta({
-    id: 'Problem',
-    description: 'An error, as of RFC 9457.',
-    examples: [
-      {
-        type: 'urn:muster:problem:task.not-found',
-        title: 'There is no such task',
-        status: 404,
-        detail: 'There is no such task',
-        code: 'task.not-found',
-        instance: '/v1/tasks/01KQS1C8ZV0G3P5T7W9X1Y2Z3A',
-      },
-    ],
-  });
 
 const DESCRIPTION =
   'Runs agent work from chat, webhooks, schedules and this API. In answers null stands for what is absent, and in the bodies of requests ' +
@@ -116,8 +86,9 @@ function requestOf({ request = {}, bodyMedia = ['application/json'] }: RouteDesc
   return { requestParams, requestBody: { required, content: Object.fromEntries(bodyMedia.map((type) => [type, { schema: body }])) } };
 }
 
-function responsesOf({ responses, media = 'application/json', problems = {} }: RouteDescription): ZodOpenApiResponsesObject {
-  const described: ZodOpenApiResponsesObject = { default: problemOf('A problem.') };
+function responsesOf(each: RouteDescription): ZodOpenApiResponsesObject {
+  const { responses, media = 'application/json' } = each;
+  const described = problemResponses(each);
   for (const [status, schema] of Object.entries(responses)) {
     if (!isStatus(status)) continue;
     described[status] = {
@@ -125,14 +96,5 @@ function responsesOf({ responses, media = 'application/json', problems = {} }: R
       ...(schema instanceof z.ZodNull ? {} : { content: { [media]: { schema } } }),
     };
   }
-  for (const [status, description] of Object.entries(problems)) if (isStatus(status)) described[status] = problemOf(description);
   return described;
-}
-
-function problemOf(description: string): ZodOpenApiResponseObject {
-  return { description, content: { 'application/problem+json': { schema: problemSchema } } };
-}
-
-function isStatus(text: string): text is `${1 | 2 | 3 | 4 | 5}${string}` {
-  return /^[1-5]\d\d$/.test(text);
 }

@@ -170,7 +170,8 @@ describe('documentation', () => {
     const { post } = document.paths['/v1/things'];
     expect(post.requestBody.required).toBe(true);
     expect(post.responses['204'].content).toBeUndefined();
-    expect(post.responses.default.content['application/problem+json']).toBeDefined();
+    expect(post.responses.default).toEqual({ $ref: '#/components/responses/Problem' });
+    expect(document.components.responses.Problem.content['application/problem+json']).toBeDefined();
     expect(get.security).toEqual([]);
   });
 

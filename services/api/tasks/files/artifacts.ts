@@ -45,6 +45,7 @@ function getArtifacts({ ledger, files }: ArtifactPorts): Route {
     operationId: 'listArtifacts',
     summary: 'The files that a task made',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: artifactListSchema },
     handle: async ({ params: { id } }, { tenant }) => {
@@ -67,6 +68,7 @@ function getArtifact({ ledger, files }: ArtifactPorts): Route {
     operationId: 'downloadArtifact',
     summary: 'Download a file that a task made',
     scope: 'read',
+    errors: ['task.not-found', 'artifact.not-found', 'unavailable.files'],
     media: '*/*',
     request: { params: namedPathSchema },
     responses: { 200: fileSchema },
@@ -86,6 +88,7 @@ function getAttachment({ ledger, files }: ArtifactPorts): Route {
     summary: 'Download a file that a task was given',
     description: 'A file that is fetched from an address is there once the first attempt has begun.',
     scope: 'read',
+    errors: ['task.not-found', 'artifact.not-found', 'unavailable.files'],
     media: '*/*',
     request: { params: namedPathSchema },
     responses: { 200: fileSchema },

@@ -47,6 +47,7 @@ export function postUpload({ files }: { files: FileStore }): Route {
     description:
       'The body is the file itself, or a form (`multipart/form-data`) with one file. An upload that no task has is removed after `files.uploadMs`.',
     scope: 'submit',
+    errors: ['request.too-large', 'request.unsupported-media-type', 'limit.storage', 'limit.bodies', 'unavailable.files'],
     audit: 'work',
     ...fileBody,
     handle: async ({ query: { name } }, call) => await storeUpload(files, call, { name, maxBytes: files.settings.maxFileBytes }),
@@ -64,6 +65,7 @@ export function postSessionUpload({ files }: { files: FileStore }): Route {
       'As `POST /v1/uploads`. A visitor may send files of `files.maxVisitorFileBytes`, and names them as `attachments` of a message by their `uploadId`.',
     tag: 'sessions',
     scope: 'submit',
+    errors: ['request.too-large', 'request.unsupported-media-type', 'limit.storage', 'limit.bodies', 'unavailable.files'],
     forVisitors: true,
     audit: 'work',
     ...fileBody,
