@@ -171,19 +171,26 @@ describe('what a project is deployed by', () => {
     const known = new Set([...Object.keys(environmentSchema.shape), 'REDIS_URL']);
     expect(Object.keys(services.fleet.environment).filter((name) => !known.has(name))).toEqual([]);
     expect(existsSync(join(ROOT, services.fleet.command[1] ?? ''))).toBe(true);
-    expect(readFileSync(join(ROOT, '.dockerignore'), 'utf8')).not.toMatch(/^services\/local$/m);
+    expect(readFileSync(join(ROOT, '.dockerignore'), 'utf8')).not.toMatch(/^services\/(?:local|cli)$/m);
     expect(read('Dockerfile')).toMatch(/^ENV MUSTER_CONFIG=\/project\/muster\.config\.ts$/m);
   });
 
   it.runIf(hasFleetImage())('its image runs the fleet with its agents', async () => {
     const tag = `muster-own-${process.pid}`;
     onTestFinished(() => void execFileSync('docker', ['rmi', '--force', tag], { stdio: 'ignore' }));
+    // As `npm install ai` leaves it.
+    const manifest = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    manifest.dependencies['ai'] = '7';
+    writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
     rmSync(join(project, 'node_modules'), { recursive: true });
     const built = await run('docker', ['build', '--network', 'host', '--build-arg', `FLEET_IMAGE=${FLEET_IMAGE}`, '-t', tag, '.'], project);
     expect(built).toEqual({ code: 0, shown: built.shown });
     const load = `import { loadConfig } from '#shared/config/index.ts'; console.log(Object.keys((await loadConfig()).settings.agents).join());`;
     const ran = await run('docker', ['run', '--rm', tag, 'node', '--input-type=module', '--eval', load], project);
     expect(ran).toEqual({ code: 0, shown: expect.stringContaining('triage,summarize') });
+    // All that the fleet is made of is there: it gets as far as what is wrong.
+    const started = await run('docker', ['run', '--rm', '-e', 'PORT=none', tag, 'node', 'services/local/main.ts'], project);
+    expect(started).toEqual({ code: 78, shown: expect.stringContaining('PORT: expected a port') });
   });
 });
 
