@@ -4,6 +4,7 @@ import { addLanguageModelFiles } from './language-model-files.ts';
 import { sidebar } from './navigation.ts';
 import { drawDiagrams } from './markdown/draw-diagrams.ts';
 import { anchorOf } from './markdown/anchor-of.ts';
+import { mendBlocks } from './markdown/mend-blocks.ts';
 import { keepBraces } from './markdown/keep-braces.ts';
 import { resolveLinks } from './markdown/resolve-links.ts';
 import { moveScripts } from './move-scripts.ts';
@@ -25,6 +26,7 @@ export default defineConfig({
       resolveLinks(markdown);
       drawDiagrams(markdown);
       keepBraces(markdown);
+      mendBlocks(markdown);
     },
   },
   themeConfig: {
