@@ -4,11 +4,12 @@ import { outboundMetrics } from '#shared/deliveries/index.ts';
 import type { TaskQueue } from '#shared/config/index.ts';
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { openFindingLooks } from '#shared/findings/index.ts';
-import { createRouter } from '#shared/http/index.ts';
+import { createRouter, type Route } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { ChoreRunner, type FleetNotice, handlersFor, isHeldForWorker, watchWorkers } from '#shared/queue/index.ts';
 import { readFleetCounts } from '#shared/metrics/index.ts';
 import { systemClock } from '#shared/time/index.ts';
+import { EXAMPLES } from './examples.gen.ts';
 import { watchDaemons } from './fleet/daemon-watch.ts';
 import { openFindings } from './fleet/open-findings.ts';
 import { addStoredFamilies } from './metrics/fleet-families.ts';
@@ -20,7 +21,7 @@ import { apiRoutes } from './routes.ts';
 export function createApiService(parts: Parts): Service {
   const { redis, keys, queues, log, config } = parts;
   const { settings } = config;
-  const router = createRouter({ routes: apiRoutes(parts), parts, log });
+  const router = createRouter({ routes: apiRoutes(parts).map(withExamples), parts, log });
   const fleet = { redis, keys, settings, log };
   const onNotice = (notice: FleetNotice): void => void publishFleetEvent(fleet, notice);
   const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
@@ -40,6 +41,12 @@ export function createApiService(parts: Parts): Service {
     },
     stop: () => chores.stop(),
   };
+}
+
+/** What it was asked and answered once, for the documentation. */
+function withExamples(each: Route): Route {
+  const examples = EXAMPLES[each.operationId];
+  return examples === undefined ? each : { ...each, examples };
 }
 
 /** What any API process shows of the fleet. */

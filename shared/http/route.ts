@@ -85,6 +85,8 @@ export interface RouteDescription {
   responses: Record<number, z.ZodType>;
   /** What the answers are; by default `application/json`. */
   media?: string;
+  /** A request and answers by status as they were, for the documentation; without them it makes some of the schemas. */
+  examples?: { readonly request?: unknown; readonly answers: Readonly<Record<string, unknown>> };
   /** Codes that it may answer with, besides those of any route with such a key and such a request. */
   errors?: readonly ErrorCode[];
   /** Statuses of problems that say something of their own here, each with what it means. */

@@ -74,7 +74,7 @@ function accessOf({ scope, forVisitors }: RouteDescription): string {
   return `Needs the scope \`${scope}\`${forVisitors === true ? ", or a visitor's token of this session" : ''}.`;
 }
 
-function requestOf({ request = {}, bodyMedia = ['application/json'] }: RouteDescription): Partial<ZodOpenApiOperationObject> {
+function requestOf({ request = {}, bodyMedia = ['application/json'], examples }: RouteDescription): Partial<ZodOpenApiOperationObject> {
   const { params, query, headers, body } = request;
   const requestParams = {
     ...(params instanceof z.ZodObject ? { path: params } : {}),
@@ -83,18 +83,23 @@ function requestOf({ request = {}, bodyMedia = ['application/json'] }: RouteDesc
   };
   if (!body) return { requestParams };
   const required = !body.safeParse(undefined).success;
-  return { requestParams, requestBody: { required, content: Object.fromEntries(bodyMedia.map((type) => [type, { schema: body }])) } };
+  const media = { schema: body, ...exampleOf(examples?.request) };
+  return { requestParams, requestBody: { required, content: Object.fromEntries(bodyMedia.map((type) => [type, media])) } };
 }
 
 function responsesOf(each: RouteDescription): ZodOpenApiResponsesObject {
-  const { responses, media = 'application/json' } = each;
+  const { responses, media = 'application/json', examples } = each;
   const described = problemResponses(each);
   for (const [status, schema] of Object.entries(responses)) {
     if (!isStatus(status)) continue;
     described[status] = {
       description: schema.description ?? STATUS_CODES[status] ?? status,
-      ...(schema instanceof z.ZodNull ? {} : { content: { [media]: { schema } } }),
+      ...(schema instanceof z.ZodNull ? {} : { content: { [media]: { schema, ...exampleOf(examples?.answers[status]) } } }),
     };
   }
   return described;
+}
+
+function exampleOf(value: unknown): { example?: unknown } {
+  return value === undefined ? {} : { example: value };
 }
