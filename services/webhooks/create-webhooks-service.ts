@@ -133,11 +133,12 @@ function describeReceiver(path: string): RouteDescription {
       401: '`auth.bad-signature`: the signature is missing, does not match, or is outside of its window.',
       403: "`hook.handshake-refused`: the verify token is wrong, the hook has a secret already, or the address to confirm is not its sender's.",
       404: '`hook.not-found`: there is no such hook, or it or its tenant is disabled.',
+      410: '`tenant.ended`: the tenant was deleted.',
       413: '`request.too-large`: the body is over `webhooks.maxBodyBytes`, or has more members and elements than `webhooks.maxBodyValues`.',
       415: '`request.unsupported-media-type`: the body is compressed.',
       422: '`agent.unknown`: the agent of the hook is gone. `request.invalid`: the body is nested deeper than `webhooks.maxBodyDepth`.',
       408: '`request.timeout`: the body did not go on.',
-      429: 'Over a limit of the tenant, or too many requests of this address were refused, or too many bodies are open; `Retry-After` says when to send it again.',
+      429: 'Over a limit of the tenant (`limit.rate`, `limit.waiting`, `limit.pressure`, `limit.budget`, `limit.storage`), or too many requests of this address were refused, or too many bodies are open; `Retry-After` says when to send it again.',
       503: '`unavailable.redis`: send it again.',
     },
   };

@@ -8813,6 +8813,15 @@ export interface operations {
       };
       401: components["responses"]["Unauthenticated"];
       403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       410: components["responses"]["TenantEnded"];
       422: components["responses"]["Invalid"];
       429: components["responses"]["TooMany"];
@@ -13096,6 +13105,15 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      /** `tenant.ended`: the tenant was deleted. */
+      410: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       /** `request.too-large`: the body is over `webhooks.maxBodyBytes`, or has more members and elements than `webhooks.maxBodyValues`. */
       413: {
         headers: {
@@ -13123,7 +13141,7 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** Over a limit of the tenant, or too many requests of this address were refused, or too many bodies are open; `Retry-After` says when to send it again. */
+      /** Over a limit of the tenant (`limit.rate`, `limit.waiting`, `limit.pressure`, `limit.budget`, `limit.storage`), or too many requests of this address were refused, or too many bodies are open; `Retry-After` says when to send it again. */
       429: {
         headers: {
           /** Seconds until it may succeed. */

@@ -33,6 +33,7 @@ export function getJournal({ ledger }: { ledger: Ledger }): Route {
     summary: 'The journal of a run',
     description: 'The steps of `context.step`, and messages that the run took. Kept as long as the task; empty for a run without steps.',
     scope: 'read',
+    errors: ['task.not-found'],
     request: { params: taskPathSchema },
     responses: { 200: journalSchema },
     handle: async ({ params }, { tenant }) => {

@@ -93,9 +93,18 @@ describe('an id of another tenant', () => {
     string
   >;
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
-    ...['', '/why', '/attempts', '/timeline', '/stream', '/deliveries', '/artifacts', '/artifacts/:name', '/attachments/:name'].map(
-      (part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string],
-    ),
+    ...[
+      '',
+      '/why',
+      '/attempts',
+      '/timeline',
+      '/journal',
+      '/stream',
+      '/deliveries',
+      '/artifacts',
+      '/artifacts/:name',
+      '/attachments/:name',
+    ].map((part) => ['GET', `/v1/tasks/${ids.tasks}${part}`, ids.tasks] as [string, string, string]),
     ['POST', `/v1/tasks/${ids.tasks}/cancel`, ids.tasks],
     ['POST', `/v1/tasks/${ids.failed}/retry`, ids.failed],
     ['POST', `/v1/tasks/${ids.tasks}/input`, ids.tasks, { text: 'x' }],

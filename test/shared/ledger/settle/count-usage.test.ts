@@ -36,6 +36,12 @@ describe('what an attempt used', () => {
     expect(kept).toBeGreaterThan(365 * 86_400);
   });
 
+  it('is counted once for each of several attempts that end alike in one call', async () => {
+    const held = [await running(), await running(), await running()];
+    await Promise.all(held.map((each) => test.settle(each, { ...DONE, usage: used('large', 10, 5) })));
+    expect(await rows()).toEqual({ 'echo|api|large': '30 15 0 0 45 0 0 0 3' });
+  });
+
   it('keeps a model with a space in its name in the head of the state of a completed task', async () => {
     const held = await running();
     const stored = (await test.redis.hget(test.keys.tenant(TENANT).states, held.id)) as string;

@@ -4,7 +4,8 @@
 -- Adds rows (`[[name, [figure, ...]], ...]`) to a day. `bounds`: maxRows and keepSeconds.
 local function count_usage(day, rows, bounds)
   for _, row in ipairs(rows) do
-    local name, figures = row[1], row[2]
+    -- Tasks that ended alike have one table of rows.
+    local name, figures = row[1], { unpack(row[2]) }
     local known = redis.call('HGET', day, name)
     if not known and redis.call('HLEN', day) >= bounds.maxRows then
       name = '*|' .. string.match(name, '^[^|]*|([^|]*)') .. '|*'
