@@ -4,7 +4,7 @@ import { addLanguageModelFiles } from './language-model-files.ts';
 import { sidebar } from './navigation.ts';
 import { drawDiagrams } from './markdown/draw-diagrams.ts';
 import { anchorOf } from './markdown/anchor-of.ts';
-import { mendBlocks } from './markdown/mend-blocks.ts';
+import { repairBlocks } from './markdown/repair-blocks.ts';
 import { keepBraces } from './markdown/keep-braces.ts';
 import { resolveLinks } from './markdown/resolve-links.ts';
 import { moveScripts } from './move-scripts.ts';
@@ -26,7 +26,7 @@ export default defineConfig({
       resolveLinks(markdown);
       drawDiagrams(markdown);
       keepBraces(markdown);
-      mendBlocks(markdown);
+      repairBlocks(markdown);
     },
   },
   themeConfig: {

@@ -1,8 +1,8 @@
 import type { MarkdownRenderer } from 'vitepress';
 
 /** Makes blocks that VitePress would show badly into those that it shows well. */
-export function mendBlocks(markdown: MarkdownRenderer): void {
-  markdown.core.ruler.push('mend-blocks', ({ tokens }) => {
+export function repairBlocks(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push('repair-blocks', ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
       // Indented code would be wider than the page.
       if (token.type === 'code_block') Object.assign(token, { type: 'fence', tag: 'code', info: 'text' });
