@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)('the page Agents', () => {
     await button('Create').click();
     await page.getByRole('heading', { name: 'writer', level: 1 }).waitFor();
     await button('Edit').click();
-    expect(await dialog.locator(':focus').count()).toBe(1);
+    await dialog.locator(':focus').waitFor();
     await dialog.getByLabel('Description').fill('Writes release notes');
     await button('Save').click();
     await page.getByText('Writes release notes').first().waitFor();
