@@ -9,6 +9,7 @@ import type { Inputs } from '../attempt/attempt-input.ts';
 import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { JournalWriter } from './journal-writer.ts';
+import { type Begun, RecordedJournal, valueOf } from './recorded-journal.ts';
 import { journalError, tryStep } from './try-step.ts';
 
 export interface AttemptJournalOptions {
@@ -28,17 +29,7 @@ const MAX_DRAWN = 1000;
 const MESSAGES = 'messages';
 
 const idsSchema = z.array(z.string());
-/** What a run began with: the messages that were part of its prompt, by id. */
-const definitionSchema = z.object({ given: idsSchema });
-
-/** An entry that this attempt begins. */
-interface Begun {
-  seq: number;
-  kind: JournalKind;
-  name: string;
-  startedAt: number;
-  drawn?: number[];
-}
+const NOTHING_RECORDED = new RecordedJournal();
 
 /** The number of the step that code runs in. */
 const current = new AsyncLocalStorage<number>();
@@ -50,10 +41,7 @@ const current = new AsyncLocalStorage<number>();
 export class AttemptJournal {
   readonly #options: AttemptJournalOptions;
   readonly #writer: JournalWriter;
-  /** What earlier attempts wrote, by number. */
-  #recorded: ReadonlyMap<number, NumberedEntry> = new Map();
-  /** Characters of the output that an entry and those that ended before it were behind, by number. */
-  readonly #written = new Map<number, number>();
+  #recorded = NOTHING_RECORDED;
   #given: readonly string[] = [];
   readonly #drawn: number[] = [];
   #begun = 0;
@@ -72,21 +60,14 @@ export class AttemptJournal {
     const { entries } = await retryWhileAway(() => readJournal(ledger, attempt.ref), { signal });
     if (entries.length === 0) return;
     await retryWhileAway(() => noteReplay(ledger, attempt.ref, entries.at(-1)?.seq ?? 0), { signal });
-    this.#recorded = new Map(entries.map((entry) => [entry.seq, entry]));
-    this.#ends = Math.max(0, ...entries.map(({ order = 0 }) => order));
-    const ended = entries.filter((entry) => this.#isFinal(entry)).toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0));
-    let characters = 0;
-    for (const { seq, text = '' } of ended) {
-      characters += text.length;
-      this.#written.set(seq, characters);
-    }
-    output.replay({ text: ended.map(({ text = '' }) => text).join(''), seq: Math.max(0, ...ended.map((entry) => entry.output ?? 0)) });
+    this.#recorded = new RecordedJournal(entries);
+    this.#ends = this.#recorded.ends;
+    output.replay(this.#recorded.output);
   }
 
   /** The messages that were part of the run's prompt when it began, by id; null for a run without a journal. */
   get given(): readonly string[] | null {
-    const definition = this.#recorded.get(1);
-    return definition?.value === undefined ? null : definitionSchema.parse(valueOf(definition)).given;
+    return this.#recorded.given;
   }
 
   /** Messages that are part of the prompt of this attempt, by id. */
@@ -128,7 +109,7 @@ export class AttemptJournal {
 
   /** See `AgentContext.input`: a run with steps gets its messages where it got them first. */
   async takeInput(inputs: Inputs): Promise<readonly AgentInput[]> {
-    const next = this.#recorded.get(this.#begun + 1);
+    const next = this.#recorded.at(this.#begun + 1);
     if (next?.kind === 'input') {
       const known = this.#replay(this.#begin('input', MESSAGES));
       if (known) return await inputs.again(idsSchema.parse(valueOf(known)));
@@ -150,7 +131,7 @@ export class AttemptJournal {
 
   /** The number that the run had here first, else this one. It is written with the entry that follows: until then nothing depends on it. */
   #draw(fresh: number): number {
-    const { drawn = [] } = this.#recorded.get(Math.max(1, this.#begun) + 1) ?? {};
+    const { drawn = [] } = this.#recorded.at(Math.max(1, this.#begun) + 1) ?? {};
     const value = drawn[this.#drawn.length] ?? fresh;
     if (this.#drawn.length < MAX_DRAWN) this.#drawn.push(value);
     return value;
@@ -174,7 +155,7 @@ export class AttemptJournal {
   #define(): void {
     const { agent, attempt, number } = this.#options;
     this.#begun = 1;
-    if (this.#recorded.has(1)) return;
+    if (this.#recorded.at(1)) return;
     const [at, value] = [attempt.now(), JSON.stringify({ given: this.#given })];
     this.#writer.write({
       seq: 1,
@@ -192,19 +173,12 @@ export class AttemptJournal {
    * What an earlier attempt finished here; null where this one has to do it. Throws JOURNAL_MISMATCH where it did something else, and the failure
    * of an entry that failed.
    */
-  #replay({ seq, kind, name }: Begun): NumberedEntry | null {
-    const known = this.#recorded.get(seq);
+  #replay(begun: Begun): NumberedEntry | null {
+    const known = this.#recorded.finished(begun);
     if (!known) return null;
-    if (known.kind !== kind || known.name !== name) throw mismatch(seq, known, { kind, name });
-    if (!this.#isFinal(known)) return null;
-    this.#options.output.skipTo(this.#written.get(seq) ?? 0);
+    this.#options.output.skipTo(this.#recorded.writtenAt(known.seq));
     if (known.error) throw new TaskFailure(known.error.code, known.error.message, { isFinal: known.error.isFinal ?? false });
     return known;
-  }
-
-  /** A failed entry is final once the run began another after it. */
-  #isFinal({ status, followed = 0 }: NumberedEntry): boolean {
-    return status === 'completed' || (status === 'failed' && Math.max(0, ...this.#recorded.keys()) > followed);
   }
 
   #toJson(name: string, value: unknown): string | undefined {
@@ -242,19 +216,8 @@ export class AttemptJournal {
   }
 }
 
-/** What an entry gave. */
-function valueOf({ value }: JournalEntry): unknown {
-  return value === undefined ? undefined : JSON.parse(value);
-}
-
-/** The same of a step: it came from the work that the agent gives it. */
+/** What a step gave: it came from the work that the agent gives it. */
 function resultOf<T>(entry: JournalEntry, _work: StepWork<T>): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- An attempt of the same code gave it.
   return valueOf(entry) as T;
-}
-
-function mismatch(seq: number, known: JournalEntry, now: { kind: string; name: string }): TaskFailure {
-  const [was, is] = [known, now].map(({ kind, name }) => `the ${kind} "${name}"`);
-  const message = `Entry ${seq} of the journal is ${was}, and the run came to ${is} there, as its code has changed. Start the task again`;
-  return new TaskFailure('JOURNAL_MISMATCH', message);
 }

@@ -38,8 +38,9 @@ async function runOnce<T>(
   const ms = durationMs(timeoutMs);
   const timer = setTimeout(() => {
     const failure = new TaskFailure('STEP_TIMEOUT', `The step "${name}" took longer than ${ms} ms`);
-    bound.abort(failure);
+    // Before the abort, which work may answer at once.
     late.reject(failure);
+    bound.abort(failure);
   }, ms);
   try {
     return await Promise.race([work({ signal: AbortSignal.any([signal, bound.signal]) }), late.promise]);
