@@ -99,6 +99,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** What a request that makes a task may be refused with for the bounds of its tenant. */
+export const LIMIT_ERRORS = ['limit.waiting', 'limit.pressure', 'limit.budget', 'limit.storage'] as const satisfies readonly ErrorCode[];
+
 /** The one error that crosses a boundary of this product: a stable code, a sentence, and details. Its `retryAfterMs` becomes `Retry-After`. */
 export class MusterError extends CodedError<ErrorCode> {
   override readonly name = 'MusterError';

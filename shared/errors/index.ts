@@ -1,7 +1,7 @@
 /**
  * Failures by code: the error that every layer throws, the table of codes with HTTP status and retry class, the failure of an attempt, and the names of all that a task can wait at.
  */
-export { ERROR_CODES, type ErrorCode, MusterError, hasCode } from './error-codes.ts';
+export { ERROR_CODES, type ErrorCode, LIMIT_ERRORS, MusterError, hasCode } from './error-codes.ts';
 export {
   BACKOFF_GATES,
   type Gate,

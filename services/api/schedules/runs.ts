@@ -1,3 +1,4 @@
+import { LIMIT_ERRORS } from '#shared/errors/index.ts';
 import { z } from 'zod';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import { idempotencyKeySchema } from '#shared/queue/index.ts';
@@ -30,17 +31,7 @@ function postScheduleRun(parts: ScheduleParts): Route {
     summary: 'Make a run of a schedule now',
     description: 'In addition to its own times, also while it is paused. Where runs may not overlap, it waits for the previous run.',
     scope: 'submit',
-    errors: [
-      'schedule.not-found',
-      'schedule.wrong-state',
-      'schedule.busy',
-      'agent.unknown',
-      'task.idempotency-conflict',
-      'limit.waiting',
-      'limit.pressure',
-      'limit.budget',
-      'limit.storage',
-    ],
+    errors: ['schedule.not-found', 'schedule.wrong-state', 'schedule.busy', 'agent.unknown', 'task.idempotency-conflict', ...LIMIT_ERRORS],
     request: { params: schedulePathSchema, headers: runHeadersSchema },
     responses: { 200: acceptedRunSchema.meta({ description: 'The key came before.' }), 202: acceptedRunSchema },
     handle: async ({ params: { id }, headers }, { tenant, traceparent }) => {
@@ -75,17 +66,7 @@ function postScheduleBackfill(parts: ScheduleParts): Route {
       'Each occurrence runs once, also when the request is repeated; skipped occurrences had no run. Up to `scheduler.maxBackfill` ' +
       'occurrences; more answer 422 `schedule.range-too-large`. The runs follow each other unless runs may overlap.',
     scope: 'submit',
-    errors: [
-      'schedule.not-found',
-      'schedule.wrong-state',
-      'schedule.busy',
-      'schedule.range-too-large',
-      'agent.unknown',
-      'limit.waiting',
-      'limit.pressure',
-      'limit.budget',
-      'limit.storage',
-    ],
+    errors: ['schedule.not-found', 'schedule.wrong-state', 'schedule.busy', 'schedule.range-too-large', 'agent.unknown', ...LIMIT_ERRORS],
     request: { params: schedulePathSchema, body: backfillBodySchema },
     responses: { 200: backfillSchema.meta({ description: 'Of a dry run.' }), 202: backfillSchema },
     handle: async ({ params: { id }, body: { since: from, until, dryRun } }, { tenant, traceparent }) => {

@@ -6,7 +6,7 @@ import { idempotencyOf } from '#shared/queue/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
 import { jsonObjectSchema, taskRequestSchema } from '#shared/tasks/index.ts';
-import { claimOf, idempotencyHeadersSchema, keyOf } from '../tasks/submit-task.ts';
+import { claimOf, idempotencyHeadersSchema, keyOf, SUBMIT_ERRORS } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './sessions.ts';
 
@@ -59,23 +59,7 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
     description:
       'It becomes a task of the session. Its mode decides what happens when it meets a running task: `mode` here or `/queue <mode>` in the text, else the mode of the session, of the surface, or the default. A command is applied at once and answered with 200. With an `Idempotency-Key` the request can be repeated.',
     scope: 'submit',
-    errors: [
-      'agent.unknown',
-      'task.not-found',
-      'task.wrong-state',
-      'task.takes-no-input',
-      'task.idempotency-conflict',
-      'task.runaway',
-      'upload.not-found',
-      'limit.waiting',
-      'limit.pressure',
-      'limit.budget',
-      'limit.storage',
-      'unavailable.files',
-      'schedule.unreadable',
-      'schedule.unknown-zone',
-      'schedule.platform-off',
-    ],
+    errors: [...SUBMIT_ERRORS, 'schedule.unreadable', 'schedule.unknown-zone', 'schedule.platform-off'],
     audit: 'work',
     forVisitors: true,
     request: {

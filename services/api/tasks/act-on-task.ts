@@ -1,3 +1,4 @@
+import { LIMIT_ERRORS } from '#shared/errors/index.ts';
 import { z } from 'zod';
 import { TASK_QUEUES } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
@@ -115,10 +116,7 @@ function postInput(intake: Intake): Route {
       'task.wrong-state',
       'task.idempotency-conflict',
       'task.runaway',
-      'limit.waiting',
-      'limit.pressure',
-      'limit.budget',
-      'limit.storage',
+      ...LIMIT_ERRORS,
     ],
     request: { params: taskPathSchema, headers: idempotencyHeadersSchema, body: inputBodySchema },
     responses: { 200: inputAcceptedSchema, 202: inputAcceptedSchema },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import { assertTargetIsLeft } from '#shared/daemons/index.ts';
-import { MusterError } from '#shared/errors/index.ts';
+import { type ErrorCode, LIMIT_ERRORS, MusterError } from '#shared/errors/index.ts';
 import { type EventFeed, watchTask } from '#shared/events/index.ts';
 import { countSchema, type Call, route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
@@ -14,6 +14,19 @@ export interface SubmitPorts extends Intake {
   readonly config: { readonly settings: Settings };
   readonly events: EventFeed;
 }
+
+/** What a request that makes a task, alone or as a message of a session, may be refused with. */
+export const SUBMIT_ERRORS = [
+  'agent.unknown',
+  'task.not-found',
+  'task.wrong-state',
+  'task.takes-no-input',
+  'task.idempotency-conflict',
+  'task.runaway',
+  'upload.not-found',
+  ...LIMIT_ERRORS,
+  'unavailable.files',
+] as const satisfies readonly ErrorCode[];
 
 const taskBodySchema = taskRequestSchema.meta({
   id: 'TaskRequest',
@@ -39,21 +52,7 @@ export function postTask(ports: SubmitPorts): Route {
     description:
       'With an `Idempotency-Key` the request can be repeated without making a second task. A task with a `session` waits its turn; with a `mode` it meets the running task of its session like a message in that mode.',
     scope: 'submit',
-    errors: [
-      'agent.unknown',
-      'task.source-reserved',
-      'task.not-found',
-      'task.wrong-state',
-      'task.takes-no-input',
-      'task.idempotency-conflict',
-      'task.runaway',
-      'upload.not-found',
-      'limit.waiting',
-      'limit.pressure',
-      'limit.budget',
-      'limit.storage',
-      'unavailable.files',
-    ],
+    errors: [...SUBMIT_ERRORS, 'task.source-reserved'],
     audit: 'work',
     request: {
       headers: idempotencyHeadersSchema,

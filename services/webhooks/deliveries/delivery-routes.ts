@@ -1,6 +1,6 @@
 import { ulid } from 'ulid';
 import { z } from 'zod';
-import { MusterError } from '#shared/errors/index.ts';
+import { LIMIT_ERRORS, MusterError } from '#shared/errors/index.ts';
 import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import { parseExactJson } from '#shared/text/index.ts';
 import { unreadableOf, unreadableSchema } from '#shared/redis/index.ts';
@@ -86,16 +86,7 @@ function postReplay({ store, deliveries, answering }: DeliveryRouteParts): Route
     description:
       'With the hook as it is now. Errors: `hook.not-replayable` for a delivery whose sender was not proved, or that is not kept whole.',
     scope: 'operate',
-    errors: [
-      'hook.not-found',
-      'hook.delivery-not-found',
-      'hook.not-replayable',
-      'agent.unknown',
-      'limit.waiting',
-      'limit.pressure',
-      'limit.budget',
-      'limit.storage',
-    ],
+    errors: ['hook.not-found', 'hook.delivery-not-found', 'hook.not-replayable', 'agent.unknown', ...LIMIT_ERRORS],
     request: { params: deliveryParams },
     responses: { 202: madeSchema },
     handle: async ({ params }, { tenant }) => {
@@ -122,7 +113,7 @@ function postTest({ store, answering }: DeliveryRouteParts): Route {
     summary: 'Make a task as a sender of this webhook endpoint would',
     description: 'The proof is left out: it shows what templates, priority and agent make of an event. A disabled hook can be tested, too.',
     scope: 'operate',
-    errors: ['hook.not-found', 'agent.unknown', 'limit.waiting', 'limit.pressure', 'limit.budget', 'limit.storage'],
+    errors: ['hook.not-found', 'agent.unknown', ...LIMIT_ERRORS],
     request: {
       params: z.object({ id: z.string() }),
       body: z
