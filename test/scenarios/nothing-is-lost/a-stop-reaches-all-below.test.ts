@@ -73,7 +73,8 @@ it.each([
   // Some before it are reached by then, and some behind it are not.
   const middle = grandchildren[Math.floor(grandchildren.length / 2)] ?? '';
   // The lane of a task without a session, which only the command that cancels it names: it is applied, and its process receives nothing then.
-  proxy.loseAnswerTo(laneOfTask(middle));
+  const lane = laneOfTask(middle);
+  proxy.loseAnswerTo((sent) => sent.includes(lane));
   const answer = fleet.client.call('POST', `/v1/tasks/${root}/cancel`).then(
     ({ status }) => status,
     () => 'no answer',

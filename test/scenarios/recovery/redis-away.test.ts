@@ -104,7 +104,7 @@ describe('a producer whose reply from Redis was lost', () => {
     await fleet.client.ended([first.body.id], 10_000);
     const body = { agent: 'work', input: 'the one input' };
     const send = (): Promise<Reply> => submit(body, 'order-1');
-    proxy.loseAnswerTo(body.input);
+    proxy.loseAnswerTo((sent) => sent.includes(body.input));
     const lost = await send();
     expect([lost.status, lost.body.code]).toEqual([503, 'unavailable.redis']);
     proxy.repair();

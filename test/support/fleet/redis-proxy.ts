@@ -7,8 +7,8 @@ export interface RedisProxy {
   readonly url: string;
   /** Forwards nothing from now on, in both directions. Connections stay open. */
   cut(): void;
-  /** Forwards the first command with this text, and no answers from then on: Redis applies it, and nobody learns that. */
-  loseAnswerTo(text: string): void;
+  /** Forwards the first command that this is true of, and no answers from then on: Redis applies it, and nobody learns that. */
+  loseAnswerTo(isFatal: (sent: string) => boolean): void;
   /** Both sides lose their connections, with what is on the wire. */
   reset(): void;
   /** Holds the second INFO of each connection, and the data after it, for so long; once per connection. */
@@ -37,7 +37,7 @@ function isSecondInfo(link: Link, chunk: Buffer): boolean {
 export async function startRedisProxy(port: number): Promise<RedisProxy> {
   const links = new Set<Link>();
   let isCut: 'both' | 'answers' | null = null;
-  let fatalText: string | null = null;
+  let isFatal: ((sent: string) => boolean) | null = null;
   let holdInfoMs = 0;
   const apply = ({ client, upstream, isHeld }: Link): void => {
     if (isCut === 'both' || isHeld) client.pause();
@@ -47,7 +47,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
   };
   const set = (next: typeof isCut): void => {
     isCut = next;
-    fatalText = null;
+    isFatal = null;
     for (const link of links) apply(link);
   };
   const hold = (link: Link, chunk: Buffer): void => {
@@ -70,7 +70,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
       from.setNoDelay(true);
       from.on('data', (chunk) => {
         // Before the server has it, so that its answer finds the wire cut.
-        if (from === client && fatalText !== null && chunk.includes(fatalText)) set('answers');
+        if (from === client && isFatal?.(chunk.toString('latin1'))) set('answers');
         if (from === client && isSecondInfo(link, chunk) && holdInfoMs > 0) hold(link, chunk);
         else to.write(chunk);
       });
@@ -94,8 +94,8 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut: () => set('both'),
-    loseAnswerTo: (text) => {
-      fatalText = text;
+    loseAnswerTo: (isLast) => {
+      isFatal = isLast;
     },
     reset,
     holdSecondInfo: (ms) => {
