@@ -28,11 +28,20 @@ function accessKeys(prefix: string) {
     firstApiKey: `${prefix}first-api-key`,
     /** Hash: name of a tenant -> JSON of it, with its id. Written by: `tenant-records.ts`. Kept: until deleted. Bound: `limits.maxTenants`. */
     tenants: `${prefix}tenants`,
-    /** Hash: name of a deleted tenant -> its generation. Written by: `tenant-records.ts`. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
+    /**
+     * Hash: name of a deleted tenant -> its generation. Written by: `tenant-records.ts`, `clean-tenants.ts`. Kept: `tenants.endedRetentionMs`. Bound:
+     * one per deletion in that time.
+     */
     tenantGenerations: `${prefix}tenant-generations`,
-    /** Sorted set: id of a deleted tenant -> when it ended, ms. Written by: `tenant-records.ts`. Kept: `tenants.endedRetentionMs`. Bound: one per deletion in that time. */
+    /**
+     * Sorted set: id of a deleted tenant -> when it ended, ms. Written by: `tenant-records.ts`, `clean-tenants.ts`. Kept: `tenants.endedRetentionMs`.
+     * Bound: one per deletion in that time.
+     */
     endedTenants: `${prefix}ended-tenants`,
-    /** Sorted set: id of a deleted tenant -> next clean-up, ms. Written by: `tenant-records.ts`. Kept: until nothing of it is left. Bound: one per deletion. */
+    /**
+     * Sorted set: id of a deleted tenant -> next clean-up, ms. Written by: `tenant-records.ts`, `clean-tenants.ts`. Kept: until nothing of it is
+     * left. Bound: one per deletion.
+     */
     tenantsToClean: `${prefix}tenants-to-clean`,
     /** Hash: hook id -> tenant id. Written by: `hook-store.ts`. Kept: until the hook is deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hookOwners: `${prefix}hook-owners`,
@@ -97,13 +106,25 @@ function runningKeys(prefix: string) {
     processProblems: `${prefix}process-problems`,
     /** Hash: configuration by release and digest -> JSON of when it came and was last in force. Written by: `claim-configuration.lua`. Kept: for good. Bound: 50. */
     configurations: `${prefix}configurations`,
-    /** Sorted set: worker -> last heartbeat, ms. Written by: `worker-registry.ts`. Kept: until it stops or misses heartbeats. Bound: one per worker. */
+    /**
+     * Sorted set: worker -> last heartbeat, ms. Written by: `worker-registry.ts`, `mark-dead-workers.lua`. Kept: until it stops or misses heartbeats.
+     * Bound: one per worker.
+     */
     workers: `${prefix}workers`,
-    /** Hash: worker -> JSON of its last report. Written by: `worker-registry.ts`. Kept: as `workers` and `deadWorkers`. Bound: `fleet.maxWorkers`. */
+    /**
+     * Hash: worker -> JSON of its last report. Written by: `worker-registry.ts`, `mark-dead-workers.lua`. Kept: as `workers` and `deadWorkers`.
+     * Bound: `fleet.maxWorkers`.
+     */
     workerNotes: `${prefix}worker-notes`,
-    /** Sorted set: dead worker -> its last heartbeat, ms. Written by: `mark-dead-workers.lua`. Kept: `fleet.deadRetentionMs`. Bound: `fleet.maxWorkers`. */
+    /**
+     * Sorted set: dead worker -> its last heartbeat, ms. Written by: `mark-dead-workers.lua`, `worker-registry.ts`. Kept: `fleet.deadRetentionMs`.
+     * Bound: `fleet.maxWorkers`.
+     */
     deadWorkers: `${prefix}dead-workers`,
-    /** Hash: worker -> when its drain was requested, ms. Written by: `worker-registry.ts`. Kept: as `workerNotes`. Bound: one per worker. */
+    /**
+     * Hash: worker -> when its drain was requested, ms. Written by: `worker-registry.ts`, `mark-dead-workers.lua`. Kept: as `workerNotes`. Bound: one
+     * per worker.
+     */
     workerDrains: `${prefix}worker-drains`,
     /** Channel: `drain <worker>` when the drain of a worker is requested. Written by: `worker-registry.ts`. Kept: never. Bound: one. */
     drainSignal: `${prefix}drain-signal`,
@@ -151,20 +172,26 @@ function runningKeys(prefix: string) {
     limits: `${prefix}fleet-limits`,
     /** String: JSON of the tenants' shares of the fleet's running caps. Written by: `fleet-shares.ts`. Kept: until the next division. Bound: tenants with work. */
     shares: `${prefix}fleet-shares`,
-    /** Hash: source class and window -> when the fleet's rate allows the next task. Written by: `accept/rates.lua`. Kept: for good. Bound: two per class. */
+    /** Hash: source class and window -> when the fleet's rate allows the next task. Written by: `take-fleet-rates.lua`. Kept: for good. Bound: two per class. */
     rates: `${prefix}fleet-rates`,
     /** Sorted set: model of an account, by digest -> its last call, ms. Written by: `admit-call.lua`. Kept: `throttle.retentionMs`. Bound: `throttle.maxRecords`. */
     throttles: `${prefix}throttles`,
-    /** Sorted set: one of `throttles` for which tasks wait -> since when, ms. Written by: `flows.lua`. Kept: while they wait. Bound: `throttle.maxRecords`. */
+    /**
+     * Sorted set: one of `throttles` for which tasks wait -> since when, ms. Written by: `flows.lua`, `release-waiting.ts`. Kept: while they wait.
+     * Bound: `throttle.maxRecords`.
+     */
     throttleWaits: `${prefix}throttle-waits`,
     /**
-     * Hash: a model's names, learned limits and parameters, next free times and refusals. Written by: `throttle.lua`. Kept: `throttle.retentionMs`.
-     * Bound: `throttle.maxRecords`.
+     * Hash: a model's names, learned limits and parameters, next free times and refusals. Written by: `throttle.lua`, `learned-parameters.ts`. Kept:
+     * `throttle.retentionMs`. Bound: `throttle.maxRecords`.
      */
     throttle: (id: string) => `${prefix}throttle:${id}`,
     /** Hash: `r<second>` and `t<second>` -> calls and tokens that were booked. Written by: `throttle.lua`. Kept: two minutes. Bound: as `throttle`. */
     throttleWindow: (id: string) => `${prefix}throttle-window:${id}`,
-    /** Sorted set: call under way -> end of its lease, ms. Written by: `admit-call.lua`. Kept: `throttle.callLeaseMs`. Bound: slots of the fleet. */
+    /**
+     * Sorted set: call under way -> end of its lease, ms. Written by: `admit-call.lua`, `report-call.lua`, `throttle.lua`. Kept:
+     * `throttle.callLeaseMs`. Bound: slots of the fleet.
+     */
     throttleCalls: (id: string) => `${prefix}throttle-calls:${id}`,
     /** Sorted set: call that waits in its slot for another's end -> its last try, ms. Written by: `admit-call.lua`. Kept: while it waits. Bound: slots of the fleet. */
     throttleLine: (id: string) => `${prefix}throttle-line:${id}`,
@@ -173,7 +200,10 @@ function runningKeys(prefix: string) {
      * `throttle.reservationMs`. Bound: one per tenant.
      */
     throttleReserved: (id: string) => `${prefix}throttle-reserved:${id}`,
-    /** Hash: `<band>`, `<band>/<tenant>` -> its next turn, of fair shares. Written by: `flows.lua`. Kept: while tasks wait. Bound: one per tenant and band. */
+    /**
+     * Hash: `<band>`, `<band>/<tenant>` -> its next turn, of fair shares. Written by: `flows.lua`, `admit-call.lua`. Kept: while tasks wait. Bound:
+     * one per tenant and band.
+     */
     throttleTurns: (id: string) => `${prefix}throttle-turns:${id}`,
     /** Sorted set: `<band>/<tenant>` with tasks that wait -> its next turn. Written by: `flows.lua`. Kept: while they wait. Bound: one per tenant and band. */
     throttleFlows: (id: string, band: string) => `${prefix}throttle-flows:${id}:${band}`,

@@ -56,35 +56,38 @@ function shardKeys(prefix: string) {
   return {
     /**
      * Sorted set: `<tenant>/<task>/<token>` of an attempt -> end of its lease, ms; beside it the set `:critical`, those of critical tasks. Written
-     * by: `start-taken.lua`, `renew-leases.lua`. Kept: while it runs. Bound: `limits.maxConcurrent`.
+     * by: `start-taken.lua`, `renew-leases.lua`, `adopt-attempt.lua`, `finish.lua`, `batch.lua`, `fleet-room.lua`, `settle-expired.ts`. Kept: while
+     * it runs. Bound: `limits.maxConcurrent`.
      */
     leases: `${prefix}leases`,
     /**
      * Hash: member of `leases`, or `<member>/preempt` -> JSON of a stop that its worker has not answered. Written by: `finish.lua`,
-     * `preempt-tasks.lua`. Kept: while it runs. Bound: as `leases`.
+     * `preempt-tasks.lua`, `batch.lua`, `settle-expired.ts`. Kept: while it runs. Bound: as `leases`.
      */
     signals: `${prefix}signals`,
     /**
-     * Hash: `<tenant>/<agent>` of an agent made by API -> how many of its tasks run at once, 0 for no bound any more. Written by: `put-agent.lua`.
-     * Kept: until the agent is deleted. Bound: `limits.maxAgentsPerTenant`.
+     * Hash: `<tenant>/<agent>` of an agent made by API -> how many of its tasks run at once, 0 for no bound any more. Written by: `put-agent.lua`,
+     * `agent-caps.ts`. Kept: until the agent is deleted. Bound: `limits.maxAgentsPerTenant`.
      */
     agentCaps: `${prefix}agent-caps`,
     /** Hash: tenant -> its task that last made room for a critical one. Written by: `preempt-tasks.lua`. Kept: until the next one does. Bound: one per tenant. */
     preempted: `${prefix}preempted`,
     /**
      * Sorted set: `<tenant>/<task>.<ticket>,...` not yet in BullMQ, or set aside by a claim until it is looked at -> since when, ms. Written by:
-     * `tickets.lua`, `claim-tasks.lua`. Kept: until added or reviewed. Bound: granted tasks.
+     * `tickets.lua`, `context.lua`, `claim-tasks.lua`, `hold-task.lua`, `ticket-relay.ts`, `reclaimer.ts`. Kept: until added or reviewed. Bound:
+     * granted tasks.
      */
     outbox: `${prefix}outbox`,
     /**
      * Sorted set, scores 0: tickets of tasks that stand at `slot`, as the ledger's `ready.lua` writes them. Written by: `tickets.lua`,
-     * `reissue-ticket.lua`. Kept: until they start. Bound: granted tasks.
+     * `reissue-ticket.lua`, `claim-tasks.lua`, `take.lua`. Kept: until they start. Bound: granted tasks.
      */
     ready: `${prefix}ready`,
     /**
-     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number; beside it the hashes `:idle` (slots by
-     * queue and worker) and `:starts` (of limited queues), and the sorted set `:awaited` (tickets that a key waits for). Written by: `tickets.lua`,
-     * `reissue-ticket.lua`, `take.lua`, `fleet-room.lua`. Kept: until it is drawn or started. Bound: idle slots and `dispatch.lookAhead`.
+     * Sorted set: `<tenant>/<task>` with a job in BullMQ that no worker has drawn -> its queue's number; beside it the hashes `:idle` (slots by queue
+     * and worker) and `:starts` (of limited queues), and the sorted set `:awaited` (tickets that a key waits for). Written by: `tickets.lua`,
+     * `reissue-ticket.lua`, `claim-tasks.lua`, `order.lua`, `take.lua`, `fleet-room.lua`, `drop-idle.lua`. Kept: until it is drawn or started. Bound:
+     * idle slots and `dispatch.lookAhead`.
      */
     jobs: `${prefix}jobs`,
     /** Sorted set: `<tenant>/<task>` of tickets that 0.1 had given to BullMQ. Written by: releases of 0.1. Kept: until a worker starts. Bound: as written by 0.1. */
@@ -98,38 +101,62 @@ function shardKeys(prefix: string) {
     turns: `${prefix}turns`,
     /** Hash: tenant with ready tickets -> its weight, when not 1. Written by: `turns.lua`. Kept: until the turns of all have ended. Bound: one per tenant. */
     weights: `${prefix}weights`,
-    /** Sorted set: `<tenant>/<task>` -> its deadline, ms. Written by: `intake.lua`. Kept: until it ends. Bound: one per task with a deadline. */
+    /**
+     * Sorted set: `<tenant>/<task>` -> its deadline, ms. Written by: `intake.lua`, `batch.lua`, `finish.lua`, `expire-deadline.lua`. Kept: until it
+     * ends. Bound: one per task with a deadline.
+     */
     deadlines: `${prefix}deadlines`,
-    /** Sorted set: `<tenant>/<task>` -> its sla, ms. Written by: `intake.lua`. Kept: until then, at most as long as the task. Bound: one per task with an sla. */
+    /**
+     * Sorted set: `<tenant>/<task>` -> its sla, ms. Written by: `intake.lua`, `breach-sla.lua`, `remove-task.lua`. Kept: until then, at most as long
+     * as the task. Bound: one per task with an sla.
+     */
     slas: `${prefix}slas`,
     /**
      * Sorted set: `<tenant>/<task>/<reason>` of a cancelled task whose sub-tasks are to be cancelled with it -> since when, ms. Written by:
-     * `open-cancels.lua`. Kept: until they are. Bound: tasks with sub-tasks.
+     * `open-cancels.lua`, `open-cancels.ts`. Kept: until they are. Bound: tasks with sub-tasks.
      */
     openCancels: `${prefix}open-cancels`,
-    /** Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Written by: `context.lua`. Kept: until then. Bound: one per waiting task. */
+    /**
+     * Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Written by: `context.lua`, `finish.lua`, `promote-due.lua`,
+     * `review-tasks.lua`. Kept: until then. Bound: one per waiting task.
+     */
     due: `${prefix}due`,
-    /** Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Written by: `finish.lua`. Kept: until processed. Bound: three each. */
+    /**
+     * Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Written by: `batch.lua`, `finish.lua`, `ended-tasks.ts`. Kept:
+     * until processed. Bound: three each.
+     */
     ended: `${prefix}ended`,
-    /** Sorted set: `<tenant>/<delivery>` -> next check of its job, ms. Written by: `put-delivery.lua`. Kept: until it is done. Bound: one per pending delivery. */
+    /**
+     * Sorted set: `<tenant>/<delivery>` -> next check of its job, ms. Written by: `put-delivery.lua`, `delivery-store.ts`. Kept: until it is done.
+     * Bound: one per pending delivery.
+     */
     deliveriesDue: `${prefix}deliveries-due`,
     /** Sorted set: `<tenant>/<action>` -> its next step, or the end of its retention, ms. Written by: `action-store.ts`. Kept: as `actions`. Bound: as `actions`. */
     actionsDue: `${prefix}actions-due`,
-    /** Sorted set: `<tenant>/<file>` -> when its tasks are checked next, ms. Written by: `file-store.ts`. Kept: as `files`. Bound: as `files`. */
+    /** Sorted set: `<tenant>/<file>` -> when its tasks are checked next, ms. Written by: `file-store.ts`, `file-cleaner.ts`. Kept: as `files`. Bound: as `files`. */
     filesDue: `${prefix}files-due`,
-    /** Sorted set: `<tenant>/<circuit>` -> its next check, ms. Written by: `report-circuit.lua`. Kept: as `circuits`. Bound: as `circuits`. */
+    /**
+     * Sorted set: `<tenant>/<circuit>` -> its next check, ms. Written by: `report-circuit.lua`, `check-circuit.lua`, `release-circuit.lua`. Kept: as
+     * `circuits`. Bound: as `circuits`.
+     */
     circuitsDue: `${prefix}circuits-due`,
     /** Sorted set: `<tenant>/<schedule>` -> next check, ms. Written by: `schedule-store.ts`. Kept: until it ends. Bound: one per schedule. */
     schedulesDue: `${prefix}schedules-due`,
     /** String: some process compares the schedules with `schedulesDue`. Written by: `clock-watch.ts`. Kept: `scheduler.reconcileMs`. Bound: one. */
     schedulesReconciled: `${prefix}schedules-reconciled`,
-    /** Hash: tenant id -> `disabled` or `ended`; the first shard has all. Written by: `tenant-records.ts`. Kept: `tenants.endedRetentionMs`. Bound: one per tenant. */
+    /**
+     * Hash: tenant id -> `disabled` or `ended`; the first shard has all. Written by: `tenant-records.ts`, `clean-tenants.ts`. Kept:
+     * `tenants.endedRetentionMs`. Bound: one per tenant.
+     */
     tenantStates: `${prefix}tenant-states`,
     /** Hash: tenant -> `warning` or `critical`, as published to it. Written by: `update-pressure.lua`. Kept: until the load falls. Bound: one per tenant. */
     pressure: `${prefix}pressure`,
     /** Hash: tenant -> how often budgets of it were changed by API. Written by: `write-budget.lua`. Kept: for good. Bound: one per tenant with such. */
     budgetVersions: `${prefix}budget-versions`,
-    /** Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Written by: `context.lua`. Kept: never. Bound: one. */
+    /**
+     * Channel: lines of `<tenant>/<task>,.../<event>` after the entries of tenants' event streams. Written by: `context.lua`, `tenant-events.ts` and
+     * others. Kept: never. Bound: one.
+     */
     signal: `${prefix}signal`,
     /**
      * Channel: stops and input for running attempts; see the ledger's `parseWorkerSignal`. Written by: `finish.lua`, `preempt-tasks.lua`,

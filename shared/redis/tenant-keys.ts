@@ -7,26 +7,35 @@ export type TenantKeys = Readonly<ReturnType<typeof keysUnder>>;
 
 function keysUnder(prefix: string) {
   return {
-    /** Hash: task id -> JSON of it as accepted, with its first state. Written by: `items.lua`. Kept: `tasks.retentionMs` after its end. Bound: `tasks.maxEnded`. */
+    /**
+     * Hash: task id -> JSON of it as accepted, with its first state. Written by: `items.lua`, `remove-task.lua`. Kept: `tasks.retentionMs` after its
+     * end. Bound: `tasks.maxEnded`.
+     */
     bodies: `${prefix}bodies`,
     /**
      * Hash: task id -> its state: a head of words, and a tail of JSON or `-` (see the ledger's `include/states.lua`). Written by: `intake.lua`,
-     * `grants.lua`, `start-taken.lua`, `batch.lua`. Kept: as `bodies`. Bound: as `bodies`.
+     * `grants.lua`, `start-taken.lua`, `batch.lua`, `context.lua` and others. Kept: as `bodies`. Bound: as `bodies`.
      */
     states: `${prefix}task-states`,
-    /** Hash: id of a completed task -> its final text. Written by: `batch.lua`. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
+    /** Hash: id of a completed task -> its final text. Written by: `batch.lua`, `remove-task.lua`. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
     outputs: `${prefix}outputs`,
-    /** Hash: task id -> JSON of its result. Written by: `batch.lua`. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
+    /** Hash: task id -> JSON of its result. Written by: `batch.lua`, `remove-task.lua`. Kept: as `bodies`. Bound: `tasks.maxOutputBytes` each. */
     results: `${prefix}results`,
-    /** Hash: `<task id>:<token>` -> JSON of an attempt that another followed. Written by: `settle-attempts.lua`. Kept: as `bodies`. Bound: attempts and interruptions. */
+    /**
+     * Hash: `<task id>:<token>` -> JSON of an attempt that another followed. Written by: `settle-attempts.lua`, `reopen-task.lua`, `remove-task.lua`.
+     * Kept: as `bodies`. Bound: attempts and interruptions.
+     */
     attempts: `${prefix}attempts`,
-    /** Hash: `<task id>:<token>` -> JSON of what a running attempt has used. Written by: `report-usage.lua`. Kept: until it ends. Bound: running attempts. */
+    /**
+     * Hash: `<task id>:<token>` -> JSON of what a running attempt has used. Written by: `report-usage.lua`, `batch.lua`. Kept: until it ends. Bound:
+     * running attempts.
+     */
     runningUsage: `${prefix}running-usage`,
     /** Hash: agent, source and model -> what was used of it on one day since 1970. Written by: `count-usage.lua`. Kept: `usage.retentionDays`. Bound: `usage.maxRows`. */
     usageDay: (day: number) => `${prefix}usage:${day}`,
     /**
-     * Hash: of a root task, how many descend from it, since when, their tokens by attempt, and why they were cut. Written by:
-     * `count-descendant.lua`, `cut-tree.lua`, `count-tokens.lua`. Kept: `tasks.retentionMs` after the last. Bound: roots.
+     * Hash: of a root task, how many descend from it, since when, their tokens by attempt, and why they were cut. Written by: `count-descendant.lua`,
+     * `cut-tree.lua`, `count-tokens.lua`, `task-tree.ts`. Kept: `tasks.retentionMs` after the last. Bound: roots.
      */
     taskTree: (root: string) => `${prefix}tree:${root}`,
     /**
@@ -34,27 +43,33 @@ function keysUnder(prefix: string) {
      * minute. Bound: `runaways.maxMadePerMinute`.
      */
     delegated: `${prefix}delegated`,
-    /** Hash: agent -> JSON of its tasks that failed in a row. Written by: `failures.lua`. Kept: until one completes or a person retries. Bound: agents. */
+    /**
+     * Hash: agent -> JSON of its tasks that failed in a row. Written by: `failures.lua`, `agent-failures.ts`. Kept: until one completes or a person
+     * retries. Bound: agents.
+     */
     failing: `${prefix}failing`,
     /** Hash: agent -> JSON of who paused it, when and why. Written by: `paused-agents.ts`. Kept: until a person resumes it. Bound: agents. */
     pausedAgents: `${prefix}paused-agents`,
     /**
-     * String: JSON of equal inputs in a row that a source had for an agent, and of those that are held. Written by: `accept/repeats.lua`. Kept:
-     * `runaways.sameInput.windowMs`. Bound: agents and sources.
+     * String: JSON of equal inputs in a row that a source had for an agent, and of those that are held. Written by: `accept/repeats.lua`,
+     * `forget-repeats.lua`. Kept: `runaways.sameInput.windowMs`. Bound: agents and sources.
      */
     repeats: (source: string, agent: string) => `${prefix}repeats:${source}:${agent}`,
     /**
      * Sorted set, scores 0: `granted=<class>/<id>` or `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, `holds=<lane>/<id>`,
      * `waits=<lane>/<time>/<id>`, `passed=<since>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`. Written by: `intake.lua`, `grants.lua`,
-     * `gates.lua`. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
+     * `gates.lua` and others. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
      */
     live: `${prefix}live`,
     /**
      * Sorted set, scores 0: `agent=<a>/<id>`, `status=<end>/<id>`, `end=<end>/<agent>/<source>/<code>/<id>` and the like, escaped. Written by:
-     * `intake.lua`, `batch.lua`, `finish.lua`. Kept: as `bodies`. Bound: some per task.
+     * `intake.lua`, `batch.lua`, `finish.lua` and others. Kept: as `bodies`. Bound: some per task.
      */
     index: `${prefix}index`,
-    /** Stream: the tenant's events, newest last. Written by: `context.lua`, `tenant-events.ts`. Kept: until newer ones replace them. Bound: `events.maxPerTenant`. */
+    /**
+     * Stream: the tenant's events, newest last. Written by: `context.lua`, `tenant-events.ts` and others. Kept: until newer ones replace them. Bound:
+     * `events.maxPerTenant`.
+     */
     events: `${prefix}events`,
     /** Hash: source class and window -> when its rate allows the next task. Written by: `accept/rates.lua`. Kept: for good. Bound: two per class. */
     rates: `${prefix}rates`,
@@ -83,9 +98,15 @@ function keysUnder(prefix: string) {
     lastLoad: `${prefix}last-load`,
     /** String: `<task id> <digest of the request>`. Written by: `items.lua`. Kept: `tasks.idempotencyMs`. Bound: one per request with a key. */
     idempotency: (key: string) => `${prefix}idempotency:${key}`,
-    /** Sorted set: task that holds a place in the lane -> since when, ms. Written by: `lanes.lua`, `leave-lanes.lua`. Kept: until it leaves. Bound: the lane's limit. */
+    /**
+     * Sorted set: task that holds a place in the lane -> since when, ms. Written by: `lanes.lua`, `leave-lanes.lua`, `admit-short.lua`,
+     * `meet-others.lua`. Kept: until it leaves. Bound: the lane's limit.
+     */
     laneHeld: (lane: string) => `${prefix}lane:${lane}:held`,
-    /** Sorted set: task that waits for the lane -> its order. Written by: `lane-line.lua`, `leave-lanes.lua`. Kept: until its turn. Bound: `sessions.maxWaiting`. */
+    /**
+     * Sorted set: task that waits for the lane -> its order. Written by: `lane-line.lua`, `lanes.lua`, `leave-lanes.lua`, `admit-short.lua`,
+     * `meet-others.lua`. Kept: until its turn. Bound: `sessions.maxWaiting`.
+     */
     laneWait: (lane: string) => `${prefix}lane:${lane}:wait`,
     /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     session: (id: string) => `${prefix}session:${id}`,
@@ -99,25 +120,25 @@ function keysUnder(prefix: string) {
      */
     actions: `${prefix}actions`,
     /**
-     * Hash: `<agent> <endpoint>` -> JSON of calls that failed in a row. Written by: `admit-circuit.lua`, `report-circuit.lua`. Kept:
-     * `circuits.retentionMs` after the last. Bound: `circuits.maxRecords`.
+     * Hash: `<agent> <endpoint>` -> JSON of calls that failed in a row. Written by: `admit-circuit.lua`, `report-circuit.lua`, `check-circuit.lua`,
+     * `release-circuit.lua`. Kept: `circuits.retentionMs` after the last. Bound: `circuits.maxRecords`.
      */
     circuits: `${prefix}circuits`,
     /**
-     * Hash: file id -> JSON of its name, media type and bytes. Written by: `file-store.ts`. Kept: `files.uploadMs`, and as long as a task that has
-     * it. Bound: `files.maxPerTenant`.
+     * Hash: file id -> JSON of its name, media type and bytes. Written by: `file-store.ts`, `file-cleaner.ts`. Kept: `files.uploadMs`, and as long as
+     * a task that has it. Bound: `files.maxPerTenant`.
      */
     files: `${prefix}files`,
-    /** Hash: `files` and `bytes` of all in `files`. Written by: `file-store.ts`. Kept: while there are any. Bound: two. */
+    /** Hash: `files` and `bytes` of all in `files`. Written by: `file-store.ts`, `file-cleaner.ts`. Kept: while there are any. Bound: two. */
     fileTotals: `${prefix}file-totals`,
-    /** Sorted set, scores 0: `<file>/<task>` that has it. Written by: `file-store.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` per task. */
+    /** Sorted set, scores 0: `<file>/<task>` that has it. Written by: `file-store.ts`, `file-cleaner.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` per task. */
     fileOwners: `${prefix}file-owners`,
     /**
-     * Hash: `in/<place>` or `out/<name>` -> JSON of a file that was fetched for a task, or made by it. Written by: `file-store.ts`. Kept: as
-     * `bodies`. Bound: `files.maxPerTask` each.
+     * Hash: `in/<place>` or `out/<name>` -> JSON of a file that was fetched for a task, or made by it. Written by: `file-store.ts`,
+     * `file-cleaner.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` each.
      */
     taskFiles: (id: string) => `${prefix}task-files:${id}`,
-    /** Hash: agent id -> JSON of an agent made by API. Written by: `put-agent.lua`. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
+    /** Hash: agent id -> JSON of an agent made by API. Written by: `put-agent.lua`, `agent-caps.ts`. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
     /** Hash: id -> JSON of a budget made by API. Written by: `write-budget.lua`. Kept: until deleted. Bound: `limits.maxBudgetsPerTenant`. */
     budgets: `${prefix}budgets`,
@@ -127,11 +148,14 @@ function keysUnder(prefix: string) {
      * agent and the like that it counts.
      */
     spent: (window: string) => `${prefix}spent:${window}`,
-    /** Hash: `call:<id>` -> JSON of an open model call, and `sum:<window>` reserved there. Written by: `reserve-spend.lua`. Kept: while its attempt runs. Bound: open calls. */
+    /**
+     * Hash: `call:<id>` -> JSON of an open model call, and `sum:<window>` reserved there. Written by: `reserve-spend.lua`, `settle-spend.lua`,
+     * `grant-room.lua`, `release-ended.lua`. Kept: while its attempt runs. Bound: open calls.
+     */
     reservations: `${prefix}reservations`,
     /**
      * Hash: what a budget refused and its tasks wait for: the smallest amount (`least`), any room at all (`any`), and what was promised to released
-     * ones. Written by: `room.lua`. Kept: ten minutes after the last refusal. Bound: as `spent`.
+     * ones. Written by: `room.lua`, `grant-room.lua`, `release-budgets.ts`. Kept: ten minutes after the last refusal. Bound: as `spent`.
      */
     refused: (hold: string) => `${prefix}refused:${hold}`,
     /** Stream: JSON of who changed what. Written by: `audit-log.ts`. Kept: `audit.retentionMs`. Bound: `audit.maxPerTenant`. */
@@ -155,7 +179,10 @@ function keysUnder(prefix: string) {
     scheduleKeys: `${prefix}schedule-keys`,
     /** String: JSON of a delivery. Written by: `put-delivery.lua`. Kept: `deliveries.retentionMs` after its last change. Bound: two per task. */
     delivery: (id: string) => `${prefix}delivery:${id}`,
-    /** Sorted set, scores 0: `all/<id>`, `kind=<k>/<id>`, `status=<s>/<id>` of deliveries. Written by: `put-delivery.lua`. Kept: as `delivery`. Bound: three each. */
+    /**
+     * Sorted set, scores 0: `all/<id>`, `kind=<k>/<id>`, `status=<s>/<id>` of deliveries. Written by: `put-delivery.lua`, `delivery-lookups.ts`.
+     * Kept: as `delivery`. Bound: three each.
+     */
     deliveries: `${prefix}deliveries`,
     /** String: JSON of the secrets that sign callbacks. Written by: `callback-secrets.ts`. Kept: for good. Bound: one. */
     callbackSecret: `${prefix}callback-secret`,
@@ -172,12 +199,18 @@ function reportsUnder(prefix: string) {
   return {
     /**
      * Hash: number of an entry of the task's journal -> JSON of it, and how many have ended (`done`) and the one that began `last`. Written by:
-     * `append-journal.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
+     * `append-journal.lua`, `remove-task.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
      */
     journal: (id: string) => `${prefix}journal:${id}`,
-    /** Stream: the output of a task's attempts. Written by: `append-entry.lua`. Kept: `tasks.outputRetentionMs` after the last write. Bound: `tasks.maxOutputEntries`. */
+    /**
+     * Stream: the output of a task's attempts. Written by: `append-entry.lua`, `remove-task.lua`. Kept: `tasks.outputRetentionMs` after the last
+     * write. Bound: `tasks.maxOutputEntries`.
+     */
     output: (id: string) => `${prefix}output:${id}`,
-    /** Stream: JSON of what a task's agent reports. Written by: `append-entry.lua`. Kept: `tasks.logRetentionMs` after the last. Bound: `tasks.maxLogEntries`. */
+    /**
+     * Stream: JSON of what a task's agent reports. Written by: `append-entry.lua`, `remove-task.lua`. Kept: `tasks.logRetentionMs` after the last.
+     * Bound: `tasks.maxLogEntries`.
+     */
     log: (id: string) => `${prefix}log:${id}`,
   };
 }

@@ -65,6 +65,33 @@ const SOURCES = ['shared', 'services'].flatMap((folder) =>
     .map((path) => `${folder}/${path}`),
 );
 
+/** A write in a script of the ledger: its command, and the key as the script has it. */
+const WRITE = /(?:redis\.p?call|call_many)\('(\w+)', (KEYS\[\d+\]|[\w.]+)|write_shared\(context, '(\w+)', ([\w.]+)/g;
+const READS =
+  /^(?:EXISTS|TIME|TYPE|H?GET|HMGET|HGETALL|HEXISTS|HLEN|HKEYS|MGET|STRLEN|X(?:LEN|RANGE|REVRANGE)|Z(?:M?SCORE|CARD|RANK|COUNT|LEXCOUNT|RANGE\w*|REVRANGE\w*))$/;
+/** Keys that scripts call otherwise than the program does. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  held: 'laneHeld',
+  wait: 'laneWait',
+  channel: 'signal',
+  workers: 'workerSignal',
+  tree: 'taskTree',
+};
+
+/** By key, the scripts of the ledger that write it. What they compute is not seen. */
+const LEDGER_WRITERS = new Map<string, string[]>();
+for (const path of SOURCES.filter((each) => /^shared\/ledger\/scripts\/.*\.lua$/.test(each))) {
+  const text = readFileSync(new URL(path, ROOT), 'utf8');
+  const inHeader = new Map([...text.matchAll(/^-- (KEYS\[\d+\]) (\w+):/gm)].map(([, key = '', name = '']) => [key, name]));
+  for (const [, first, key, second, sharedKey] of text.matchAll(WRITE)) {
+    const written = key ?? sharedKey ?? '';
+    const name = inHeader.get(written) ?? written.split('.').at(-1) ?? '';
+    const property = OTHER_NAMES[name] ?? name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    if (READS.test(first ?? second ?? '')) continue;
+    LEDGER_WRITERS.set(property, [...(LEDGER_WRITERS.get(property) ?? []), path.split('/').at(-1) ?? '']);
+  }
+}
+
 describe('the comment of a key', () => {
   const TYPE =
     /^(String|Hash|List|Set|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Written by: \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
@@ -73,7 +100,7 @@ describe('the comment of a key', () => {
   const entries = ['keys.ts', 'fleet-keys.ts', 'tenant-keys.ts'].flatMap((file) => {
     const text = readFileSync(new URL(file, folder), 'utf8');
     const found = [...text.matchAll(/^ {4}\/\*\*(.*?)\*\/\n {4}(\w+): /gms)];
-    return found.map(([, comment = '', name = '']) => [name, comment.replaceAll(/\s*\n\s+\*?\s*/g, ' ').trim()] as const);
+    return found.map(([, comment = '', name = '']) => [name, comment.replaceAll(/\s*\n\s+\*?\s*/g, ' ').trim(), file] as const);
   });
   const isSetting = (path: string): boolean =>
     path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], settings) !== undefined;
@@ -94,6 +121,19 @@ describe('the comment of a key', () => {
     expect(named.map((path) => [path, SOURCES.filter((source) => `/${source}`.endsWith(`/${path}`)).length])).toEqual(
       named.map((path) => [path, 1]),
     );
+  });
+
+  // The ledger writes no key of the fleet by a script.
+  const ofLedger = entries.filter(([name, , file]) => file !== 'fleet-keys.ts' && LEDGER_WRITERS.has(name));
+
+  it.each(ofLedger)('names the scripts of the ledger that write %s', (name, comment) => {
+    const [, writers = ''] = / Written by: (.*?)\. Kept: /.exec(comment) ?? [];
+    const missing = (LEDGER_WRITERS.get(name) ?? []).filter((file) => !writers.includes(`\`${file}\``) && !writers.endsWith(' and others'));
+    expect(missing).toEqual([]);
+  });
+
+  it('of the scripts of the ledger is compared with what they write', () => {
+    expect(ofLedger.length).toBeGreaterThan(20);
   });
 
   it.each(entries)('names settings that exist for %s', (_name, comment) => {
