@@ -11,3 +11,5 @@ export { FAILURE_GROUPINGS, type FailureFilter, type FailureGroup } from './fail
 export { listFailures } from './list-failures.ts';
 export { runActions } from './run-actions.ts';
 export { scanTasks } from './scan-tasks.ts';
+export { describePreview } from './preview/describe-preview.ts';
+export { type LimitsPreview, previewFleetLimits, previewLimits } from './preview/preview-limits.ts';

@@ -2257,7 +2257,7 @@ export interface components {
     /**
      * Where the task is.
      */
-    TaskStatus: "pending" | "queued" | "scheduled" | "running" | "completed" | "failed" | "timeout" | "cancelled" | "stale" | "skipped" | "permanently_failed";
+    TaskStatus: "pending" | "queued" | "scheduled" | "running" | "completed" | "failed" | "timeout" | "suspended" | "cancelled" | "stale" | "skipped" | "permanently_failed";
     ActionFilter: {
       /** One or several statuses. */
       status?: (components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][]) | undefined;
@@ -2389,6 +2389,8 @@ export interface components {
       } | undefined;
       /** Lane of the configuration for its tasks without a session. */
       lane?: string | undefined;
+      /** How long a run that waits without a slot keeps its lane: ms, or text as `5 minutes`. */
+      holdLane?: (number | string) | undefined;
       /** Its tasks that run at once, per tenant. */
       maxRunning?: number | undefined;
       /** When equal inputs in a row are warned of and held; false for never. */
@@ -2460,6 +2462,8 @@ export interface components {
       } | undefined;
       /** Lane of the configuration for its tasks without a session. */
       lane?: string | undefined;
+      /** How long a run that waits without a slot keeps its lane: ms, or text as `5 minutes`. */
+      holdLane?: (number | string) | undefined;
       /** Its tasks that run at once, per tenant. */
       maxRunning?: number | undefined;
       /** When equal inputs in a row are warned of and held; false for never. */
@@ -2514,6 +2518,8 @@ export interface components {
       } | undefined;
       /** Lane of the configuration for its tasks without a session. */
       lane?: string | undefined;
+      /** How long a run that waits without a slot keeps its lane: ms, or text as `5 minutes`. */
+      holdLane?: (number | string) | undefined;
       /** Its tasks that run at once, per tenant. */
       maxRunning?: number | undefined;
       /** When equal inputs in a row are warned of and held; false for never. */
@@ -2561,6 +2567,8 @@ export interface components {
       } | undefined;
       /** Lane of the configuration for its tasks without a session. */
       lane?: string | undefined;
+      /** How long a run that waits without a slot keeps its lane: ms, or text as `5 minutes`. */
+      holdLane?: (number | string) | undefined;
       /** Its tasks that run at once, per tenant. */
       maxRunning?: number | undefined;
       /** When equal inputs in a row are warned of and held; false for never. */
@@ -3399,7 +3407,7 @@ export interface components {
       untrusted: boolean;
       status: components["schemas"]["TaskStatus"];
       /** What it waits for, as `why` names it; `queue` for a free slot, null for a task that runs or has ended. */
-      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands") | null;
+      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children") | null;
       /** 10 is the most urgent. */
       priority: number;
       /**
@@ -3968,7 +3976,7 @@ export interface components {
       untrusted: boolean;
       status: components["schemas"]["TaskStatus"];
       /** What it waits for, as `why` names it; `queue` for a free slot, null for a task that runs or has ended. */
-      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands") | null;
+      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children") | null;
       /** 10 is the most urgent. */
       priority: number;
       /**
@@ -4146,7 +4154,7 @@ export interface components {
         /**
          * What it waits at.
          */
-        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
+        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
         /** For people. */
         detail: string;
         /** Since when; null when unknown. */
@@ -4161,7 +4169,7 @@ export interface components {
         /**
          * The gate.
          */
-        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
+        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
         /**
          * `closed` while the task waits at it.
          */
@@ -4227,7 +4235,7 @@ export interface components {
       /**
        * How it ended.
        */
-      status: "running" | "success" | "failed" | "timeout" | "cancelled" | "interrupted";
+      status: "running" | "success" | "failed" | "timeout" | "cancelled" | "interrupted" | "suspended";
       /** Why it failed. */
       error: components["schemas"]["TaskError"] | null;
       /** What it used, as far as it is known. */
@@ -4317,13 +4325,13 @@ export interface components {
       /**
        * `definition` is what the run began with, `input` messages that it took.
        */
-      kind: "definition" | "step" | "input";
+      kind: "definition" | "step" | "input" | "sleep" | "event" | "question" | "delegate";
       /** Of a step the name that its agent gave it, of the definition the agent. */
       name: string;
       /**
        * `started` may have been under way when its attempt ended; the next one does it again.
        */
-      status: "started" | "completed" | "failed";
+      status: "started" | "completed" | "failed" | "waiting";
       /** The number of the attempt that did it. */
       attempt: number;
       /**
@@ -8075,7 +8083,7 @@ export interface operations {
   listTasks: {
     parameters: {
       query?: {
-        /** One or several of pending, queued, scheduled, running, completed, failed, timeout, cancelled, stale, skipped, permanently_failed; several are separated by commas, or repeated. */
+        /** One or several of pending, queued, scheduled, running, completed, failed, timeout, suspended, cancelled, stale, skipped, permanently_failed; several are separated by commas, or repeated. */
         status?: (string | string[]) | undefined;
         /** Whether skipped occurrences are among them; by default only when `status` names them. */
         skipped?: string | undefined;
@@ -8300,7 +8308,7 @@ export interface operations {
   countTaskFacets: {
     parameters: {
       query?: {
-        /** One or several of pending, queued, scheduled, running, completed, failed, timeout, cancelled, stale, skipped, permanently_failed; several are separated by commas, or repeated. */
+        /** One or several of pending, queued, scheduled, running, completed, failed, timeout, suspended, cancelled, stale, skipped, permanently_failed; several are separated by commas, or repeated. */
         status?: (string | string[]) | undefined;
         /** Whether skipped occurrences are among them; by default only when `status` names them. */
         skipped?: string | undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import { type AgentSchema, isAgentSchema } from '../text/index.ts';
 import type { AgentFunction } from './define-config.ts';
-import { capabilitySchema, executionFields, nameSchema } from './fields.ts';
+import { capabilitySchema, durationSchema, executionFields, nameSchema } from './fields.ts';
 import { ownLimitsSchema } from './settings/command-limits.ts';
 import { ownSameInputSchema } from './settings/money-settings.ts';
 
@@ -22,6 +22,8 @@ const common = {
     .optional(),
   /** The lane of its tasks that have no session, from `lanes` of the configuration. */
   lane: z.string().max(64).optional(),
+  /** How long a run that waits without a slot keeps its session's lane: ms, or text as `5 minutes`. Defaults to 60 s. */
+  holdLane: durationSchema.optional().describe('How long a run that waits without a slot keeps its lane: ms, or text as `5 minutes`.'),
   /** Its tasks that run at once, per tenant; others wait in the order in which they were accepted. */
   maxRunning: z.number().int().min(1).max(100_000).optional(),
   /** Instead of `runaways.sameInput`, each by itself: when equal inputs in a row are warned of and held; `false` for never. */

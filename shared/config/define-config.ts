@@ -120,6 +120,11 @@ export interface AgentContext {
   readonly step: <T>(name: string, work: StepWork<T>, options?: StepOptions) => Promise<T>;
   /** A key for a call outward that is the same in each attempt, and another in each step and for each `key`: 43 letters, digits, `-` and `_`. */
   readonly once: (key: string) => string;
+  /**
+   * Waits for a duration (ms, or text as `30s` or `3 days`) or until a time. From 5 s on the run waits without a slot: this promise never settles in
+   * this attempt, whose signal aborts with the reason `suspended` once steps under way have ended, and another attempt goes on behind it at that time.
+   */
+  readonly sleep: (time: number | string | Date) => Promise<void>;
   /** A random number from 0 to below 1. A run with steps has the one that it had here first. */
   readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */

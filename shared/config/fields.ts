@@ -23,6 +23,12 @@ export const capabilitySchema = z
   .regex(/^[^\s,;/%]{1,100}$/, 'expected at most 100 characters, without spaces, ",", ";", "/" or "%"');
 
 /** How a task is executed, as the task itself and its agent may say it; what neither says, the configuration does. */
+/** A duration as people write it: milliseconds, or text as `30s`. */
+export const durationSchema = z.union([
+  z.number().min(0),
+  z.string().regex(/^\s*\d+(\.\d+)?\s*[A-Za-z]+\s*$/, 'expected a duration as "30s" or "3 days"'),
+]);
+
 export const executionFields = {
   /** Longest run of one attempt, in milliseconds. */
   timeoutMs: z.number().int().min(1).max(86_400_000).optional(),

@@ -53,6 +53,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   NO_ANSWER: { class: 'permanent', title: 'The model was cut before it answered' },
   OUTPUT_TOO_LARGE: { class: 'permanent', title: 'The output or result is too large' },
   PROVIDER_QUOTA: { class: 'throttled', title: 'The account or model has no calls left at its provider', isRefusal: true },
+  TOO_MANY_SUSPENDED: { class: 'transient', title: 'Too many runs of the tenant wait' },
   JOURNAL_FULL: { class: 'permanent', title: 'The run has too many steps' },
   JOURNAL_MISMATCH: { class: 'permanent', title: 'The run took another step than before' },
   STEP_TIMEOUT: { class: 'transient', title: 'A step took too long' },

@@ -36,6 +36,7 @@ export async function classifyEnd(
   const routes = await findRoutes(parts, body);
   const now = attempt.redisNow(clock.monotonic());
   const context = { body, state, settings: ledger.settings, now, redact, routes, diagnostics };
+  if (stopped?.kind === 'suspended') return stopped;
   return stopped ? classifyStop(stopped, context) : classifyError(thrown, context);
 }
 
@@ -49,7 +50,7 @@ async function findRoutes({ catalog }: ClassifyParts, { tenant, agent }: TaskBod
  * Decides how a stopped attempt ends. Pure. `interrupted` means everywhere: it ends through no fault of its own, costs no attempt, and starts
  * again.
  */
-export function classifyStop(stop: StopReason, context: ClassifyContext): AttemptEnd {
+export function classifyStop(stop: Exclude<StopReason, { kind: 'suspended' }>, context: ClassifyContext): AttemptEnd {
   switch (stop.kind) {
     case 'cancel':
       return { kind: 'cancelled', reason: stop.reason };

@@ -5,6 +5,7 @@ import { TaskFailure } from '../errors/index.ts';
 import { assertAgentStarts, type AttemptEnd, type Completion, type Ledger, readCut } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import { isDeeper } from '../tasks/index.ts';
+import { durationMs } from '../time/index.ts';
 import { runAsAttempt } from './attempt/current-attempt.ts';
 import { agentTask, AttemptContext, type ContextParts } from './attempt/agent-context.ts';
 import { gatherInput } from './attempt/attempt-input.ts';
@@ -38,11 +39,15 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
   return end;
 }
 
+/** How long a suspended run keeps its lane, unless its agent says. */
+const HOLD_LANE_MS = 60_000;
+
 /** Until when an attempt that begins may run: until its timeout, or until a deadline that aborts it and comes sooner. */
 function boundOf({ attempt, body, state, isResumed }: Execution): { stop: StopReason; ms: number } {
   const untilDeadline = body.deadline !== null && body.execution.deadlineAborts ? attempt.msUntil(body.deadline) : Infinity;
+  const { timeoutMs, ranMs = 0 } = state;
   // Of an attempt that another hub began, some of it has passed.
-  const untilTimeout = isResumed ? Math.max(0, attempt.msUntil((state.startedAt ?? 0) + state.timeoutMs)) : state.timeoutMs;
+  const untilTimeout = Math.max(0, (isResumed ? attempt.msUntil((state.startedAt ?? 0) + timeoutMs) : timeoutMs) - ranMs);
   if (untilDeadline < untilTimeout) return { stop: { kind: 'deadline' }, ms: Math.max(0, untilDeadline) };
   return { stop: { kind: 'timeout' }, ms: untilTimeout };
 }
@@ -58,6 +63,8 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution, dia
   let grace: NodeJS.Timeout | undefined;
   const stopped = new Promise<never>((_, reject) => {
     attempt.onStop((stop) => {
+      // Its promise never settles.
+      if (stop.kind === 'suspended') return reject(new Error(stop.reason));
       grace = setTimeout(() => reject(new Error(`The agent did not end after ${stop.kind}`)), parts.graceMs);
     });
   });
@@ -80,7 +87,7 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   await execution.spend.open(spending, entry.definition);
   if (entry.definition.kind === 'function') await execution.journal.open();
   const { text, given, brought } = await gatherInput(ledger, execution);
-  execution.journal.begin(given);
+  execution.journal.begin(given, { holdLaneMs: durationMs(entry.definition.holdLane ?? HOLD_LANE_MS) });
   await execution.files.prepare(brought);
   attempt.throwIfStopped();
   const task = agentTask(body, state, text);

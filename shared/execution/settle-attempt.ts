@@ -15,6 +15,7 @@ import type { TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
 import type { TaskStatus } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
+import { seeToWait, type WaitHandlers } from '../waits/index.ts';
 import { countEnd } from './count-attempt.ts';
 import type { Execution } from './execution.ts';
 import type { LeaseKeeper } from './leases/lease-keeper.ts';
@@ -25,6 +26,8 @@ export interface SettleParts {
   keeper: LeaseKeeper;
   clock: Clock;
   spending: SpendPorts;
+  /** What is done when a run begins to wait. */
+  waits: WaitHandlers;
   /** Called when a task waits for a time, which may be near. */
   onWaiting: () => void;
   /** Called once it is known what the ledger did with the task of an attempt; `lost` for nothing. */
@@ -43,6 +46,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
   const ranMs = clock.monotonic() - claimedFrom;
   if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
   if (!isTurnedBackAgain(execution, end)) report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
+  if (end.kind === 'suspended' && settled !== 'lost') await seeToWait(parts, attempt.ref).catch(ignoreUntilDue);
   if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
   const result = ticketResult(end, settled);
   if (result.kind === 'done' && end.kind !== 'completed') onWaiting();

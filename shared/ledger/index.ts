@@ -55,7 +55,7 @@ export {
   JOURNAL_KINDS,
   JOURNAL_STATUSES,
 } from './journal/entry.ts';
-export { type Journal, type JournalProgress, noteReplay, readJournal } from './journal/read-journal.ts';
+export { type Journal, type JournalProgress, noteReplay, readEntry, readJournal } from './journal/read-journal.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
@@ -139,8 +139,11 @@ export {
   errorOf,
   type Failure,
   type Interruption,
+  type RunWait,
   turnedBackBy,
 } from './settle/attempt-end.ts';
+export { assertMaySuspend } from './settle/suspended-runs.ts';
+export { closeWait, type OpenWait, takeOpenWait } from './settle/watched-waits.ts';
 export { settleAttempt } from './settle/settle-attempt.ts';
 export type { Transition } from './settle/transition.ts';
 export {

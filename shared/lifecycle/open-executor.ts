@@ -42,6 +42,7 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
     redact: openRedactor(parts),
     catalog: parts.catalog,
     spending: parts,
+    waits: parts.waits,
     ...openRunners(parts),
     modelCalls: new ModelCalls({
       redis: parts.redis,

@@ -1,3 +1,4 @@
+import { WAIT_KINDS } from '../waits/index.ts';
 import { type AgentCaps, COMMANDS_KIND } from '../agents/index.ts';
 import { type BudgetDirectory, budgetKind } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
@@ -69,6 +70,7 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       repeats: repeatsKind(ports),
       daemon: daemonKind(ports),
       commands: COMMANDS_KIND,
+      ...WAIT_KINDS,
     } satisfies Record<WaitGate, GateKind>,
   });
   return { ledger, relay, cancels };

@@ -11,7 +11,9 @@ import { type CancelRelay, type Intake, OfferedSlots, openQueues, type Queues, t
 import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
 import { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
+import type { WaitHandlers } from '../waits/index.ts';
 import { openLedger } from './open-ledger.ts';
+import { openWaits } from './open-waits.ts';
 
 /**
  * All that a process is composed of. Only what composes (a process's start, `create-*-service.ts`) takes it complete; what it composes names
@@ -29,6 +31,8 @@ export interface Parts extends Intake {
   readonly relay: TicketRelay;
   /** Cancels the sub-tasks of what messages stopped. */
   readonly cancels: CancelRelay;
+  /** What is done when a run begins to wait. */
+  readonly waits: WaitHandlers;
   /** The slots that the fleet's workers offer each queue. */
   readonly offeredSlots: OfferedSlots;
   readonly tenants: TenantDirectory;
@@ -86,6 +90,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events };
   return {
     ...opened,
+    waits: openWaits(),
     config,
     fleetId: new FleetId(fleet),
     files: openFiles({ redis, keys, config }),

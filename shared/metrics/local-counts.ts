@@ -5,7 +5,7 @@ import { addOne, type CountedTask, type Series, seriesOf } from './series.ts';
 /** How an attempt ended. */
 export interface CountedAttempt {
   agent: string;
-  result: 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted';
+  result: 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted' | 'suspended';
   /** Of its failure; empty for none. */
   code: string;
   /** How long it held a slot; null when that is not known. */

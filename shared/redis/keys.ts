@@ -107,6 +107,11 @@ function shardKeys(prefix: string) {
      */
     deadlines: `${prefix}deadlines`,
     /**
+     * Sorted set: `<tenant>/<task>` of a suspended run whose wait nobody has seen to -> when it began or was last tried, ms. Written by:
+     * `settle-attempts.lua`, `promote-due.lua`, `watched-waits.ts`. Kept: until somebody did. Bound: suspended runs.
+     */
+    waits: `${prefix}waits`,
+    /**
      * Sorted set: `<tenant>/<task>` -> its sla, ms. Written by: `intake.lua`, `breach-sla.lua`, `remove-task.lua`. Kept: until then, at most as long
      * as the task. Bound: one per task with an sla.
      */

@@ -199,7 +199,7 @@ function reportsUnder(prefix: string) {
   return {
     /**
      * Hash: number of an entry of the task's journal -> JSON of it, and how many have ended (`done`) and the one that began `last`. Written by:
-     * `append-journal.lua`, `remove-task.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
+     * `append-journal.lua`, `settle-attempts.lua`, `promote-due.lua`, `remove-task.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
      */
     journal: (id: string) => `${prefix}journal:${id}`,
     /**

@@ -95,6 +95,7 @@ const STATUS_OF_RUN: Readonly<Record<TaskStatus, RunStatus>> = {
   running: 'running',
   failed: 'pending',
   timeout: 'pending',
+  suspended: 'running',
   completed: 'succeeded',
   cancelled: 'failed',
   stale: 'skipped',

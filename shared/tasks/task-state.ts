@@ -10,7 +10,7 @@ export interface StoredAttempt {
   daemon?: string;
   startedAt: number;
   endedAt?: number;
-  status: 'running' | 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted';
+  status: 'running' | 'success' | 'failed' | 'timeout' | 'cancelled' | 'interrupted' | 'suspended';
   error?: StoredError;
   /** As far as it is known. */
   usage?: TaskUsage;
@@ -115,6 +115,8 @@ export interface AttemptState {
   preemptions?: number;
   /** Processes that were lost while it ran there, unless another task is known as the cause. From the first on it runs isolated. */
   losses?: number;
+  /** How long attempts ran that were suspended since the last one that was not, ms: its timeout counts them. */
+  ranMs?: number;
   /** Entries of its journal that had ended at the last loss before which these grew. */
   journaled?: number;
   /** Attempts that were lost with their daemon and cost nothing. */
@@ -143,6 +145,8 @@ interface WaitingState {
   notBefore?: number;
   /** What holds it; its gate says the same. Absent for a task that is not held. */
   hold?: TaskHold;
+  /** Of a suspended run: the number of the entry in its journal that it waits at, until when at most, and how long it keeps its lane. */
+  suspended?: { entry: number; until?: number; laneUntil?: number };
   /** How often it was held, which costs no attempt. */
   holds?: number;
   /** What turned its last attempt back before that gave or used anything, as the settlement compares it. */

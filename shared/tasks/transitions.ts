@@ -1,4 +1,6 @@
-/** Where a task can be. `failed` and `timeout` wait for their retry; see `isTerminal` for the ends. */
+/**
+ * Where a task can be. `failed` and `timeout` wait for their retry, `suspended` for what its run waits for; see `isTerminal` for the ends.
+ */
 export const TASK_STATUSES = [
   'pending',
   'queued',
@@ -7,6 +9,7 @@ export const TASK_STATUSES = [
   'completed',
   'failed',
   'timeout',
+  'suspended',
   'cancelled',
   'stale',
   'skipped',
@@ -84,6 +87,12 @@ const INTERRUPTED: TransitionRow = {
   always: ['lease removed', 'attempt stored'],
   sometimes: [...PARK_OR_RETRY, 'backlog joined', 'hold joined'],
 };
+/** Its run waits for a time, an event, an answer or its children, without a slot: no failure, and no attempt is spent. */
+const SUSPENDED: TransitionRow = {
+  event: 'task.suspended',
+  always: ['lease removed', 'attempt stored', 'ungranted', 'hold joined'],
+  sometimes: ['due added'],
+};
 const FINAL_FAILURE = ends('task.permanently_failed', END_FROM_LANE, 'ungranted');
 
 /**
@@ -115,6 +124,12 @@ export const TRANSITIONS: Readonly<Record<TaskStatus | 'new', Readonly<Partial<R
     timeout: { event: 'task.timeout', always: ['lease removed'], sometimes: PARK_OR_RETRY },
     cancelled: CANCELLED_ATTEMPT,
     queued: INTERRUPTED,
+    suspended: SUSPENDED,
+  },
+  suspended: {
+    queued: { event: 'task.resumed', always: ['hold left'], sometimes: [...GRANT, ...WAIT] },
+    cancelled: ends('task.cancelled', END_FROM_WAIT),
+    permanently_failed: ends('task.permanently_failed', END_FROM_WAIT),
   },
   failed: { queued: RETRY, permanently_failed: FINAL_FAILURE },
   timeout: { queued: RETRY, permanently_failed: FINAL_FAILURE },

@@ -3,7 +3,7 @@ import { fleetLimitsPatchSchema, fleetLimitsSchema } from '#shared/config/index.
 import { type FleetLimitsDirectory, patchFleetLimits, type TenantDirectory } from '#shared/tenants/index.ts';
 import type { Route } from '#shared/http/index.ts';
 import { countRunning, type Ledger } from '#shared/ledger/index.ts';
-import { previewFleetLimits } from '#shared/limits/index.ts';
+import { previewFleetLimits } from '#shared/actions/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { fleetRoute } from '../fleet/fleet-owner.ts';
 import { previewSchema, viewPreview } from './preview-limits.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tenantLimitsPatchSchema } from '#shared/config/index.ts';
 import type { Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
-import { describePreview, type LimitsPreview, previewLimits } from '#shared/limits/index.ts';
+import { describePreview, type LimitsPreview, previewLimits } from '#shared/actions/index.ts';
 import { patchLimits, type TenantDirectory } from '#shared/tenants/index.ts';
 import { fleetRoute } from '../fleet/fleet-owner.ts';
 import { findTenant, tenantPathSchema } from '../tenants/tenants.ts';

@@ -34,7 +34,9 @@ export const attemptViewSchema = z
       .meta({ description: "The daemon's name; null for an attempt without a daemon, and when the daemon was removed." }),
     startedAt: instant('When it began.'),
     endedAt: instant('When it ended; null while it runs.').nullable(),
-    status: z.enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted']).meta({ description: 'How it ended.' }),
+    status: z
+      .enum(['running', 'success', 'failed', 'timeout', 'cancelled', 'interrupted', 'suspended'])
+      .meta({ description: 'How it ended.' }),
     error: errorSchema.nullable().meta({ description: 'Why it failed.' }),
     usage: usageViewSchema.nullable().meta({ description: 'What it used, as far as it is known.' }),
     model: z.string().nullable().meta({ description: 'The model that answered instead of the requested one; null for none.' }),

@@ -26,6 +26,7 @@ import { type LostClaimPorts, releaseLostClaims } from './release-lost-claims.ts
 import { releaseProviders } from './release-providers.ts';
 import { runDueActions } from './run-actions.ts';
 import { sampleMetrics } from './sample-metrics.ts';
+import { seeToWaits } from './see-to-waits.ts';
 import { shareFleetCaps } from './share-fleet-caps.ts';
 import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
@@ -59,6 +60,7 @@ type OwnChores =
   | 'reissue-tickets'
   | 'release-lost-claims'
   | 'continue-cancels'
+  | 'see-to-waits'
   | 'promote-due'
   | 'release-providers'
   | 'share-fleet-caps'
@@ -76,6 +78,7 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
     'reissue-tickets': () => reclaimer.reissueTickets(),
     'release-lost-claims': () => releaseLostClaims({ ...parts, ...options }),
     'continue-cancels': ({ signal }) => continueCancels(parts, signal),
+    'see-to-waits': ({ signal }) => seeToWaits(parts, signal),
     'promote-due': () => promoteDueTasks(parts),
     'release-providers': () => releaseProviders(ledger),
     'share-fleet-caps': async () => {

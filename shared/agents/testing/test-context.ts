@@ -72,6 +72,12 @@ export class TestContext implements AgentContext {
 
   readonly now: AgentContext['now'] = () => (this.#options.clock ?? Date).now();
 
+  /** Does not wait: a test's clock says what time it is. */
+  readonly sleep: AgentContext['sleep'] = async () => {
+    this.signal.throwIfAborted();
+    await Promise.resolve();
+  };
+
   readonly random: AgentContext['random'] = () => Math.random();
 
   readonly once: AgentContext['once'] = (key) => `${this.#step}:${key}`;

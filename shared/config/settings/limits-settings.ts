@@ -107,6 +107,8 @@ export const limitsSchema = z
     tenants: z.record(z.string(), tenantLimitsSchema).default({}),
     /** Tasks that a preview of limits reads at most, the newest of the last day. */
     maxPreviewed: int(10_000),
+    /** Suspended runs of one tenant; one more fails its attempt with TOO_MANY_SUSPENDED, which is tried again. */
+    suspended: int(10_000),
     /** Tenants of the fleet, and what each may keep: API keys, and agents made by API. */
     maxTenants: int(10_000),
     maxKeysPerTenant: int(1000),

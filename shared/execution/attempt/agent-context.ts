@@ -61,6 +61,8 @@ export class AttemptContext implements AgentContext {
 
   readonly once: AgentContext['once'] = (key) => this.#execution.journal.once(key);
 
+  readonly sleep: AgentContext['sleep'] = async (time) => await this.#execution.journal.waits.sleep(time);
+
   readonly random: AgentContext['random'] = () => this.#execution.journal.random();
 
   readonly input: AgentContext['input'] = () => this.#execution.journal.takeInput(this.#inputs);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { TaskFailure } from '../../errors/index.ts';
-import { leaseMember, type AttemptRef } from '../../ledger/index.ts';
+import { leaseMember, type AttemptRef, type RunWait } from '../../ledger/index.ts';
 import type { FirstState } from '../../tasks/index.ts';
 import type { Clock } from '../../time/index.ts';
 
@@ -13,6 +13,8 @@ export type StopReason =
   | { kind: 'failed'; failure: TaskFailure }
   /** Another hub goes on with it; nothing is settled here. */
   | { kind: 'detached'; isAdopted: boolean }
+  /** Its run waits without a slot. */
+  | { kind: 'suspended'; reason: string; wait: RunWait }
   | { kind: 'drain' | 'timeout' | 'deadline' | 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */

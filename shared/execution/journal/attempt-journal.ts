@@ -3,12 +3,22 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentInput, StepOptions, StepWork } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { type JournalEntry, type JournalKind, type Ledger, noteReplay, type NumberedEntry, readJournal } from '../../ledger/index.ts';
+import {
+  assertMaySuspend,
+  type JournalEntry,
+  type JournalKind,
+  type Ledger,
+  noteReplay,
+  type NumberedEntry,
+  readJournal,
+} from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
+import { wait } from '../../time/index.ts';
 import type { Inputs } from '../attempt/attempt-input.ts';
 import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { JournalWriter } from './journal-writer.ts';
+import { RunWaits, type RunWaitSpec } from './run-waits.ts';
 import { type Begun, RecordedJournal, valueOf } from './recorded-journal.ts';
 import { journalError, tryStep } from './try-step.ts';
 
@@ -46,10 +56,16 @@ export class AttemptJournal {
   readonly #drawn: number[] = [];
   #begun = 0;
   #ends = 0;
+  /** Steps under way. */
+  readonly #running = new Set<Promise<unknown>>();
+  #holdLaneMs = 0;
+  #isSuspending = false;
+  readonly waits: RunWaits;
 
   constructor(options: AttemptJournalOptions) {
     this.#options = options;
     this.#writer = new JournalWriter(options.ledger, options.attempt);
+    this.waits = new RunWaits(this, options.attempt);
   }
 
   /** Reads what earlier attempts wrote. */
@@ -70,13 +86,24 @@ export class AttemptJournal {
     return this.#recorded.given;
   }
 
-  /** Messages that are part of the prompt of this attempt, by id. */
-  begin(given: readonly string[]): void {
+  /** `given`: messages that are part of the prompt of this attempt, by id. `holdLaneMs`: how long a run that waits keeps its lane. */
+  begin(given: readonly string[], { holdLaneMs }: { holdLaneMs: number }): void {
     this.#given = given;
+    this.#holdLaneMs = holdLaneMs;
   }
 
   /** See `AgentContext.step`. */
   async step<T>(name: string, work: StepWork<T>, options: StepOptions = {}): Promise<T> {
+    const step = this.#step(name, work, options);
+    this.#running.add(step);
+    try {
+      return await step;
+    } finally {
+      this.#running.delete(step);
+    }
+  }
+
+  async #step<T>(name: string, work: StepWork<T>, options: StepOptions): Promise<T> {
     const { attempt, number, isSuspect } = this.#options;
     const begun = this.#begin('step', name);
     const known = this.#replay(begun);
@@ -122,6 +149,63 @@ export class AttemptJournal {
     if (this.#begun === 0) this.#given = [...this.#given, ...ids];
     else if (ids.length > 0) await this.#end(this.#begin('input', MESSAGES), { value: JSON.stringify(ids) });
     return taken;
+  }
+
+  /**
+   * Comes to a wait. Returns its entry once that has ended; else the run is suspended, and this never settles. Errors: TOO_MANY_SUSPENDED;
+   * AGENT_ERROR while it waits for something else.
+   */
+  async wait(spec: RunWaitSpec): Promise<NumberedEntry> {
+    const { attempt } = this.#options;
+    const begun = this.#begin(spec.kind, spec.name);
+    const ended = this.#replay(begun);
+    if (ended) return ended;
+    const known = this.#recorded.at(begun.seq);
+    if (known) this.#options.output.skipTo(this.#recorded.writtenAt(begun.seq));
+    const entry = known ?? { ...begun, status: 'waiting', attempt: this.#options.number, ...spec.begin(attempt.now(), begun) };
+    const leftMs = entry.until === undefined ? Infinity : entry.until - attempt.now();
+    if (leftMs > (spec.shortMs ?? 0)) return await this.#suspend(entry, spec);
+    if (leftMs > 0) await attempt.untilStopped(wait(leftMs));
+    return await this.#endWait(entry, spec.expired?.(entry));
+  }
+
+  /** Ends the attempt as suspended, once steps under way have ended. Never resolves. */
+  async #suspend(entry: NumberedEntry, spec: RunWaitSpec): Promise<never> {
+    const { attempt, ledger } = this.#options;
+    if (this.#isSuspending)
+      throw new TaskFailure('AGENT_ERROR', `A run waits for one thing at a time, and comes to "${spec.name}" while it waits`, {
+        isFinal: true,
+      });
+    this.#isSuspending = true;
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    await this.#writer.flushed();
+    attempt.throwIfStopped();
+    await retryWhileAway(() => assertMaySuspend(ledger, attempt.ref.tenant), { signal: () => attempt.signal });
+    const waiting = entry.order === undefined ? this.#marked(entry) : entry;
+    const until = waiting.until ?? null;
+    const reason = spec.reason(waiting);
+    attempt.stop({ kind: 'suspended', reason, wait: { hold: spec.hold(waiting), entry: waiting, until, holdLaneMs: this.#holdLaneMs } });
+    return await new Promise<never>(() => undefined);
+  }
+
+  async #endWait(entry: NumberedEntry, value: string | undefined): Promise<NumberedEntry> {
+    const { attempt } = this.#options;
+    const ended: NumberedEntry = {
+      ...(entry.order === undefined ? this.#marked(entry) : entry),
+      status: 'completed',
+      endedAt: attempt.now(),
+      ...(value !== undefined && { value }),
+    };
+    this.#writer.write(ended);
+    await this.#writer.flushed();
+    attempt.throwIfStopped();
+    return ended;
+  }
+
+  /** The entry with its place among the ends, and what was written up to there. */
+  #marked(entry: NumberedEntry): NumberedEntry {
+    this.#ends += 1;
+    return { ...entry, ...this.#options.output.mark(), order: this.#ends, followed: this.#begun };
   }
 
   /** Resolves once all is written. */
@@ -200,19 +284,9 @@ export class AttemptJournal {
   }
 
   #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): NumberedEntry {
-    const { attempt, output, number } = this.#options;
-    this.#ends += 1;
+    const { attempt, number } = this.#options;
     const status = end.error ? 'failed' : 'completed';
-    return {
-      ...begun,
-      ...end,
-      ...output.mark(),
-      status,
-      attempt: number,
-      endedAt: attempt.now(),
-      order: this.#ends,
-      followed: this.#begun,
-    };
+    return this.#marked({ ...begun, ...end, status, attempt: number, endedAt: attempt.now() });
   }
 }
 

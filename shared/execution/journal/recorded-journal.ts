@@ -30,7 +30,9 @@ export class RecordedJournal {
     this.#entries = new Map(entries.map((entry) => [entry.seq, entry]));
     this.#last = entries.at(-1)?.seq ?? 0;
     this.ends = Math.max(0, ...entries.map(({ order = 0 }) => order));
-    const ended = entries.filter((entry) => this.#isFinal(entry)).toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0));
+    const ended = entries
+      .filter((entry) => entry.status === 'waiting' || this.#isFinal(entry))
+      .toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0));
     let text = '';
     for (const each of ended) {
       text += each.text ?? '';

@@ -1,5 +1,6 @@
 import { redisNow } from '../../redis/index.ts';
 import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
+import { entryText, type NumberedEntry } from '../journal/entry.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseKnownState } from '../codec/state.ts';
 
@@ -56,36 +57,62 @@ export function idInMember(member: string): string {
   return /[^/.]+$/.exec(member)?.[0] ?? '';
 }
 
+/** What a suspended run waited for. */
+export interface RunAnswer {
+  id: string;
+  /** The number of the entry in its journal that it waits at, and what that becomes. */
+  entry: NumberedEntry;
+}
+
+/** Resumes suspended runs of one tenant, each with what it waited for: `gone` for one that does not wait there any more. Answers in their order. */
+export async function answerRuns(ledger: Ledger, tenant: string, answers: readonly RunAnswer[]): Promise<PromoteAnswer[]> {
+  const ids = answers.map(({ id }) => id);
+  return await promoteParked(ledger, tenant, { ids, names: ids, force: 'answer', entries: answers.map(({ entry }) => entry) });
+}
+
 interface Parked {
   ids: readonly string[];
   /** What the script is given for each. */
   names: readonly string[];
   force: string | number;
+  /** What their entries become, of suspended runs that are answered. */
+  entries?: readonly NumberedEntry[];
 }
 
-async function promoteParked(ledger: Ledger, tenant: string, { ids, names, force }: Parked): Promise<PromoteAnswer[]> {
+async function promoteParked(ledger: Ledger, tenant: string, { ids, names, force, entries }: Parked): Promise<PromoteAnswer[]> {
   if (ids.length === 0) return [];
   const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
-  const places = names.map((name, position) => ({ name, lane: laneIn(states[position] ?? null) }));
+  const places = names.map((name, position) => ({ name, lane: laneIn(states[position] ?? null), entry: entries?.[position] }));
   const replies = await promote(ledger, tenant, places, force);
   // A task that got a lane since it was read keeps it.
-  const again = places.flatMap(({ name }, at) => (replies[at * 2] === 'lane' ? [{ name, lane: replies[at * 2 + 1] ?? null, at }] : []));
+  const again = places.flatMap(({ name }, at) =>
+    replies[at * 2] === 'lane' ? [{ ...places[at], name, lane: replies[at * 2 + 1] ?? null, at }] : [],
+  );
   const second = again.length === 0 ? [] : await promote(ledger, tenant, again, force);
   for (const [position, { at }] of again.entries()) replies.splice(at * 2, 2, ...second.slice(position * 2, position * 2 + 2));
   return places.map((_, at) => promoteAnswer(replies[at * 2] ?? 'gone', replies[at * 2 + 1] ?? ''));
 }
 
-async function promote(
-  ledger: Ledger,
-  tenant: string,
-  places: readonly (Pick<TaskPlace, 'lane'> & { name: string })[],
-  force: string | number,
-): Promise<string[]> {
+interface PromotedPlace extends Pick<TaskPlace, 'lane'> {
+  name: string;
+  entry?: NumberedEntry | undefined;
+}
+
+async function promote(ledger: Ledger, tenant: string, places: readonly PromotedPlace[], force: string | number): Promise<string[]> {
+  const shard = shardKeys(ledger, tenant);
+  const keysOf = ({ name, lane, entry }: PromotedPlace): string[] => [
+    ...laneKeys(ledger, tenant, [{ lane }]),
+    ...(entry ? [ledger.keys.tenant(tenant).journal(name)] : []),
+  ];
   return (await runInContext(ledger, {
     script: 'promote-due',
     tenant,
-    keys: [...contextKeys(ledger, tenant), shardKeys(ledger, tenant).due, ...laneKeys(ledger, tenant, places)],
-    args: [places.map(({ lane }) => (lane === null ? 0 : 1)).join(''), force, ...places.map(({ name }) => name)],
+    keys: [...contextKeys(ledger, tenant), shard.due, shard.waits, ...places.flatMap(keysOf)],
+    args: [
+      places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
+      force,
+      ...places.flatMap(({ name, entry }) => (entry ? [name, `${entry.seq}`, entryText(entry)] : [name])),
+    ],
   })) as string[];
 }
 

@@ -1,7 +1,7 @@
 import { type AttemptRef, leaseMember } from '../claim/leases.ts';
 import { shardGroup } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import type { NumberedEntry } from './entry.ts';
+import { entryText, type NumberedEntry } from './entry.ts';
 
 /** What an attempt writes into the journal of its task. */
 interface JournalWrite {
@@ -27,6 +27,6 @@ async function appendAll(ledger: Ledger, writes: readonly JournalWrite[]): Promi
 function argumentsOf({ ref, entries }: JournalWrite): (string | number)[] {
   const begun = entries.filter(({ status }) => status === 'started');
   const ended = entries.filter(({ status }) => status !== 'started');
-  const texts = [...begun, ...ended].flatMap(({ seq, ...entry }) => [seq, JSON.stringify(entry)]);
+  const texts = [...begun, ...ended].flatMap((entry) => [entry.seq, entryText(entry)]);
   return [leaseMember(ref), begun.length, ended.length, ...texts];
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 /** What an entry of a journal is of. */
-export const JOURNAL_KINDS = ['definition', 'step', 'input'] as const;
+export const JOURNAL_KINDS = ['definition', 'step', 'input', 'sleep', 'event', 'question', 'delegate'] as const;
 export type JournalKind = (typeof JOURNAL_KINDS)[number];
 
-export const JOURNAL_STATUSES = ['started', 'completed', 'failed'] as const;
+export const JOURNAL_STATUSES = ['started', 'completed', 'failed', 'waiting'] as const;
 
 /** Why an entry failed, for the attempts that meet it again. `isFinal`: no other attempt is of use. */
 const errorSchema = z.object({ code: z.string(), message: z.string(), isFinal: z.boolean().optional() });
@@ -22,6 +22,9 @@ const entrySchema = z.object({
   /** JSON of what it gave; absent for nothing. */
   value: z.string().optional(),
   error: errorSchema.optional(),
+  /** Of an entry that the run waits at: until when, ms since the epoch, and JSON of what it waits for besides. */
+  until: z.number().optional(),
+  wait: z.string().optional(),
   /** Times and random numbers that the run had between the entry before and this one. */
   drawn: z.array(z.number()).optional(),
   /** What the attempt had written since the entry that ended before it, and the number of the last entry of its output then. */
@@ -39,6 +42,11 @@ export type JournalError = z.infer<typeof errorSchema>;
 /** An entry with its number in the journal, from 1. */
 export interface NumberedEntry extends JournalEntry {
   seq: number;
+}
+
+/** An entry as it is stored under its number. */
+export function entryText({ seq: _seq, ...entry }: NumberedEntry): string {
+  return JSON.stringify(entry);
 }
 
 /** Reads an entry; null for one that another release wrote in a form of its own. */

@@ -33,6 +33,13 @@ export async function readJournal({ redis, keys }: Reader, { tenant, id }: TaskN
   };
 }
 
+/** One entry of a task's journal; null for none. */
+export async function readEntry({ redis, keys }: Reader, { tenant, id }: TaskName, seq: number): Promise<NumberedEntry | null> {
+  const text = await redis.hget(keys.tenant(tenant).journal(id), `${seq}`);
+  const entry = text === null ? null : parseEntry(text);
+  return entry && { ...entry, seq };
+}
+
 /** Notes that an attempt begins with a journal. `last`: the number of its last entry. */
 export async function noteReplay(
   { redis, keys }: Reader,

@@ -1,4 +1,4 @@
--- Ends a task as stale when its deadline passed before its start. The deadline of a task that has started is removed.
+-- Ends a task as stale when its deadline passed before its start, and a suspended run as failed. The deadline of another that has started is removed.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -16,7 +16,7 @@
 -- KEYS[15] due: zset, tasks of the shard that wait for a time, ms
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
--- RETURNS {tickets, 'stale' | 'kept'};
+-- RETURNS {tickets, 'stale' | 'failed' | 'kept'};
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
@@ -39,6 +39,13 @@ local id = ARGV[2]
 local task = load_task(context, id)
 if task and not task.completedAt and task.deadline and task.deadline > context.now then return { {}, 'kept' } end
 redis.call('ZREM', keys.deadlines, shard_member(context, id))
+if task and task.status == 'suspended' then
+  local reason = 'the deadline passed while its run waited'
+  task.error = { code = 'DEADLINE_PASSED', message = reason, retryable = false }
+  task.outcome = { kind = 'expired', reason = reason }
+  emit(context, id, finish(context, keys, id, task, 'permanently_failed', reason))
+  return { publish_granted(context), 'failed' }
+end
 local may_expire = task and not task.completedAt and (task.token == 0 or task.hold and task.spent == 0)
 if not may_expire then return { {}, 'kept' } end
 expire(context, keys, id, task)

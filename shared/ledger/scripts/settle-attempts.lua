@@ -21,10 +21,12 @@
 -- KEYS[19] usage_day: hash, what the tenant's agents used this day by row
 -- KEYS[20] running_usage: hash, what running attempts of the tenant have used by `<id>:<token>`, JSON
 -- KEYS[21] failing: hash, failures of the tenant's agents in a row, JSON
--- KEYS[22...] per task: with a lane, its holders and its line
+-- KEYS[22] waits: zset, suspended runs of the shard whose wait nobody has seen to, by ms
+-- KEYS[23...] per task: with a lane, its holders and its line; of a run that is suspended, its journal
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps, and perhaps slots: how many take a ready ticket of each queue right
 --   behind this call, `all` in all
--- ARGV[2...] per task: its transition, JSON; id and token; and the texts that belong to it: seen, next, attempt, output and result.
+-- ARGV[2...] per task: its transition, JSON; id and token; and the texts that belong to it: seen, next, attempt, output, result and
+--   waiting.
 --   `Transition` in settle/transition.ts says what each field and text means
 -- RETURNS tickets, and three more per attempt that was not settled: its position in the call, and 'changed', state | 'lost', ''
 --   | 'held', '' (its lease stands) | 'failed', reason;
@@ -55,7 +57,7 @@ local batch = open_batch({
   leases = KEYS[11], signals = KEYS[12], ended = KEYS[13], outputs = KEYS[14], results = KEYS[15], deadlines = KEYS[17],
   usage_day = KEYS[19], running_usage = KEYS[20], failing = KEYS[21],
 })
-local next_key, next_arg = iterate(KEYS, 22), iterate(ARGV, 2)
+local next_key, next_arg = iterate(KEYS, 23), iterate(ARGV, 2)
 gather_grants(context)
 
 -- By JSON: what transitions have in common, as a metatable.
@@ -63,12 +65,13 @@ local alike = {}
 
 -- The next transition of the call, or nil. With a lane it has the keys of that: `held` and `wait`.
 local function read_transition()
-  local head, id, token, seen, next_state, attempt, output, result = next_arg(8)
+  local head, id, token, seen, next_state, attempt, output, result, waiting = next_arg(9)
   if not head then return nil end
   alike[head] = alike[head] or { __index = cjson.decode(head) }
-  local transition = { id = id, token = tonumber(token), seen = seen, next = next_state, attempt = attempt, output = output, result = result }
+  local transition = { id = id, token = tonumber(token), seen = seen, next = next_state, attempt = attempt, output = output, result = result, waiting = waiting }
   setmetatable(transition, alike[head])
   if transition.laneLimit then transition.held, transition.wait = next_key(), next_key() end
+  if transition.entry then transition.journal = next_key() end
   return transition
 end
 
@@ -94,6 +97,8 @@ local function settle(transition, state)
   if state == transition.next then return { 'settled' } end
   if state ~= transition.seen then return changed(state, transition) end
   local id = transition.id
+  if transition.entry then redis.call('HSET', transition.journal, transition.entry, transition.waiting) end
+  if transition.isWatched then redis.call('ZADD', KEYS[22], context.stamp, shard_member(context, id)) end
   if transition.attempt ~= '' then redis.call('HSET', KEYS[16], id .. ':' .. transition.token, transition.attempt) end
   local fact = transition.fact and cjson.encode(transition.fact)
   for _, event in ipairs(transition.events) do add_event(batch, id, event, fact) end

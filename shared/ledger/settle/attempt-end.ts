@@ -1,6 +1,7 @@
 import type { FinishReason } from '../../config/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import type { StoredAttempt, StoredError, TaskUsage } from '../../tasks/index.ts';
+import type { NumberedEntry } from '../journal/entry.ts';
 
 /** What is known of an attempt besides its end. */
 interface Known {
@@ -70,8 +71,26 @@ export interface Failure extends Known {
   losses?: number;
 }
 
+/** What a run waits for without a slot. */
+export interface RunWait {
+  hold: TaskHold;
+  /** The entry of its journal that says so. */
+  entry: NumberedEntry;
+  /** When it goes on in any case, ms since the epoch; null for never. */
+  until: number | null;
+  /** How long it keeps its lane, ms. */
+  holdLaneMs: number;
+}
+
+/** Its run waits without a slot. */
+export interface Suspension extends Known {
+  kind: 'suspended';
+  reason: string;
+  wait: RunWait;
+}
+
 /** How an attempt has ended: what happened, and what is to follow by the rules for failures. */
-export type AttemptEnd = Completion | Cancellation | Interruption | Failure;
+export type AttemptEnd = Completion | Cancellation | Interruption | Suspension | Failure;
 
 /** The status of an attempt that ended so. */
 export function attemptStatus({ kind }: AttemptEnd): Exclude<StoredAttempt['status'], 'running'> {

@@ -12,6 +12,7 @@ import {
 import type { AttemptRef } from '../claim/leases.ts';
 import { attemptOf } from '../codec/attempt.ts';
 import { completePlain, parseState, stateText } from '../codec/state.ts';
+import { entryText } from '../journal/entry.ts';
 import { endLookup } from '../read/lookups.ts';
 import { agentEnd } from './agent-failures.ts';
 import { type AttemptEnd, attemptStatus } from './attempt-end.ts';
@@ -46,6 +47,7 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
     seen: seen.stored,
     next: stateText(isTurnedBackAgain(running, next) ? { ...next, log: logBefore(running) } : next),
     attempt: isKept(running, next, end) ? JSON.stringify(attemptOf(next, attemptStatus(end), now)) : '',
+    ...waitOf(end),
     ...answerOf(end),
   };
 }
@@ -71,6 +73,7 @@ function completeOrdinary(ref: AttemptRef, end: AttemptEnd, { stored, first, now
     seen: stored,
     next,
     attempt: '',
+    waiting: '',
     ...answerOf(end),
   };
 }
@@ -151,6 +154,13 @@ function factOf({ attempt, error, status, preemptedBy, hold }: TaskState, contin
   if (continuation === 'backlog' || continuation === 'lanes') return { attempt, preemptedBy };
   if (!FAILURES.has(status)) return { attempt };
   return { attempt, code: error?.code, willRetry: continuation !== 'end' };
+}
+
+/** What a run is suspended at. The clock alone ends a sleep. */
+function waitOf(end: AttemptEnd): Pick<Transition, 'entry' | 'isWatched' | 'waiting'> {
+  if (end.kind !== 'suspended') return { waiting: '' };
+  const { entry } = end.wait;
+  return { entry: entry.seq, isWatched: entry.kind === 'sleep' ? undefined : true, waiting: entryText(entry) };
 }
 
 function answerOf(end: AttemptEnd): Pick<Transition, 'output' | 'result'> {

@@ -1,6 +1,14 @@
 import type { TaskHold } from '../../errors/index.ts';
 import { isTransition, type StoredError, sumUsage, type TaskState, type TaskStatus, timelineNote } from '../../tasks/index.ts';
-import { type AttemptEnd, type Completion, errorOf, type Failure, type Interruption, turnedBackBy } from './attempt-end.ts';
+import {
+  type AttemptEnd,
+  type Completion,
+  errorOf,
+  type Failure,
+  type Interruption,
+  type Suspension,
+  turnedBackBy,
+} from './attempt-end.ts';
 
 /**
  * What a running task becomes when its attempt has ended so. Pure; `now` is Redis's time in ms since the epoch.
@@ -11,15 +19,27 @@ export function nextState(running: TaskState, given: AttemptEnd, now: number): T
   // Any other end is one of an attempt that ran, for no time.
   if (running.status === 'scheduled' && !returnsToQueue(end))
     return nextState({ ...enter(running, 'running', now), startedAt: now }, given, now);
-  const { cancel, error: _error, gate: _gate, hold: _hold, notBefore: _notBefore, turnedBack: _turnedBack, preempt, ...kept } = running;
+  const {
+    cancel,
+    error: _error,
+    gate: _gate,
+    hold: _hold,
+    notBefore: _notBefore,
+    turnedBack: _turnedBack,
+    preempt,
+    ranMs: ranBefore,
+    ...kept
+  } = running;
   const state = withLoss(withAttempt(kept, given, errorOf(end)), given);
   switch (end.kind) {
     case 'completed':
-      return complete({ ...state, ...(cancel && { stopped: true }) }, end, now);
+      return complete(state, end, { now, cancel });
     case 'cancelled':
       return stop(state, end, { now, by: cancel?.by });
     case 'interrupted':
       return interrupt(state, end, { now, mark: preempt });
+    case 'suspended':
+      return suspend(state, end, { now, ranMs: ranBefore });
     case 'failed':
     case 'timeout':
       return fail(state, end, now);
@@ -59,8 +79,15 @@ function withAttempt(state: TaskState, end: AttemptEnd, error: StoredError | und
   };
 }
 
-function complete(state: TaskState, { finishReason }: Completion, now: number): TaskState {
-  return finish(enter({ ...state, ...(finishReason && { finishReason }) }, 'completed', now), now, { kind: 'ran' });
+/** `cancel`: a stop that came too late. */
+function complete(
+  state: TaskState,
+  { finishReason }: Completion,
+  { now, cancel }: { now: number; cancel: TaskState['cancel'] },
+): TaskState {
+  return finish(enter({ ...state, ...(cancel && { stopped: true }), ...(finishReason && { finishReason }) }, 'completed', now), now, {
+    kind: 'ran',
+  });
 }
 
 /** `by`: the task that replaces it, if any. */
@@ -112,6 +139,25 @@ function interrupt(running: TaskState, end: Interruption, { now, mark }: Interru
   if (mark?.token === state.token && (delayMs ?? 0) <= 0)
     return makeRoom(enter(state, 'queued', now, `preempted by task ${mark.by}`), mark);
   return wait(enter(state, 'queued', now, reason), end.losses === undefined ? 'provider' : 'suspect', { now, delayMs: delayMs ?? 0 });
+}
+
+/** The run waits without a slot, and keeps its lane for a while. The attempt does not count. `ranMs`: how long those before it ran. */
+function suspend(
+  { granted: _granted, ...running }: TaskState,
+  { reason, wait: { hold: held, entry, until, holdLaneMs } }: Suspension,
+  { now, ranMs = 0 }: { now: number; ranMs: number | undefined },
+): TaskState {
+  const ran = ranMs + now - (running.startedAt ?? now);
+  const state = enter({ ...running, spent: running.spent - 1, ranMs: ran }, 'suspended', now, reason);
+  const laneUntil = state.lane === undefined ? null : now + holdLaneMs;
+  const times = [until, laneUntil].filter((time) => time !== null);
+  return {
+    ...state,
+    gate: held.gate,
+    hold: held,
+    suspended: { entry: entry.seq, ...(until !== null && { until }), ...(laneUntil !== null && { laneUntil }) },
+    ...(times.length > 0 && { notBefore: Math.min(...times) }),
+  };
 }
 
 /** The task returns to where it waited, without its place. */

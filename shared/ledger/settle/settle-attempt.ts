@@ -112,7 +112,8 @@ function settleCall(ledger: Ledger, transitions: readonly Transition[], slots: R
       keys.usageDay(usageDay(Math.max(...transitions.map(({ endedAt }) => endedAt)))),
       keys.runningUsage,
       keys.failing,
-      ...laneKeys(ledger, tenant, transitions),
+      shard.waits,
+      ...transitions.flatMap((each) => [...laneKeys(ledger, tenant, [each]), ...(each.entry ? [keys.journal(each.id)] : [])]),
     ],
     args: transitions.flatMap(transitionArguments),
   };

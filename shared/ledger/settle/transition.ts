@@ -33,6 +33,9 @@ export interface Transition extends AttemptRef {
   ended?: TaskEnd;
   /** How its lease was found, of an attempt that another process takes back. */
   lost?: LostLease;
+  /** The number of the entry that a suspended run waits at, and whether somebody has to see to that wait: what it waits for may have come before. */
+  entry?: number | undefined;
+  isWatched?: boolean | undefined;
   /** Text: the state as it was seen. */
   seen: string;
   /** Text: the state that follows. */
@@ -43,6 +46,8 @@ export interface Transition extends AttemptRef {
   output: string;
   /** Text: of a task that completed, JSON; empty for none. */
   result: string;
+  /** Text: the entry that a suspended run waits at, JSON; empty for none. */
+  waiting: string;
 }
 
 export interface TaskEnd {
@@ -64,6 +69,6 @@ interface LostLease {
 
 /** A transition as the script takes it. Tasks that end alike have the same JSON, which the script then decodes once. */
 export function transitionArguments({ tenant: _tenant, lane: _lane, endedAt: _endedAt, ...transition }: Transition): string[] {
-  const { id, token, seen, next, attempt, output, result, ...rest } = transition;
-  return [scriptJson(rest), id, `${token}`, seen, next, attempt, output, result];
+  const { id, token, seen, next, attempt, output, result, waiting, ...rest } = transition;
+  return [scriptJson(rest), id, `${token}`, seen, next, attempt, output, result, waiting];
 }

@@ -51,6 +51,13 @@ export const CHORES = {
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
     guarantees: 'A cancel reaches all sub-tasks, also when its process died on the way.',
   },
+  'see-to-waits': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees:
+      'What a suspended run waits for is known to those who can bring it, and resumes it when it came before, also when its process died.',
+  },
   'promote-due': {
     runs: 'process',
     by: WORKER,

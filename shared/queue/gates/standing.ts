@@ -19,7 +19,7 @@ export async function explainHold(ledger: Ledger, task: WaitingTask): Promise<Ga
   const kind = holdKind(ledger, hold.gate);
   const known = await kind?.explain?.(tenant, hold.what, ahead);
   // The bound of a hold is no time that anybody should wait for.
-  const { detail, facts, until } = known ?? { detail: noteOf(task, hold), facts: {}, until: task.state.notBefore ?? null };
+  const { detail, facts, until } = known ?? { detail: noteOf(task, hold), facts: {}, until: boundOf(task.state) };
   const comesBack = kind?.comesBack ? (task.state.notBefore ?? null) : null;
   return closedGate(hold.gate, {
     detail,
@@ -28,6 +28,11 @@ export async function explainHold(ledger: Ledger, task: WaitingTask): Promise<Ga
     until: until ?? comesBack,
     facts: { what: hold.what, held, ahead, ...facts },
   });
+}
+
+/** Until when a hold lasts at most. A suspended run leaves its lane before that, perhaps. */
+function boundOf({ suspended, notBefore }: WaitingTask['state']): number | null {
+  return (suspended ? suspended.until : notBefore) ?? null;
 }
 
 function noteOf({ state }: WaitingTask, { gate, what }: TaskHold): string {

@@ -41,6 +41,7 @@ function createExecutor(): ExecuteTicketParts {
     redact: (text) => text,
     catalog,
     spending: parts,
+    waits: {},
     fleetModels: () => expect.unreachable('these agents ask for no model'),
     modelCalls: new ModelCalls({ ...parts, settings: parts.config.settings }),
     runAgent: (run) => runAgent(runners, run),

@@ -3,6 +3,7 @@ import { acceptNewTask } from '#shared/ledger/accept/accept-task.ts';
 import { cancelTask, expireDeadline, reopenTask } from '#shared/ledger/change-task.ts';
 import { expireLease } from '#shared/execution/leases/expire-lease.ts';
 import { takeInput } from '#shared/ledger/claim/take-input.ts';
+import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from '#shared/tasks/transitions.ts';
 import { parseTimeline } from '#shared/tasks/task-record.ts';
 import { aTask, DONE, FAILURE, limitsOf, retry, TENANT, type Held, type TaskWish } from './support/test-ledger.ts';
+import { storedState } from './support/stored-states.ts';
 import { useCheckedLedger } from './support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
@@ -26,6 +28,16 @@ const full = (): TaskWish => ({ lane: LANE, deadline: inAnHour(), callbackUrl: '
 const timeout = (delayMs: number | null): AttemptEnd => ({ kind: 'timeout', error: FAILURE, delayMs, usage: null });
 const interrupted = (delayMs: number): AttemptEnd => ({ kind: 'interrupted', reason: 'drain', delayMs });
 
+const suspended = (until: number | null, gate: 'sleep' | 'event' = 'sleep'): AttemptEnd => ({
+  kind: 'suspended',
+  reason: 'it waits',
+  wait: {
+    hold: { gate, what: 'x' },
+    entry: { seq: 2, kind: gate, name: 'x', status: 'waiting', attempt: 1, startedAt: Date.now() },
+    until,
+    holdLaneMs: HOUR_MS,
+  },
+});
 const HOLD = { gate: 'budget', what: 'b' } as const;
 const hold = (delayMs: number | null): AttemptEnd => ({ kind: 'interrupted', reason: 'no money', delayMs, hold: HOLD });
 
@@ -73,7 +85,7 @@ async function snapshot(id: string): Promise<Snapshot> {
   const task = await readTask(test.ledger, TENANT, id);
   return {
     places: {
-      listed: count(live, new RegExp(`^(pending|queued|failed|timeout|granted=\\w+)/${id}$`)),
+      listed: count(live, new RegExp(`^(pending|queued|failed|timeout|suspended|granted=\\w+)/${id}$`)),
       granted: count(live, new RegExp(`^granted=\\w+/${id}$`)),
       backlog: count(live, new RegExp(`^backlog=\\w+/\\d+/${id}$`)),
       hold: count(live, new RegExp(`^hold=[^/]+/\\d+/${id}$`)),
@@ -174,6 +186,12 @@ const take = async (): Promise<unknown> => {
   const [id = ''] = await test.redis.zrange(test.keys.tenant(TENANT).laneHeld(LANE.name), '0', '0');
   return await takeInput(test.ledger, await heldOf(id), 'steered', 10);
 };
+const wakeUp = async (id: string): Promise<void> => {
+  const state = await test.state(id);
+  const { states } = test.keys.tenant(TENANT);
+  await test.redis.hset(states, id, storedState({ ...state, notBefore: 1, suspended: { entry: 2, until: 1 } }));
+  await promoteDue(test.ledger, TENANT, [id]);
+};
 const yields = (): TaskWish => ({ ...full(), yields: true });
 
 /** Everything that moves a task, from where it stands. */
@@ -210,6 +228,11 @@ const MOVES: [what: string, arrange: () => Promise<string>, act: (id: string) =>
   ['a hold for a while', running, settleWith(hold(60_000))],
   ['a cancel while it is held', async () => await after(hold(60_000)), cancel],
   ['a deadline while it is held', async () => await late(await after(hold(null))), expire],
+  ['a suspend', running, settleWith(suspended(null, 'event'))],
+  ['a suspend for a while', async () => await running({ callbackUrl: 'https://example.com/x' }), settleWith(suspended(inAnHour()))],
+  ['the time of its suspended run', async () => await after(suspended(inAnHour()), {}), wakeUp],
+  ['a cancel while its run is suspended', async () => await after(suspended(null)), cancel],
+  ['a deadline while its run is suspended', async () => await late(await after(suspended(null))), expire],
   ['the loss of its process', running, loseBy('unknown')],
   ['the loss of its process by another', running, loseBy('cleared')],
   ['the loss of its process by itself', running, loseBy('guilty')],

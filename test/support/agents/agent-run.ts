@@ -90,6 +90,7 @@ export function observeRun<Kind extends AgentKind>(
     model: () => expect.unreachable('this agent asks for no model'),
     now: () => Date.now(),
     random: () => 0.5,
+    sleep: () => Promise.resolve(),
     once: (key: string) => key,
     step: async <T>(_name: string, work: StepWork<T>): Promise<T> => await work({ signal: controller.signal }),
     trace: { traceparent: TRACEPARENT },

@@ -1,4 +1,5 @@
--- Promotes tasks of one tenant whose time has come, or that are held no more: into their lane, and to a ticket when the caps have room.
+-- Promotes tasks of one tenant whose time has come, that are held no more, or whose run got what it waits for: into their lane, and to a ticket
+-- when the caps have room.
 -- KEYS[1] states: hash, states of the tenant's tasks by id
 -- KEYS[2] live: zset, lookups of the tenant's tasks that have not ended
 -- KEYS[3] index: zset, lookups of all the tenant's tasks
@@ -10,12 +11,15 @@
 -- KEYS[9] turns: zset, the shard's tenants with ready tickets by level and virtual time
 -- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- KEYS[11] due: zset, tasks of the shard that wait for a time, ms
--- KEYS[12...] per task: with a lane, its holders and its line
+-- KEYS[12] waits: zset, suspended runs of the shard whose wait nobody has seen to, by ms
+-- KEYS[13...] per task: with a lane, its holders and its line; with `answer`, the journal of its run
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
--- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; `hold` to promote what is held; else `0`
+-- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; `hold` to promote what is held; `answer` to
+--   resume suspended runs; else `0`
 -- ARGV[4...] per task: one due or held task
 --   id: text, the task's id; with `hold`, its member in the live lookups
+--   entry, text: with `answer`: the number of the entry that it waits at, and what that becomes, JSON
 -- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -34,10 +38,11 @@
 local context = open_context(ARGV[1], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 context.due = KEYS[11]
-local next_key, next_arg = iterate(KEYS, 12), iterate(ARGV, 4)
+local next_key, next_arg = iterate(KEYS, 13), iterate(ARGV, 4)
 local HAS_LANE = string.byte('1')
-local releases = ARGV[3] == 'hold'
-local action = not releases and ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
+local resumed = {}
+local releases, answers_runs = ARGV[3] == 'hold', ARGV[3] == 'answer'
+local action = not releases and not answers_runs and ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
 
 -- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
 local function reissue(id, task)
@@ -55,6 +60,39 @@ local function wait_for_time(id, task)
   save_task(context, id, task)
 end
 
+-- Has a suspended run wait in the queue as any task does.
+local function wake(id, task)
+  redis.call('ZREM', context.live, 'suspended/' .. id)
+  redis.call('ZREM', KEYS[12], shard_member(context, id))
+  task.suspended = nil
+  resumed[#resumed + 1] = id
+  enter(context, task, 'queued')
+end
+
+-- Whether a suspended run goes on now: at its time. Before that, others of its lane may go before it once it has held that for long enough.
+local function is_awake(id, task, keys)
+  local wait = task.suspended
+  if wait['until'] and wait['until'] <= context.now then return true end
+  if wait.laneUntil and wait.laneUntil <= context.now then
+    leave_own_lane(context, keys.held, keys.wait, id, task)
+    wait.laneUntil = nil
+  end
+  task.notBefore = wait['until']
+  if wait.laneUntil then task.notBefore = math.min(wait.laneUntil, task.notBefore or wait.laneUntil) end
+  redis.call('ZREM', context.due, shard_member(context, id))
+  if task.notBefore then schedule_due(context, id, task.notBefore) end
+  save_task(context, id, task)
+  return false
+end
+
+-- Writes what a suspended run waits for into its journal. Returns whether it did.
+local function give_answer(task, keys)
+  if task.status ~= 'suspended' or task.suspended.entry ~= tonumber(keys.entry) then return false end
+  redis.call('HSET', keys.journal, keys.entry, keys.text)
+  redis.call('HINCRBY', keys.journal, 'done', 1)
+  return true
+end
+
 -- Whether the task waits for a time or is held.
 local function is_parked(task)
   return task and not task.completedAt and task.status ~= 'running' and (task.notBefore or task.hold)
@@ -69,10 +107,14 @@ local function promote(name, keys)
     redis.call('ZREM', context.live, name)
     return { 'gone' }
   end
+  if answers_runs and task and task.lane and not keys.held then return { 'lane', task.lane } end
+  if answers_runs and not (task and give_answer(task, keys)) then return { 'gone' } end
   if not is_parked(task) then
     redis.call('ZREM', context.due, shard_member(context, id))
     return { 'gone' }
   end
+  -- Its time, an answer or an event resumes it.
+  if action and task.status == 'suspended' then return { 'early', task.notBefore } end
   if action and task.retriedBy == action then return { 'early', task.notBefore } end
   if action then task.retriedBy = action end
   if ARGV[3] == '0' and (not task.notBefore or task.notBefore > context.now) then
@@ -84,10 +126,12 @@ local function promote(name, keys)
     return { 'promoted' }
   end
   if task.lane and not keys.held then return { 'lane', task.lane } end
+  if task.status == 'suspended' and not answers_runs and not releases and not is_awake(id, task, keys) then return { 'early', task.notBefore } end
   if task.granted then
     reissue(id, task)
   else
     gates.pass(context, id, task)
+    if task.status == 'suspended' then wake(id, task) end
     if gates.enter(context, keys, id, task) then
       grant(context, id, task)
     else
@@ -101,9 +145,12 @@ end
 local answers, position, id = { {} }, 1, next_arg()
 while id do
   local keys = string.byte(ARGV[2], position) == HAS_LANE and { held = next_key(), wait = next_key() } or {}
+  if answers_runs then keys.entry, keys.text = next_arg(2) end
+  if answers_runs then keys.journal = next_key() end
   local answer = isolate(promote, id, keys)
   append(answers, answer[1], answer[2] or '')
   position, id = position + 1, next_arg()
 end
+if #resumed > 0 then emit(context, table.concat(resumed, ','), TRANSITIONS.suspended.queued) end
 answers[1] = publish_granted(context)
 return answers

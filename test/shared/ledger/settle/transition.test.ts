@@ -32,7 +32,7 @@ describe('the contract of a transition', () => {
       as: 'transition',
       notRead: ['endedAt', 'class'],
       besides: ['id', 'token'],
-      own: ['held', 'wait', 'passed', 'refusal'],
+      own: ['held', 'wait', 'passed', 'refusal', 'journal'],
     },
     { name: 'TaskEnd', as: 'ended', notRead: [], besides: [], own: ['code', 'id'] },
     { name: 'LostLease', as: 'transition.lost', notRead: [], besides: [], own: [] },

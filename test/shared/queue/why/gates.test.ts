@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parseKnownState } from '#shared/ledger/codec/state.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
+import type { JournalKind } from '#shared/ledger/journal/entry.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
@@ -65,6 +66,14 @@ async function held(gate: TaskHold['gate']): Promise<{ id: string }> {
   return { id };
 }
 
+async function suspended(gate: TaskHold['gate'], kind: JournalKind): Promise<{ id: string }> {
+  const id = await submit();
+  const entry = { seq: 2, kind, name: 'x', status: 'waiting', attempt: 1, startedAt: Date.now() } as const;
+  const wait = { hold: { gate, what: 'x' }, entry, until: null, holdLaneMs: MINUTE };
+  await run(id, { kind: 'suspended', reason: 'it waits', wait });
+  return { id };
+}
+
 /** Makes a task that waits at the gate, of the given tenant or `default`. */
 const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> = {
   lane: async () => {
@@ -110,6 +119,10 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   repeats: () => held('repeats'),
   daemon: () => held('daemon'),
   commands: () => held('commands'),
+  sleep: () => suspended('sleep', 'sleep'),
+  event: () => suspended('event', 'event'),
+  question: () => suspended('question', 'question'),
+  children: () => suspended('children', 'delegate'),
   suspect: async () => {
     const id = await submit();
     await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });

@@ -2,7 +2,7 @@
 
 -- The end of an attempt comes before the end of its task.
 local EVENT_ORDER = {
-  TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, 'task.preempted', TRANSITIONS.running.completed,
+  TRANSITIONS.running.failed, TRANSITIONS.running.timeout, TRANSITIONS.running.queued, TRANSITIONS.running.suspended, 'task.preempted', TRANSITIONS.running.completed,
   TRANSITIONS.running.cancelled, TRANSITIONS.failed.permanently_failed,
 }
 

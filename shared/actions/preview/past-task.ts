@@ -1,5 +1,5 @@
-import type { SourceClass } from '../config/index.ts';
-import { CLASS_OF, parseTimeline, PRIORITY_NAMES, type TaskState } from '../tasks/index.ts';
+import type { SourceClass } from '../../config/index.ts';
+import { CLASS_OF, parseTimeline, PRIORITY_NAMES, type TaskState } from '../../tasks/index.ts';
 
 /** A task that ran, as far as limits are concerned. Times are ms since the epoch. */
 export interface PastTask {

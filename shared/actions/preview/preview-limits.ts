@@ -1,7 +1,7 @@
 import pMap from 'p-map';
-import { scanTasks } from '../actions/index.ts';
-import type { FleetLimits, TenantLimits } from '../config/index.ts';
-import { type Ledger, tenantsWithTasks } from '../ledger/index.ts';
+import { scanTasks } from '../scan-tasks.ts';
+import type { FleetLimits, TenantLimits } from '../../config/index.ts';
+import { type Ledger, tenantsWithTasks } from '../../ledger/index.ts';
 import { type PastTask, pastTask } from './past-task.ts';
 import { type Caps, simulateCaps } from './simulate-caps.ts';
 import { simulateRates } from './simulate-rates.ts';

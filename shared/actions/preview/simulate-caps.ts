@@ -1,6 +1,6 @@
-import { SOURCE_CLASSES, type TenantLimits } from '../config/index.ts';
-import { type Gate, type GatedTask, type GateLimits, Gates, laneOfAgent, SortedLine } from '../ledger/index.ts';
-import { CLASS_LETTERS } from '../tasks/index.ts';
+import { SOURCE_CLASSES, type TenantLimits } from '../../config/index.ts';
+import { type Gate, type GatedTask, type GateLimits, Gates, laneOfAgent, SortedLine } from '../../ledger/index.ts';
+import { CLASS_LETTERS } from '../../tasks/index.ts';
 import type { PastTask } from './past-task.ts';
 
 /** What caps do to a task. */

@@ -1,4 +1,4 @@
-import { rateWindows, type TenantLimits } from '../config/index.ts';
+import { rateWindows, type TenantLimits } from '../../config/index.ts';
 import type { PastTask } from './past-task.ts';
 
 /** Why a rate would have refused a task, and for how long. */

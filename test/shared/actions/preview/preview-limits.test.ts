@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tenantLimitsSchema, type TenantLimits } from '#shared/config/settings/limits-settings.ts';
-import { type PastTask, pastTask } from '#shared/limits/past-task.ts';
-import { simulateLimits } from '#shared/limits/preview-limits.ts';
-import { type Caps, type CapsOutcome, simulateCaps } from '#shared/limits/simulate-caps.ts';
-import { simulateRates } from '#shared/limits/simulate-rates.ts';
+import { type PastTask, pastTask } from '#shared/actions/preview/past-task.ts';
+import { simulateLimits } from '#shared/actions/preview/preview-limits.ts';
+import { type Caps, type CapsOutcome, simulateCaps } from '#shared/actions/preview/simulate-caps.ts';
+import { simulateRates } from '#shared/actions/preview/simulate-rates.ts';
 import type { TaskState } from '#shared/tasks/task-state.ts';
 
 const limitsOf = (limits: Partial<TenantLimits>): TenantLimits =>

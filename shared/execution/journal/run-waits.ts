@@ -1,0 +1,70 @@
+import { TaskFailure } from '../../errors/index.ts';
+import type { TaskHold } from '../../errors/index.ts';
+import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
+import { durationMs, timeText } from '../../time/index.ts';
+import type { RunningAttempt } from '../attempt/running-attempt.ts';
+import type { Begun } from './recorded-journal.ts';
+
+/** One kind of wait of a run, where it comes to it. */
+export interface RunWaitSpec {
+  kind: JournalKind;
+  name: string;
+  /** What its entry has besides, when the run comes to it first. `now`: ms since the epoch. */
+  begin(now: number, begun: Begun): Pick<JournalEntry, 'until' | 'wait'>;
+  /** What holds the task while it waits. */
+  hold(entry: NumberedEntry): TaskHold;
+  /** Why the run is suspended, for people. */
+  reason(entry: NumberedEntry): string;
+  /** JSON of what the wait gives once its time has passed. */
+  expired?(entry: NumberedEntry): string | undefined;
+  /** A wait that ends so soon keeps its slot, ms. */
+  shortMs?: number;
+}
+
+interface Waiter {
+  wait(spec: RunWaitSpec): Promise<NumberedEntry>;
+}
+
+/** A sleep that is shorter keeps its slot, ms. */
+const SHORT_SLEEP_MS = 5000;
+
+/** RunWaits is responsible for what an agent may wait for without a slot. */
+export class RunWaits {
+  readonly #journal: Waiter;
+  readonly #attempt: RunningAttempt;
+
+  constructor(journal: Waiter, attempt: RunningAttempt) {
+    this.#journal = journal;
+    this.#attempt = attempt;
+  }
+
+  /** See `AgentContext.sleep`. */
+  async sleep(time: number | string | Date): Promise<void> {
+    const end = readTime(time);
+    await this.#journal.wait({
+      kind: 'sleep',
+      name: 'sleep',
+      begin: (now) => ({ until: end.at ?? now + end.ms }),
+      hold: () => ({ gate: 'sleep', what: 'time' }),
+      reason: ({ until = this.#attempt.now() }) => `its run sleeps until ${timeText(until)}`,
+      shortMs: SHORT_SLEEP_MS,
+    });
+  }
+}
+
+/** Errors: AGENT_ERROR for what is neither a duration nor a time. */
+function readTime(time: number | string | Date): { at: number } | { at: null; ms: number } {
+  if (!(time instanceof Date)) return { at: null, ms: readDuration(time) };
+  if (Number.isNaN(time.getTime()))
+    throw new TaskFailure('AGENT_ERROR', 'A sleep ends at a time, and this date is none', { isFinal: true });
+  return { at: time.getTime() };
+}
+
+/** Errors: AGENT_ERROR for what is no duration. */
+function readDuration(duration: number | string): number {
+  try {
+    return Math.ceil(durationMs(duration));
+  } catch (error) {
+    throw new TaskFailure('AGENT_ERROR', error instanceof Error ? error.message : String(error), { isFinal: true });
+  }
+}

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { answerRuns, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { readEntry } from '#shared/ledger/journal/read-journal.ts';
+import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
+import { takeOpenWait } from '#shared/ledger/settle/watched-waits.ts';
+import { type Held, type TaskWish, TENANT } from './support/test-ledger.ts';
+import { useCheckedLedger } from './support/use-ledger.ts';
+
+const LANE = { name: 'session:s', limit: 1 };
+const HOUR_MS = 3_600_000;
+
+const test = await useCheckedLedger();
+
+const entryOf = (seq: number): Extract<AttemptEnd, { kind: 'suspended' }>['wait']['entry'] => ({
+  seq,
+  kind: 'event',
+  name: 'paid',
+  status: 'waiting',
+  attempt: 1,
+  startedAt: Date.now(),
+});
+
+const suspendedAt = (seq: number, holdLaneMs = HOUR_MS): AttemptEnd => ({
+  kind: 'suspended',
+  reason: 'its run waits for the event paid',
+  wait: { hold: { gate: 'event', what: 'paid' }, entry: entryOf(seq), until: null, holdLaneMs },
+});
+
+async function suspended(wish: TaskWish = {}, end = suspendedAt(2)): Promise<Held> {
+  const held = await test.claimed(await test.accepted(wish));
+  await test.settle(held, end);
+  return held;
+}
+
+it('a run that is answered goes on once, with the answer in its journal', async () => {
+  const { id } = await suspended();
+  const answer = { id, entry: { ...entryOf(2), status: 'completed' as const, value: '1' } };
+  const answers = await Promise.all([answerRuns(test.ledger, TENANT, [answer]), answerRuns(test.ledger, TENANT, [answer])]);
+  expect(answers.flat().map(({ kind }) => kind)).toEqual(['promoted', 'gone']);
+  expect(await test.state(id)).toMatchObject({ status: 'queued', granted: true, spent: 0 });
+  expect((await test.state(id)).suspended).toBeUndefined();
+  expect(await readEntry(test.ledger, { tenant: TENANT, id }, 2)).toMatchObject({ status: 'completed', value: '1' });
+});
+
+it('an answer to another entry than the one that it waits at does nothing', async () => {
+  const { id } = await suspended();
+  const entry = { ...entryOf(3), status: 'completed' as const };
+  expect(await answerRuns(test.ledger, TENANT, [{ id, entry }])).toEqual([{ kind: 'gone' }]);
+  expect(await test.state(id)).toMatchObject({ status: 'suspended', gate: 'event' });
+  expect(await readEntry(test.ledger, { tenant: TENANT, id }, 3)).toBeNull();
+});
+
+it('a run whose wait has no end keeps its lane for its time, and then stands in line at its age', async () => {
+  const { id } = await suspended({ lane: LANE }, suspendedAt(2, 1));
+  const behind = await test.accepted({ lane: LANE });
+  expect((await test.state(behind)).status).toBe('pending');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await promoteDue(test.ledger, TENANT, [id]);
+  expect((await test.state(behind)).status).toBe('queued');
+  expect(await test.state(id)).toMatchObject({ status: 'suspended', suspended: { entry: 2 } });
+  const entry = { ...entryOf(2), status: 'completed' as const };
+  expect(await answerRuns(test.ledger, TENANT, [{ id, entry }])).toEqual([{ kind: 'promoted' }]);
+  expect(await test.state(id)).toMatchObject({ status: 'queued', gate: 'lane' });
+});
+
+it('a wait that somebody has to see to is kept until somebody did', async () => {
+  const { id } = await suspended();
+  const now = Date.now() + 1000;
+  expect(await takeOpenWait(test.ledger, 0, { before: now, now })).toEqual({ tenant: TENANT, id });
+  expect(await takeOpenWait(test.ledger, 0, { before: now - 1, now })).toBeNull();
+  await answerRuns(test.ledger, TENANT, [{ id, entry: { ...entryOf(2), status: 'completed' } }]);
+  expect(await takeOpenWait(test.ledger, 0, { before: now + 1, now: now + 2 })).toBeNull();
+});
