@@ -7,6 +7,7 @@ import { daemonRoutes } from './daemons/daemons.ts';
 import { callbackRoutes } from './deliveries/callbacks.ts';
 import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
+import { postEvent } from './tasks/send-event.ts';
 import { taskFileRoutes } from './tasks/files/artifacts.ts';
 import { fileLinkRoutes } from './tasks/files/file-links.ts';
 import { postSessionUpload, postUpload } from './tasks/files/uploads.ts';
@@ -64,6 +65,7 @@ export function apiRoutes(parts: Parts): Route[] {
     postUpload(parts),
     postSessionUpload(parts),
     ...fileLinkRoutes(parts),
+    postEvent(parts),
     getFailures(parts),
     getUsage(parts),
     getSessions(parts),

@@ -493,6 +493,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/v1/events": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send an event to the runs that wait for it
+     * It is kept for `events.keepMs`, and runs that begin to wait within that time get it, too. An event with the `id` of an earlier one answers as that did. Needs the scope `submit`.
+     */
+    post: operations["sendEvent"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/v1/failures": {
     parameters: {
       query?: never;
@@ -2326,6 +2346,32 @@ export interface components {
     PriorityRequest: {
       /** From 1 to 10, the most urgent, or its name. */
       priority: number | ("low" | "normal" | "high" | "critical");
+    };
+    /**
+     * @example {
+     *       "name": "order.paid",
+     *       "data": {
+     *         "order": "A-17",
+     *         "amount": 1200
+     *       },
+     *       "id": "payment-4711"
+     *     }
+     */
+    EventRequest: {
+      /** What runs wait for by `context.waitFor(name)`. */
+      name: string;
+      /**
+       * JSON that the runs get. Runs with `match` compare fields of it.
+       * @default null
+       */
+      data?: unknown | undefined;
+      /** Names the event: what is sent again under its id resumes no run twice, for a day. By default a new one. */
+      id?: string | undefined;
+      /**
+       * Whether it goes to all runs that wait for it, or to one: the first by priority, then age.
+       * @default all
+       */
+      deliver?: ("all" | "one") | undefined;
     };
     MessageRequest: {
       /** What the person wrote; commands like `/stop` are applied. */
@@ -4567,6 +4613,15 @@ export interface components {
       mediaType: string;
       /** Its size. */
       bytes: number;
+    };
+    /**
+     * @example {
+     *       "resumed": 1
+     *     }
+     */
+    EventSent: {
+      /** How many runs waited for it, and go on. Those that begin to wait later are not in it. */
+      resumed: number;
     };
     FailureList: {
       /** The largest group first. */
@@ -7887,6 +7942,7 @@ export type ActionFilter = components['schemas']['ActionFilter'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type InputRequest = components['schemas']['InputRequest'];
 export type PriorityRequest = components['schemas']['PriorityRequest'];
+export type EventRequest = components['schemas']['EventRequest'];
 export type MessageRequest = components['schemas']['MessageRequest'];
 export type EndpointRequest = components['schemas']['EndpointRequest'];
 export type AgentDefinition = components['schemas']['AgentDefinition'];
@@ -7956,6 +8012,7 @@ export type InputAccepted = components['schemas']['InputAccepted'];
 export type TaskPrioritized = components['schemas']['TaskPrioritized'];
 export type Upload = components['schemas']['Upload'];
 export type AddedArtifact = components['schemas']['AddedArtifact'];
+export type EventSent = components['schemas']['EventSent'];
 export type FailureList = components['schemas']['FailureList'];
 export type Failure = components['schemas']['Failure'];
 export type UsageList = components['schemas']['UsageList'];
@@ -9581,6 +9638,57 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      default: components["responses"]["Problem"];
+    };
+  };
+  sendEvent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EventRequest"];
+      };
+    };
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["EventSent"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.storage`: Too much is stored already. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
       default: components["responses"]["Problem"];
     };
   };

@@ -83,6 +83,21 @@ export interface AgentModel {
   doStream(options: unknown): PromiseLike<any>;
 }
 
+/** An event that a run waited for. */
+export interface AgentEvent {
+  readonly name: string;
+  /** JSON. */
+  readonly data: unknown;
+  readonly id: string;
+}
+
+export interface WaitForOptions {
+  /** Top-level fields that the event's data has to have, each with an equal JSON value. By default any event of the name will do. */
+  match?: Readonly<Record<string, unknown>>;
+  /** Milliseconds, or text as `30s` or `3 days`. By default it waits for good. */
+  timeoutMs?: number | string;
+}
+
 export interface AgentContext {
   /** The task that is run, with its input as text. */
   readonly task: AgentTask;
@@ -125,6 +140,11 @@ export interface AgentContext {
    * this attempt, whose signal aborts with the reason `suspended` once steps under way have ended, and another attempt goes on behind it at that time.
    */
   readonly sleep: (time: number | string | Date) => Promise<void>;
+  /**
+   * Waits without a slot for an event of this name (`POST /v1/events`, hooks with `event`) whose data has the fields of `match`, each with an equal
+   * value. Gives null when none came within `timeoutMs`. A run gets an event once; the oldest that is kept goes first.
+   */
+  readonly waitFor: (name: string, options?: WaitForOptions) => Promise<AgentEvent | null>;
   /** A random number from 0 to below 1. A run with steps has the one that it had here first. */
   readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */

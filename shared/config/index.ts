@@ -27,6 +27,7 @@ export { FINISH_REASONS, type FinishReason, isTruncated } from './define-config.
 export type {
   AgentAttachment,
   AgentContext,
+  AgentEvent,
   AgentFunction,
   AgentInput,
   AgentLog,
@@ -37,6 +38,7 @@ export type {
   AgentUsage,
   StepOptions,
   StepWork,
+  WaitForOptions,
 } from './define-config.ts';
 export { describeConfiguration } from './describe-configuration.ts';
 export { type CliEnvironment, readCliEnvironment, readNamedVariable } from './cli-environment.ts';

@@ -55,7 +55,7 @@ export {
   JOURNAL_KINDS,
   JOURNAL_STATUSES,
 } from './journal/entry.ts';
-export { type Journal, type JournalProgress, noteReplay, readEntry, readJournal } from './journal/read-journal.ts';
+export { type Journal, type JournalProgress, noteReplay, readEntry, readHadEvents, readJournal } from './journal/read-journal.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
@@ -72,7 +72,7 @@ export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { capsOf } from './context.ts';
 export { applyLimits, findLimited, RunningTasks } from './grants/apply-limits.ts';
-export { type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
+export { answerRuns, type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
 export {
   type HoldNotice,
   holdTask,
@@ -83,6 +83,7 @@ export {
   readFirstPlaces,
   releaseFirstHeld,
 } from './grants/hold-task.ts';
+export { type HeldTask, readHeldTasks, readNextHold } from './grants/held-lines.ts';
 export { countHeld, countHeldBefore, listHolds, releaseHeld, releaseHeldWhere, releaseUncaused } from './grants/release-held.ts';
 export { repeatsKind } from './grants/repeats.ts';
 export { type Preemption, preemptTasks } from './grants/preempt-tasks.ts';

@@ -90,7 +90,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events };
   return {
     ...opened,
-    waits: openWaits(),
+    waits: openWaits(opened),
     config,
     fleetId: new FleetId(fleet),
     files: openFiles({ redis, keys, config }),

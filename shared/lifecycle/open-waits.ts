@@ -1,6 +1,7 @@
-import type { WaitHandlers } from '../waits/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { offerEvents, type WaitHandlers } from '../waits/index.ts';
 
 /** What is done when a run begins to wait, by the kind of its wait. */
-export function openWaits(): WaitHandlers {
-  return {};
+export function openWaits({ ledger }: { readonly ledger: Ledger }): WaitHandlers {
+  return { event: (wait) => offerEvents(ledger, wait) };
 }

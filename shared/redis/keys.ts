@@ -112,6 +112,11 @@ function shardKeys(prefix: string) {
      */
     waits: `${prefix}waits`,
     /**
+     * Sorted set: `<tenant>/<event>` that is being sent -> since when, or when another process took it over, ms. Written by: `keep-event.lua`,
+     * `close-event.lua`, `kept-events.ts`. Kept: until it is sent. Bound: one per call.
+     */
+    openEvents: `${prefix}open-events`,
+    /**
      * Sorted set: `<tenant>/<task>` -> its sla, ms. Written by: `intake.lua`, `breach-sla.lua`, `remove-task.lua`. Kept: until then, at most as long
      * as the task. Bound: one per task with an sla.
      */

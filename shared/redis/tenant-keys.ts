@@ -189,6 +189,7 @@ function keysUnder(prefix: string) {
     /** Hash: failing endpoint -> JSON. Written by: `callback-records.ts`. Kept: `deliveries.callbacks.endpointRetentionMs`. Bound: `deliveries.callbacks.maxEndpoints`. */
     callbackEndpoints: `${prefix}callback-endpoints`,
     ...reportsUnder(prefix),
+    ...runEventsUnder(prefix),
     ...albumsUnder(prefix),
     ...findingsUnder(prefix),
   };
@@ -212,6 +213,23 @@ function reportsUnder(prefix: string) {
      * Bound: `tasks.maxLogEntries`.
      */
     log: (id: string) => `${prefix}log:${id}`,
+  };
+}
+
+/** Events that runs wait for. */
+function runEventsUnder(prefix: string) {
+  return {
+    /**
+     * Hash: JSON of an `event`, when it came (`at`, ms), to how many runs it goes (`deliver`) and how many have it (`taken`). Written by:
+     * `keep-event.lua`, `promote-due.lua`, `close-event.lua`. Kept: until it is sent, and `events.keepMs`. Bound: `events.maxKept`.
+     */
+    runEvent: (id: string) => `${prefix}run-event:${id}`,
+    /** Sorted set: `<name>/<ms>/<id>` of an event that is kept -> when it came, ms. Written by: `keep-event.lua`, `close-event.lua`. Kept: as `runEvent`. Bound: `events.maxKept`. */
+    keptEvents: `${prefix}kept-events`,
+    /** Sorted set, scores 0: the same, by name. Written by: `keep-event.lua`, `close-event.lua`. Kept: as `runEvent`. Bound: `events.maxKept`. */
+    eventNames: `${prefix}event-names`,
+    /** String: how many runs an event resumed when it was sent. Written by: `close-event.lua`. Kept: `tasks.idempotencyMs`. Bound: one per event. */
+    sentEvent: (id: string) => `${prefix}sent-event:${id}`,
   };
 }
 

@@ -14,6 +14,7 @@ const CHORE_FILES: Readonly<Record<ChoreName, string>> = {
   'reissue-tickets': `${CHORES}/reclaimer.ts`,
   'release-lost-claims': `${CHORES}/release-lost-claims.ts`,
   'see-to-waits': `${CHORES}/see-to-waits.ts`,
+  'send-events': `${CHORES}/see-to-waits.ts`,
   'continue-cancels': `${CHORES}/continue-cancels.ts`,
   'promote-due': `${CHORES}/promote-due.ts`,
   'release-providers': `${CHORES}/release-providers.ts`,

@@ -1,12 +1,12 @@
 import { type OpenWait, takeOpenWait } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
 import { isRedisUnavailable, redisNow } from '#shared/redis/index.ts';
-import { seeToWait } from '#shared/waits/index.ts';
+import { resumeSending, seeToWait } from '#shared/waits/index.ts';
 import { eachShard } from './each-shard.ts';
 
 type SeeToWaitsPorts = Pick<Parts, 'ledger' | 'log' | 'waits'>;
 
-/** Waits of one shard that one round sees to. */
+/** Waits or events of one shard that one round sees to. */
 const MAX_PER_ROUND = 1000;
 
 /** Sees to waits that are older than `worker.cancelSweepMs`: the process whose run began to wait died before it did, or lost Redis. */
@@ -30,4 +30,21 @@ async function seeSafely(ports: SeeToWaitsPorts, wait: OpenWait): Promise<void> 
     if (isRedisUnavailable(error)) throw error;
     ports.log.error({ err: error, task: wait.id, tenant: wait.tenant }, 'what a suspended run waits for could not be seen to');
   }
+}
+
+/** Goes on with events whose sending is older than `worker.cancelSweepMs`: it came to some of the runs before its process died or lost Redis. */
+export async function sendEvents({ ledger, log }: Pick<Parts, 'ledger' | 'log'>, signal: AbortSignal): Promise<void> {
+  await eachShard(ledger.keys, async (shard) => {
+    for (let taken = 0; taken < MAX_PER_ROUND && !signal.aborted; taken += 1) {
+      const now = await redisNow(ledger.redis);
+      try {
+        const id = await resumeSending(ledger, shard, { before: now - ledger.settings.worker.cancelSweepMs, now });
+        if (id === null) return;
+        log.warn({ event: 'event.sent-on', id }, 'sent an event on, whose process did not');
+      } catch (error) {
+        if (isRedisUnavailable(error)) throw error;
+        log.error({ err: error, shard }, 'an event could not be sent on');
+      }
+    }
+  });
 }

@@ -26,7 +26,7 @@ import { type LostClaimPorts, releaseLostClaims } from './release-lost-claims.ts
 import { releaseProviders } from './release-providers.ts';
 import { runDueActions } from './run-actions.ts';
 import { sampleMetrics } from './sample-metrics.ts';
-import { seeToWaits } from './see-to-waits.ts';
+import { seeToWaits, sendEvents } from './see-to-waits.ts';
 import { shareFleetCaps } from './share-fleet-caps.ts';
 import { MachineSnapshots } from './snapshot-machine.ts';
 import { trimTasks } from './trim-tasks.ts';
@@ -61,6 +61,7 @@ type OwnChores =
   | 'release-lost-claims'
   | 'continue-cancels'
   | 'see-to-waits'
+  | 'send-events'
   | 'promote-due'
   | 'release-providers'
   | 'share-fleet-caps'
@@ -79,6 +80,7 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
     'release-lost-claims': () => releaseLostClaims({ ...parts, ...options }),
     'continue-cancels': ({ signal }) => continueCancels(parts, signal),
     'see-to-waits': ({ signal }) => seeToWaits(parts, signal),
+    'send-events': ({ signal }) => sendEvents(parts, signal),
     'promote-due': () => promoteDueTasks(parts),
     'release-providers': () => releaseProviders(ledger),
     'share-fleet-caps': async () => {

@@ -3,7 +3,7 @@ import type { AgentContext, AgentFunction, AgentResult, AgentTask, AgentTurn, Ag
 import { TaskFailure } from '../../errors/index.ts';
 import { type AgentSchema, jsonValue, sentenceOf, textOf } from '../../text/index.ts';
 import type { FakeModel } from './fake-model.ts';
-import { type Artifact, type LogEntry, type ProgressNote, type TestFile, TestContext } from './test-context.ts';
+import { type Artifact, type LogEntry, type ProgressNote, type TestEvent, type TestFile, TestContext } from './test-context.ts';
 
 /** An agent of `defineAgent`, a `function` agent of the configuration with its function in it, or the function itself. */
 export type TestableAgent = AgentFunction | { readonly run: AgentFunction; readonly input?: AgentSchema | undefined };
@@ -23,6 +23,8 @@ export interface RunAgentOptions<Input> {
   /** Messages that arrive for the run: each call of `context.input()` that finds some takes those of one list. */
   messages?: readonly (readonly string[])[];
   attachments?: readonly TestFile[];
+  /** Events that `context.waitFor` gives, in this order, each once; when none fits, it gives null, as after its timeout. */
+  events?: readonly TestEvent[];
   /** Stops the run, as a cancel or a timeout does. */
   signal?: AbortSignal;
 }

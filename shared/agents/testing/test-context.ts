@@ -1,5 +1,15 @@
 import { Readable } from 'node:stream';
-import type { AgentAttachment, AgentContext, AgentInput, AgentLog, AgentTask, AgentTurn, AgentUsage } from '../../config/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  AgentAttachment,
+  AgentContext,
+  AgentEvent,
+  AgentInput,
+  AgentLog,
+  AgentTask,
+  AgentTurn,
+  AgentUsage,
+} from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type FakeModel, openFakeModel } from './fake-model.ts';
 
@@ -31,12 +41,22 @@ export interface LogEntry {
   fields: object;
 }
 
+/** An event that comes for the agent. */
+export interface TestEvent {
+  name: string;
+  /** JSON; null by default. */
+  data?: unknown;
+  /** By default one of its own. */
+  id?: string;
+}
+
 export interface TestContextOptions {
   clock?: { now(): number };
   models?: Readonly<Record<string, FakeModel>>;
   history?: readonly Pick<AgentTurn, 'input' | 'output'>[];
   messages?: readonly (readonly string[])[];
   attachments?: readonly TestFile[];
+  events?: readonly TestEvent[];
   signal?: AbortSignal;
 }
 
@@ -57,6 +77,7 @@ export class TestContext implements AgentContext {
   readonly used: AgentUsage = { inputTokens: 0, outputTokens: 0 };
   readonly #options: TestContextOptions;
   readonly #messages: (readonly string[])[];
+  readonly #events: AgentEvent[];
   #received = 0;
   /** The step that began last. */
   #step = '';
@@ -65,6 +86,7 @@ export class TestContext implements AgentContext {
     this.task = task;
     this.#options = options;
     this.#messages = [...(options.messages ?? [])];
+    this.#events = (options.events ?? []).map(({ name, data = null, id }, at) => ({ name, data, id: id ?? `event-${at + 1}` }));
     this.signal = options.signal ?? new AbortController().signal;
     this.attachments = (options.attachments ?? []).map(openFile);
     this.log = { debug: this.#logAs('debug'), info: this.#logAs('info'), warn: this.#logAs('warn'), error: this.#logAs('error') };
@@ -76,6 +98,13 @@ export class TestContext implements AgentContext {
   readonly sleep: AgentContext['sleep'] = async () => {
     this.signal.throwIfAborted();
     await Promise.resolve();
+  };
+
+  /** Gives the first event that fits and was not given yet; null where the test has none. */
+  readonly waitFor: AgentContext['waitFor'] = async (name, { match = {} } = {}) => {
+    this.signal.throwIfAborted();
+    const at = this.#events.findIndex((event) => event.name === name && isFitting(event.data, match));
+    return await Promise.resolve(at === -1 ? null : (this.#events.splice(at, 1)[0] ?? null));
   };
 
   readonly random: AgentContext['random'] = () => Math.random();
@@ -148,6 +177,11 @@ export class TestContext implements AgentContext {
       );
     };
   }
+}
+
+function isFitting(data: unknown, match: Readonly<Record<string, unknown>>): boolean {
+  const fields: Readonly<Record<string, unknown>> = typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...data } : {};
+  return Object.entries(match).every(([field, value]) => Object.hasOwn(fields, field) && isDeepStrictEqual(fields[field], asJson(value)));
 }
 
 function asJson<T>(value: T): T {

@@ -71,7 +71,7 @@ export const webhookSettingsSchema = z.strictObject({
     .prefault({}),
 });
 
-/** The event stream of a tenant, and its readers. */
+/** The event stream of a tenant and its readers, and events that runs wait for. */
 export const eventSettingsSchema = z
   .strictObject({
     /** Entries of a tenant's event stream. */
@@ -80,6 +80,12 @@ export const eventSettingsSchema = z
     commentMs: int(30_000, 10),
     /** Between two reads of a stream of notifications, should no message announce something new. */
     pollMs: int(2000, 10),
+    /** How long an event that runs wait for is kept for runs that begin to wait. Defaults to an hour. */
+    keepMs: int(3_600_000),
+    /** Events of one tenant that are kept for runs; the oldest go first. */
+    maxKept: int(10_000),
+    /** Bytes of JSON that the data of an event for runs may have. */
+    maxBytes: int(65_536),
   })
   .prefault({});
 

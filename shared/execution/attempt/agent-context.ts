@@ -63,6 +63,8 @@ export class AttemptContext implements AgentContext {
 
   readonly sleep: AgentContext['sleep'] = async (time) => await this.#execution.journal.waits.sleep(time);
 
+  readonly waitFor: AgentContext['waitFor'] = async (name, options) => await this.#execution.journal.waits.waitFor(name, options);
+
   readonly random: AgentContext['random'] = () => this.#execution.journal.random();
 
   readonly input: AgentContext['input'] = () => this.#execution.journal.takeInput(this.#inputs);

@@ -1,9 +1,12 @@
+import type { AgentEvent, WaitForOptions } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
+import { ellipsize } from '../../text/index.ts';
 import { durationMs, timeText } from '../../time/index.ts';
+import { eventNameSchema, lineOf, matchOf } from '../../waits/index.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
-import type { Begun } from './recorded-journal.ts';
+import { type Begun, valueOf } from './recorded-journal.ts';
 
 /** One kind of wait of a run, where it comes to it. */
 export interface RunWaitSpec {
@@ -50,6 +53,30 @@ export class RunWaits {
       shortMs: SHORT_SLEEP_MS,
     });
   }
+
+  /** See `AgentContext.waitFor`. */
+  async waitFor(name: string, { match = {}, timeoutMs }: WaitForOptions = {}): Promise<AgentEvent | null> {
+    if (!eventNameSchema.safeParse(name).success)
+      throw new TaskFailure('AGENT_ERROR', 'An event has a name of one line, of 1 to 200 characters', { isFinal: true });
+    const ms = timeoutMs === undefined ? null : readDuration(timeoutMs);
+    const ended = await this.#journal.wait({
+      kind: 'event',
+      name,
+      begin: (now) => ({ wait: JSON.stringify({ match }), ...(ms !== null && { until: now + ms }) }),
+      hold: (entry) => ({ gate: 'event', what: lineOf(name, matchOf(entry)) }),
+      reason: (entry) => `its run waits for the event "${name}"${matchText(matchOf(entry))}`,
+      expired: () => 'null',
+    });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever resumed it wrote an event
+    return valueOf(ended) as AgentEvent | null;
+  }
+}
+
+/** Longest text of what an event has to have, for people. */
+const MAX_MATCH_TEXT = 200;
+
+function matchText(match: Record<string, unknown>): string {
+  return Object.keys(match).length === 0 ? '' : ellipsize(` with ${JSON.stringify(match)}`, MAX_MATCH_TEXT);
 }
 
 /** Errors: AGENT_ERROR for what is neither a duration nor a time. */

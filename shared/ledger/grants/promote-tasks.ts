@@ -1,6 +1,7 @@
 import { redisNow } from '../../redis/index.ts';
 import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
 import { entryText, type NumberedEntry } from '../journal/entry.ts';
+import { eventField } from '../journal/read-journal.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseKnownState } from '../codec/state.ts';
 
@@ -64,10 +65,16 @@ export interface RunAnswer {
   entry: NumberedEntry;
 }
 
-/** Resumes suspended runs of one tenant, each with what it waited for: `gone` for one that does not wait there any more. Answers in their order. */
-export async function answerRuns(ledger: Ledger, tenant: string, answers: readonly RunAnswer[]): Promise<PromoteAnswer[]> {
+/**
+ * Resumes suspended runs of one tenant, each with what it waited for: `gone` for one that does not wait there any more. `event`: the id of the kept
+ * event that does it, and counts in its `taken`; then `gone` also for a run that has had it, and where it is for one run and taken. Answers in their
+ * order.
+ */
+export async function answerRuns(ledger: Ledger, tenant: string, answers: readonly RunAnswer[], event?: string): Promise<PromoteAnswer[]> {
   const ids = answers.map(({ id }) => id);
-  return await promoteParked(ledger, tenant, { ids, names: ids, force: 'answer', entries: answers.map(({ entry }) => entry) });
+  const entries = answers.map(({ entry }) => entry);
+  if (event === undefined) return await promoteParked(ledger, tenant, { ids, names: ids, force: 'answer', entries });
+  return await promoteParked(ledger, tenant, { ids, names: ids, force: eventField(event), entries, event });
 }
 
 interface Parked {
@@ -77,18 +84,20 @@ interface Parked {
   force: string | number;
   /** What their entries become, of suspended runs that are answered. */
   entries?: readonly NumberedEntry[];
+  event?: string;
 }
 
-async function promoteParked(ledger: Ledger, tenant: string, { ids, names, force, entries }: Parked): Promise<PromoteAnswer[]> {
+async function promoteParked(ledger: Ledger, tenant: string, parked: Parked): Promise<PromoteAnswer[]> {
+  const { ids, names, entries } = parked;
   if (ids.length === 0) return [];
   const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
   const places = names.map((name, position) => ({ name, lane: laneIn(states[position] ?? null), entry: entries?.[position] }));
-  const replies = await promote(ledger, tenant, places, force);
+  const replies = await promote(ledger, tenant, places, parked);
   // A task that got a lane since it was read keeps it.
   const again = places.flatMap(({ name }, at) =>
     replies[at * 2] === 'lane' ? [{ ...places[at], name, lane: replies[at * 2 + 1] ?? null, at }] : [],
   );
-  const second = again.length === 0 ? [] : await promote(ledger, tenant, again, force);
+  const second = again.length === 0 ? [] : await promote(ledger, tenant, again, parked);
   for (const [position, { at }] of again.entries()) replies.splice(at * 2, 2, ...second.slice(position * 2, position * 2 + 2));
   return places.map((_, at) => promoteAnswer(replies[at * 2] ?? 'gone', replies[at * 2 + 1] ?? ''));
 }
@@ -98,7 +107,12 @@ interface PromotedPlace extends Pick<TaskPlace, 'lane'> {
   entry?: NumberedEntry | undefined;
 }
 
-async function promote(ledger: Ledger, tenant: string, places: readonly PromotedPlace[], force: string | number): Promise<string[]> {
+async function promote(
+  ledger: Ledger,
+  tenant: string,
+  places: readonly PromotedPlace[],
+  { force, event }: Pick<Parked, 'force' | 'event'>,
+): Promise<string[]> {
   const shard = shardKeys(ledger, tenant);
   const keysOf = ({ name, lane, entry }: PromotedPlace): string[] => [
     ...laneKeys(ledger, tenant, [{ lane }]),
@@ -107,7 +121,13 @@ async function promote(ledger: Ledger, tenant: string, places: readonly Promoted
   return (await runInContext(ledger, {
     script: 'promote-due',
     tenant,
-    keys: [...contextKeys(ledger, tenant), shard.due, shard.waits, ...places.flatMap(keysOf)],
+    keys: [
+      ...contextKeys(ledger, tenant),
+      shard.due,
+      shard.waits,
+      ...(event === undefined ? [] : [ledger.keys.tenant(tenant).runEvent(event)]),
+      ...places.flatMap(keysOf),
+    ],
     args: [
       places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
       force,

@@ -40,6 +40,22 @@ export async function readEntry({ redis, keys }: Reader, { tenant, id }: TaskNam
   return entry && { ...entry, seq };
 }
 
+/** The field of a run's journal that says that it has had this event. */
+export function eventField(event: string): string {
+  return `event:${event}`;
+}
+
+/** Which of these events a run has had, by id. */
+export async function readHadEvents(
+  { redis, keys }: Reader,
+  { tenant, id }: TaskName,
+  events: readonly { id: string }[],
+): Promise<ReadonlySet<string>> {
+  if (events.length === 0) return new Set();
+  const had = await redis.hmget(keys.tenant(tenant).journal(id), ...events.map((event) => eventField(event.id)));
+  return new Set(events.flatMap((event, at) => (had[at] == null ? [] : [event.id])));
+}
+
 /** Notes that an attempt begins with a journal. `last`: the number of its last entry. */
 export async function noteReplay(
   { redis, keys }: Reader,

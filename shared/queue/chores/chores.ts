@@ -58,6 +58,12 @@ export const CHORES = {
     guarantees:
       'What a suspended run waits for is known to those who can bring it, and resumes it when it came before, also when its process died.',
   },
+  'send-events': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees: 'An event comes to all runs that wait for it, also when the process that sent it died.',
+  },
   'promote-due': {
     runs: 'process',
     by: WORKER,

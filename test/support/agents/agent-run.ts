@@ -91,6 +91,7 @@ export function observeRun<Kind extends AgentKind>(
     now: () => Date.now(),
     random: () => 0.5,
     sleep: () => Promise.resolve(),
+    waitFor: () => Promise.resolve(null),
     once: (key: string) => key,
     step: async <T>(_name: string, work: StepWork<T>): Promise<T> => await work({ signal: controller.signal }),
     trace: { traceparent: TRACEPARENT },

@@ -21,6 +21,7 @@ const STATUS_TONES: Readonly<Record<TaskStatus, Tone>> = {
   queued: 'idle',
   scheduled: 'busy',
   running: 'busy',
+  suspended: 'idle',
   completed: 'good',
   failed: 'warn',
   timeout: 'warn',

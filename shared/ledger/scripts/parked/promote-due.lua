@@ -12,14 +12,14 @@
 -- KEYS[10] weights: hash, weights of the shard's tenants in their turns
 -- KEYS[11] due: zset, tasks of the shard that wait for a time, ms
 -- KEYS[12] waits: zset, suspended runs of the shard whose wait nobody has seen to, by ms
--- KEYS[13...] per task: with a lane, its holders and its line; with `answer`, the journal of its run
+-- KEYS[13...] per task: with a lane, its holders and its line; with `answer` and an event, the journal of its run; before them with an event, that
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
 -- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; `hold` to promote what is held; `answer` to
---   resume suspended runs; else `0`
+--   resume suspended runs, `event:<id>` to do so by an event, once a run, and once in all where it is for one; else `0`
 -- ARGV[4...] per task: one due or held task
 --   id: text, the task's id; with `hold`, its member in the live lookups
---   entry, text: with `answer`: the number of the entry that it waits at, and what that becomes, JSON
+--   entry, text: with `answer` and an event: the number of the entry that it waits at, and what that becomes, JSON
 -- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -41,7 +41,9 @@ context.due = KEYS[11]
 local next_key, next_arg = iterate(KEYS, 13), iterate(ARGV, 4)
 local HAS_LANE = string.byte('1')
 local resumed = {}
-local releases, answers_runs = ARGV[3] == 'hold', ARGV[3] == 'answer'
+local event_id = string.match(ARGV[3], '^event:(.+)$')
+local event = event_id and next_key()
+local releases, answers_runs = ARGV[3] == 'hold', event or ARGV[3] == 'answer'
 local action = not releases and not answers_runs and ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
 
 -- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
@@ -85,9 +87,19 @@ local function is_awake(id, task, keys)
   return false
 end
 
+-- Whether a run takes the event: not twice, and none that is gone, or for one run and taken.
+local function take_event(journal)
+  local deliver, taken = unpack(redis.call('HMGET', event, 'deliver', 'taken'))
+  if not deliver or deliver == 'one' and taken then return false end
+  if redis.call('HSETNX', journal, ARGV[3], '1') == 0 then return false end
+  redis.call('HINCRBY', event, 'taken', 1)
+  return true
+end
+
 -- Writes what a suspended run waits for into its journal. Returns whether it did.
 local function give_answer(task, keys)
   if task.status ~= 'suspended' or task.suspended.entry ~= tonumber(keys.entry) then return false end
+  if event and not take_event(keys.journal) then return false end
   redis.call('HSET', keys.journal, keys.entry, keys.text)
   redis.call('HINCRBY', keys.journal, 'done', 1)
   return true
