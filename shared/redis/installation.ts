@@ -71,12 +71,23 @@ async function isOfFormBefore({ redis, keys }: InstallationPorts): Promise<boole
 async function formerProblem({ redis, keys }: InstallationPorts): Promise<string | null> {
   const since = (await redisNow(redis)) - SILENT_MS;
   const found = await redis.zrevrangebyscore(keys.fleet.processes, '+inf', since);
-  const former = found.flatMap((text) => formerProcess(text) ?? []);
+  const listed = found.flatMap((text) => formerProcess(text) ?? []);
+  const former = listed.length > 0 ? listed : await listFormerWorkers({ redis, keys }, since);
   if (former.length === 0) return null;
   const names = [...former.slice(0, MAX_NAMED), ...(former.length > MAX_NAMED ? [`${former.length - MAX_NAMED} more`] : [])].join(', ');
   return `What is in this Redis was written by Muster 0.1, and processes of it run: ${names}. Stop all of them, then start this one: it takes the data over.`;
 }
 
+/** The workers that beat and say nothing of a form: the builds of 0.1 before its last one list no processes. */
+async function listFormerWorkers({ redis, keys }: InstallationPorts, since: number): Promise<string[]> {
+  const workers = await redis.zrevrangebyscore(keys.fleet.workers, '+inf', since);
+  const reports = workers.length === 0 ? [] : await redis.hmget(keys.fleet.workerNotes, ...workers);
+  const stored = workers.map((worker, at) => [worker, reports[at] ?? ''] as const);
+  const read = readRecords(stored, (text, worker) => ({ worker, ...reportSchema.parse(JSON.parse(text)) }));
+  return read.items.filter(({ form }) => form === undefined).map(({ worker }) => worker);
+}
+
+const reportSchema = z.object({ form: z.number().optional() });
 const processSchema = z.object({ id: z.string(), release: z.string().optional(), form: z.number().optional() });
 
 /**

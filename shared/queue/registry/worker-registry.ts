@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
-import { type Keys, loadScripts, pairs, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
+import { DATA_FORM, type Keys, loadScripts, pairs, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
 import { parseReport, type WorkerReport, type WorkerReportToWrite } from './worker-report.ts';
 
 export interface RegistryPorts {
@@ -35,7 +35,7 @@ export interface BeatAnswer {
   wasDead: boolean;
 }
 
-/** Writes a worker's heartbeat, by Redis's clock, with its report. */
+/** Writes a worker's heartbeat, by Redis's clock, with its report and the form of the data that it writes. */
 export async function beat({ redis, keys }: RegistryPorts, worker: string, report: WorkerReportToWrite): Promise<BeatAnswer> {
   const { workers, deadWorkers, workerNotes, workerDrains } = keys.fleet;
   const now = await redisNow(redis);
@@ -43,7 +43,7 @@ export async function beat({ redis, keys }: RegistryPorts, worker: string, repor
     .multi()
     .zadd(workers, now, worker)
     .zrem(deadWorkers, worker)
-    .hset(workerNotes, worker, JSON.stringify(report))
+    .hset(workerNotes, worker, JSON.stringify({ ...report, form: DATA_FORM }))
     .hexists(workerDrains, worker)
     .exec();
   const [, dead, , drain] = repliesOf(results);

@@ -1,6 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
+import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
+import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { assertInstallation, installationProblem, readForeignProcesses } from '#shared/redis/installation.ts';
 import { createKeys, type Keys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../support/redis/use-redis.ts';
@@ -82,6 +84,21 @@ it('the data of 0.1 is refused while processes of it run, with their names and w
   expect(await installationProblem({ redis, keys })).toEqual(message);
   await expect(assertInstallation({ redis, keys, log }, 0)).rejects.toMatchObject({ code: 'config.invalid', message });
   expect(await redis.get(keys.fleet.installation)).toBe('2 1');
+});
+
+it('the data of 0.1 is refused while workers beat of a build that lists no processes, and taken over once they are silent', async () => {
+  const keys = createKeys(1);
+  const report = { host: 'host', pid: 1, skewMs: 0 };
+  await redis.set(keys.fleet.installation, '2 1');
+  await redis.zadd(keys.fleet.workers, Date.now() - 60_000, 'killed', Date.now(), 'old');
+  await redis.hset(keys.fleet.workerNotes, { killed: JSON.stringify(report), old: JSON.stringify(report) });
+  // Of this release, in a start that Redis did not answer at first.
+  await beat({ redis, keys, settings: settingsSchema.parse({}) }, 'new', report);
+  const message = expect.stringContaining('processes of it run: old. Stop all of them');
+  await expect(assertInstallation({ redis, keys, log }, 0)).rejects.toMatchObject({ code: 'config.invalid', message });
+  await redis.zadd(keys.fleet.workers, Date.now() - 60_000, 'old');
+  await assertWith(keys);
+  expect(await redis.get(keys.fleet.installation)).toBe('3 1');
 });
 
 it('a process of 0.1 that comes back beside the data that was taken over is named', async () => {
