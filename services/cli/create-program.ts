@@ -24,6 +24,7 @@ import { addScheduleCommands } from './commands/schedules/schedules.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addSessionCommands } from './commands/sessions.ts';
 import { addArtifactCommand } from './commands/tasks/artifacts.ts';
+import { addEventCommand } from './commands/tasks/event.ts';
 import { addTaskCommands } from './commands/tasks/tasks.ts';
 import { addUsageCommand } from './commands/money/usage.ts';
 import { addWatchCommand } from './commands/watch.ts';
@@ -66,6 +67,7 @@ export function createProgram({ contextOf, doctor, run, version, io }: ProgramOp
   addSendCommand(program, contextOf);
   addTaskCommands(program, contextOf);
   addArtifactCommand(program, contextOf);
+  addEventCommand(program, contextOf);
   addActionCommands(program, contextOf);
   addFailureCommands(program, contextOf);
   addUsageCommand(program, contextOf);

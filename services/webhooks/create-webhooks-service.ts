@@ -4,6 +4,7 @@ import { createRouter, createServerLoad, RefusalLimit, rememberRoutes, type Rout
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
 import { acceptTask } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
+import { sendEvent } from '#shared/waits/index.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { HookLookup } from './hook-lookup.ts';
 import { HookStore } from './hook-store.ts';
@@ -36,6 +37,7 @@ export function createWebhooksService(parts: Parts): Service {
     store,
     confirm: confirmBy(createGuardedFetch(parts.config.settings.outbound)),
     accept: (request) => acceptTask(parts, request),
+    send: (tenant, event) => sendEvent(parts.ledger, tenant, { ...event, deliver: 'all' }),
   };
   const router = Router();
   const found = new SharedCalls((id) => store.findAnywhere(id));
@@ -94,8 +96,9 @@ const PROVIDER_HEADERS = z.object(
 
 const taken = z
   .strictObject({
-    id: z.string().meta({ description: 'The task.' }),
-    status: z.string(),
+    id: z.string().meta({ description: 'The task; of a hook with `event` the delivery.' }),
+    status: z.string().nullable().meta({ description: 'Of the task; null where there is none.' }),
+    resumed: z.int().optional().meta({ description: 'How many runs waited for the event, and go on: of a hook with `event`.' }),
     identity: z.enum(IDENTITIES).meta({ description: "What the delivery is recognized by: the sender's id, what was signed, or nothing." }),
     reason: z.string().optional().meta({ description: 'Why it is a repeat, or runs again.' }),
   })
@@ -110,7 +113,7 @@ function describeReceiver(path: string): RouteDescription {
     method: 'post',
     path,
     operationId: 'receiveWebhook',
-    summary: 'Receive a webhook of a provider and make its task',
+    summary: 'Receive a webhook of a provider, and make its task or resume runs',
     description:
       "The provider's signature is the key: provider `hmac` reads it from the header in `options.header`, provider `none` needs none. The body must not be compressed.",
     tag: 'hooks',
@@ -122,10 +125,11 @@ function describeReceiver(path: string): RouteDescription {
     },
     bodyMedia: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
     responses: {
-      202: taken.describe('A new task.'),
+      202: taken.describe('A new task, or a new event.'),
       200: z.union([taken, handshake]).meta({
         id: 'WebhookRepeated',
-        description: "The task of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header.",
+        description:
+          "The task, or the event, of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header.",
       }),
     },
     problems: {
@@ -134,7 +138,7 @@ function describeReceiver(path: string): RouteDescription {
       403: "`hook.handshake-refused`: the verify token is wrong, the hook has a secret already, or the address to confirm is not its sender's.",
       404: '`hook.not-found`: there is no such hook, or it or its tenant is disabled.',
       410: '`tenant.ended`: the tenant was deleted.',
-      413: '`request.too-large`: the body is over `webhooks.maxBodyBytes`, or has more members and elements than `webhooks.maxBodyValues`.',
+      413: '`request.too-large`: the body is over `webhooks.maxBodyBytes`, or as an event over `events.maxBytes`, or has more members and elements than `webhooks.maxBodyValues`.',
       415: '`request.unsupported-media-type`: the body is compressed.',
       422: '`agent.unknown`: the agent of the hook is gone. `request.invalid`: the body is nested deeper than `webhooks.maxBodyDepth`.',
       408: '`request.timeout`: the body did not go on.',

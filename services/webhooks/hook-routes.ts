@@ -60,7 +60,7 @@ function postHook(parts: HookRouteParts): Route {
     handle: async ({ body }, { tenant }) => {
       parts.assertRoom(tenant);
       assertTemplates(body, parts.templates);
-      await assertAgent(parts, tenant, body.agent);
+      if (body.agent !== null) await assertAgent(parts, tenant, body.agent);
       const now = parts.clock.now();
       const at = new Date(now).toISOString();
       // The id is part of the address, which is all the proof that provider `none` has: 80 of its bits are random.
@@ -128,7 +128,7 @@ function patchHook(parts: HookRouteParts): Route {
       parts.assertRoom(tenant);
       assertTemplates(body, parts.templates);
       if ((await store.find(tenant, params.id)) === null) throw hookNotFound(params.id);
-      if (body.agent !== undefined) await assertAgent(parts, tenant, body.agent);
+      if (typeof body.agent === 'string') await assertAgent(parts, tenant, body.agent);
       const nowMs = clock.now();
       const changed = await store.change(tenant, params.id, (hook) => changeHook(hook, body, { nowMs, overlapMs: parts.secretOverlapMs }));
       if (changed === null) throw hookNotFound(params.id);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { eventPriority, type PriorityInput, prioritySchema } from '#shared/tasks/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import { agentIdSchema, lineSchema } from '#shared/config/index.ts';
+import { eventNameSchema } from '#shared/waits/index.ts';
 import { givenOptionsSchema, hookOptionsSchema, optionsProblems, PROVIDER_NAMES, secretProblem } from './providers/registry.ts';
 import { parseProblem } from './templates/parse-template.ts';
 
@@ -36,7 +37,13 @@ const fields = {
   secret: z.string().min(1).max(1024).regex(/\S/, 'expected more than spaces').nullable(),
   /** For `hmac` how it is signed; for `hmac` and `none` which headers name event and delivery; for `github` and `hmac` what equal bodies are. */
   options: hookOptionsSchema.nullable(),
-  agent: agentIdSchema,
+  /** Runs the tasks. Null only with an `event`. */
+  agent: agentIdSchema.nullable(),
+  event: eventNameSchema
+    .nullable()
+    .describe(
+      'Instead of making tasks, sends events of this name to the runs that wait for them, with the payload as data. Null: it makes tasks.',
+    ),
   /** Becomes the task's input. Null: the event's name and the payload. */
   template: template(16_384).nullable(),
   /** Becomes the task's session. Null, or a template that renders to nothing or of which a value is missing: no session. */
@@ -60,6 +67,8 @@ const draft = z.strictObject({
   ...written,
   name: written.name.default(null),
   secret: fields.secret.default(null),
+  agent: fields.agent.default(null),
+  event: fields.event.default(null),
   options: written.options.default(null),
   template: written.template.default(null),
   session: written.session.default(null),
@@ -72,6 +81,8 @@ const draft = z.strictObject({
 export const hookDraftSchema = draft.superRefine((hook, context) => {
   const secret = secretProblem(hook.provider, hook.secret, hook.options);
   if (secret !== null) context.addIssue({ code: 'custom', path: ['secret'], message: secret });
+  if (hook.agent === null && hook.event === null)
+    context.addIssue({ code: 'custom', path: ['agent'], message: 'expected an agent, or the event that it sends' });
   for (const { path, message } of optionsProblems(hook.provider, hook.options))
     context.addIssue({ code: 'custom', path: ['options', ...path], message });
 });
@@ -109,6 +120,7 @@ const formerSecretSchema = z.strictObject({ secret: z.string(), endsAtMs: z.numb
 export const hookSchema = z.object({
   ...fields,
   directives: fields.directives.default(false),
+  event: fields.event.default(null),
   /** Oldest first. */
   formerSecrets: z.array(formerSecretSchema).default([]),
   id: z.string().regex(HOOK_ID),

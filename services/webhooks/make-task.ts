@@ -8,12 +8,23 @@ import { choosePriority, type Hook } from './hook.ts';
 import type { WebhookEvent } from './providers/registry.ts';
 import { type RenderBounds, renderSession, renderTemplate } from './templates/render-template.ts';
 
+/** An event for runs, as the hook's sender names it. */
+export interface HookEvent {
+  id: string;
+  name: string;
+  data: unknown;
+  /** The id that runs see. */
+  shownId: string;
+}
+
 export interface MakeTaskParts {
   readonly clock: Clock;
   /** Bounds of the task's input, and of the work of rendering it. */
   readonly rendering: RenderBounds;
   /** Keeps what became of a request. */
   record(hook: Hook, delivery: StoredDelivery): void;
+  /** Sends an event to the runs that wait for it. */
+  send(tenant: string, event: HookEvent): Promise<{ resumed: number; isRepeat: boolean }>;
   accept(request: AcceptRequest): Promise<Pick<Accepted, 'id' | 'status' | 'outcome' | 'isDuplicate'>>;
 }
 
@@ -28,16 +39,17 @@ interface KnownWebhook extends Pick<WebhookEvent, 'event' | 'eventType' | 'paylo
   readonly origin: StoredDelivery['origin'];
 }
 
-/** The task of an event: 202 for a new one, 200 for that of an earlier delivery. */
+/** The task of an event, or how many runs it resumed: 202 for a new one, 200 for that of an earlier delivery. */
 export interface TaskAnswer {
   readonly status: 200 | 202;
-  readonly body: { id: string; status: string | null; identity?: Identity; reason?: string };
+  readonly body: { id: string; status: string | null; resumed?: number; identity?: Identity; reason?: string };
 }
 
-/** Makes the task of an event, and records the delivery. Throws what accepting throws. */
+/** Makes the task of an event, or sends it to runs, and records the delivery. Throws what accepting and sending throw. */
 export async function makeTaskOf(parts: MakeTaskParts, hook: Hook, webhook: KnownWebhook, traceparent?: string): Promise<TaskAnswer> {
   const known = recordOf(parts.clock, hook, webhook);
   try {
+    if (hook.event !== null) return await sendToRuns(parts, { hook, name: hook.event, known }, webhook);
     const task = taskOf(hook, webhook, parts.rendering);
     const run = await acceptAgain(parts, { ...task, ...(traceparent === undefined ? {} : { traceparent }) });
     const reason = run.isDuplicate ? `A repeat: ${webhook.repeats ?? 'its task is there'}` : run.former;
@@ -47,6 +59,25 @@ export async function makeTaskOf(parts: MakeTaskParts, hook: Hook, webhook: Know
     parts.record(hook, { ...known, ...refusalOf(error) });
     throw error;
   }
+}
+
+interface Sending {
+  hook: Hook;
+  /** Of the event. */
+  name: string;
+  known: Omit<StoredDelivery, 'verdict'>;
+}
+
+async function sendToRuns(parts: MakeTaskParts, { hook, name, known }: Sending, webhook: KnownWebhook): Promise<TaskAnswer> {
+  const { delivery, identity, payload } = webhook;
+  // As runs get it: JavaScript's own numbers.
+  const data: unknown = JSON.parse(JSON.stringify(withoutToken(hook, payload)) ?? 'null');
+  const event = { id: `hook:${hook.id}:${delivery}`, name, data, shownId: delivery };
+  const { resumed, isRepeat } = await parts.send(hook.tenant, event);
+  const reason = isRepeat ? `A repeat: ${webhook.repeats ?? 'it was sent'}` : `Sent as the event "${name}" to ${resumed} runs`;
+  parts.record(hook, { ...known, verdict: isRepeat ? 'repeated' : 'accepted', reason });
+  const body = { id: delivery, status: null, resumed, ...(identity === undefined ? {} : { identity }) };
+  return { status: isRepeat ? 200 : 202, body };
 }
 
 function answerOf({ id, status }: Run, { identity }: KnownWebhook, reason: string | null): TaskAnswer['body'] {
@@ -99,6 +130,7 @@ function withoutToken({ provider }: Hook, payload: unknown): unknown {
 function taskOf(hook: Hook, webhook: KnownWebhook, rendering: RenderBounds): AcceptRequest & { idempotencyKey: string } {
   const { event, eventType, delivery, payload } = webhook;
   const view = { event, delivery, payload };
+  if (hook.agent === null) throw new MusterError('agent.unknown', 'The hook has no agent');
   const session = renderSession(hook.session, view, rendering.maxSteps);
   return {
     tenant: hook.tenant,

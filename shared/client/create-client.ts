@@ -2,10 +2,10 @@ import type { AgentMap, InputOf, ResultOf } from './agent-map.ts';
 import { ClientError } from './client-error.ts';
 import { type CallOptions, HttpCalls } from './http-calls.ts';
 import { readPages } from './pages.ts';
-import type { Task, Upload } from './openapi.gen.ts';
+import type { EventRequest, EventSent, Task, Upload } from './openapi.gen.ts';
 import type { ListTasksQuery } from './queries.ts';
 import { Schedules } from './schedules.ts';
-import { type SendOptions, sendTask, sendTasks, type TaskOptions } from './send-tasks.ts';
+import { newKey, type SendOptions, sendTask, sendTasks, type TaskOptions } from './send-tasks.ts';
 import { SentTask, type TaskPorts } from './sent-task.ts';
 import { Sessions } from './sessions.ts';
 import { TaskEnds } from './task-end.ts';
@@ -48,6 +48,11 @@ export interface Client<Agents extends AgentMap = AgentMap> {
   tasks(query?: ListTasksQuery, options?: Signalled): AsyncGenerator<Task, void>;
   /** Stores a file for a task, as `attachments: [{ uploadId: upload.id }]`. */
   upload(file: Blob, options?: UploadOptions): Promise<Upload>;
+  /** Events that runs wait for by `context.waitFor`. */
+  readonly events: {
+    /** Sends one: resolves to how many runs it resumed. Without an `id` only the client's own repetitions are the same event. */
+    send(event: EventRequest, options?: Signalled): Promise<EventSent>;
+  };
   readonly schedules: Schedules;
   readonly sessions: Sessions;
 }
@@ -74,6 +79,12 @@ export function createClient<Agents extends AgentMap = AgentMap>(options: Client
     task: (id) => new SentTask(ports, id),
     tasks: (query = {}, { signal }: Signalled = {}) => readPages(calls, { path: '/v1/tasks', query, signal }),
     upload: (file, uploadOptions = {}) => uploadFile(calls, '/v1/uploads', file, uploadOptions),
+    events: {
+      send: (event, { signal }: Signalled = {}) => {
+        const json = { ...event, id: event.id ?? newKey() };
+        return calls.json({ method: 'POST', path: '/v1/events', json, isRepeatable: true, signal });
+      },
+    },
     schedules: new Schedules(ports),
     sessions: new Sessions(ports),
   };

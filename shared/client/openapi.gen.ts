@@ -1859,7 +1859,7 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Receive a webhook of a provider and make its task
+     * Receive a webhook of a provider, and make its task or resume runs
      * The provider's signature is the key: provider `hmac` reads it from the header in `options.header`, provider `none` needs none. The body must not be compressed. Needs no key.
      */
     post: operations["receiveWebhook"];
@@ -3280,8 +3280,16 @@ export interface components {
         /** The word that the sender is given, too, for handshakes that have one. */
         verifyToken?: string | undefined;
       }) | null) | undefined;
-      /** The agent that runs the work. */
-      agent: string;
+      /**
+       * The agent that runs the work.
+       * @default null
+       */
+      agent?: (string | null) | undefined;
+      /**
+       * Instead of making tasks, sends events of this name to the runs that wait for them, with the payload as data. Null: it makes tasks.
+       * @default null
+       */
+      event?: (string | null) | undefined;
       /**
        * Makes the input of the task from what came.
        * @default null
@@ -3394,7 +3402,9 @@ export interface components {
         verifyToken?: string | undefined;
       }) | null) | undefined;
       /** The agent that runs the work. */
-      agent?: string | undefined;
+      agent?: (string | null) | undefined;
+      /** Instead of making tasks, sends events of this name to the runs that wait for them, with the payload as data. Null: it makes tasks. */
+      event?: (string | null) | undefined;
       /** Makes the input of the task from what came. */
       template?: (string | null) | undefined;
       /** The conversation in which it is a turn. */
@@ -7474,13 +7484,15 @@ export interface components {
       /** The actor's own tenant, where it acted for this one; else null. */
       tenant: string | null;
     };
-    /** The task of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header. */
+    /** The task, or the event, of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header. */
     WebhookRepeated: components["schemas"]["WebhookTaken"] | components["schemas"]["HandshakeAnswer"];
     WebhookTaken: {
-      /** The task. */
+      /** The task; of a hook with `event` the delivery. */
       id: string;
-      /** Where it is. */
-      status: string;
+      /** Of the task; null where there is none. */
+      status: string | null;
+      /** How many runs waited for the event, and go on: of a hook with `event`. */
+      resumed?: number | undefined;
       /**
        * What the delivery is recognized by: the sender's id, what was signed, or nothing.
        */
@@ -7574,7 +7586,9 @@ export interface components {
         verifyToken?: string | undefined;
       }) | null;
       /** The agent that runs the work. */
-      agent: string;
+      agent: string | null;
+      /** Instead of making tasks, sends events of this name to the runs that wait for them, with the payload as data. Null: it makes tasks. */
+      event: string | null;
       /** Makes the input of the task from what came. */
       template: string | null;
       /** The conversation in which it is a turn. */
@@ -7634,7 +7648,7 @@ export interface components {
       verdict: "accepted" | "repeated" | "handshake" | "refused";
       /** The code of the refusal; null for none. */
       code: string | null;
-      /** Why it was refused, taken for a repeat, or run again, in a sentence; null for none. */
+      /** Why it was refused, taken for a repeat, or run again, or which event it was sent as, in a sentence; null for none. */
       reason: string | null;
       /**
        * Who sent it: the hook's sender, or a person who tests the hook or replays a delivery.
@@ -7670,7 +7684,7 @@ export interface components {
       verdict: "accepted" | "repeated" | "handshake" | "refused";
       /** The code of the refusal; null for none. */
       code: string | null;
-      /** Why it was refused, taken for a repeat, or run again, in a sentence; null for none. */
+      /** Why it was refused, taken for a repeat, or run again, or which event it was sent as, in a sentence; null for none. */
       reason: string | null;
       /**
        * Who sent it: the hook's sender, or a person who tests the hook or replays a delivery.
@@ -7695,10 +7709,12 @@ export interface components {
       payload: string;
     };
     HookTaskMade: {
-      /** The task. */
+      /** The task; of a hook with `event` the delivery. */
       id: string;
-      /** Where it is. */
+      /** Of the task; null where there is none. */
       status: string | null;
+      /** How many runs waited for the event, and go on: of a hook with `event`. */
+      resumed?: number | undefined;
     };
     HubSchema: {
       /** What `daemon.hello` states. */
@@ -13158,7 +13174,7 @@ export interface operations {
       };
     } | undefined;
     responses: {
-      /** The task of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header. */
+      /** The task, or the event, of the same delivery that came before; or the answer to the sender's handshake, as JSON, text, or a header. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -13167,7 +13183,7 @@ export interface operations {
           "application/json": components["schemas"]["WebhookRepeated"];
         };
       };
-      /** A new task. */
+      /** A new task, or a new event. */
       202: {
         headers: {
           [name: string]: unknown;
@@ -13230,7 +13246,7 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** `request.too-large`: the body is over `webhooks.maxBodyBytes`, or has more members and elements than `webhooks.maxBodyValues`. */
+      /** `request.too-large`: the body is over `webhooks.maxBodyBytes`, or as an event over `events.maxBytes`, or has more members and elements than `webhooks.maxBodyValues`. */
       413: {
         headers: {
           [name: string]: unknown;

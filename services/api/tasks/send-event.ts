@@ -43,7 +43,7 @@ export function postEvent({ ledger }: { readonly ledger: Ledger }): Route {
     request: { body: eventSchema },
     responses: { 200: sentSchema },
     handle: async ({ body: { id = ulid(), ...event } }, { tenant, log }) => {
-      const resumed = await sendEvent(ledger, tenant, { id, ...event });
+      const { resumed } = await sendEvent(ledger, tenant, { id, ...event });
       log.info({ event: 'event.sent', id, name: event.name, resumed }, 'an event was sent');
       return { status: 200, body: { resumed } };
     },

@@ -11,14 +11,16 @@ const hookSchema = z.object({
   id: z.string(),
   name: z.string().nullish(),
   provider: z.string(),
-  agent: z.string(),
+  agent: z.string().nullable(),
+  event: z.string().nullish(),
   enabled: z.boolean(),
   path: z.string(),
 });
 
 interface NewHook {
   provider: string;
-  agent: string;
+  agent?: string;
+  event?: string;
   secret?: string;
   name?: string;
   template?: string;
@@ -40,7 +42,8 @@ export function addHookCommands(program: Command, contextOf: ContextOf): void {
     .command('create')
     .description('create an endpoint, and print the path that its sender posts to')
     .requiredOption('--provider <name>', 'the sender: github, gitlab, stripe, slack, standard, hmac, none')
-    .requiredOption('--agent <id>', 'the agent that runs its tasks')
+    .option('--agent <id>', 'the agent that runs its tasks')
+    .option('--event <name>', 'instead: the event that it sends to the runs that wait for it')
     .option('--secret <text>', 'the secret that the sender signs with; "-" reads it from standard input')
     .addOption(hookOption())
     .option('--name <text>', 'a name for people')
@@ -169,6 +172,7 @@ function addHookSecret(hooks: Command, contextOf: ContextOf): void {
 
 interface HookChanges extends JsonOptions {
   agent?: string;
+  event?: string;
   name?: string;
   template?: string;
   session?: string;
@@ -180,6 +184,7 @@ function addHookUpdate(hooks: Command, contextOf: ContextOf): void {
     .command('update <id>')
     .description('change what an endpoint makes of an event; what is not named stays')
     .option('--agent <id>', 'the agent that runs its tasks')
+    .option('--event <name>', 'the event that it sends to runs instead of making tasks')
     .option('--name <text>', 'a name for people')
     .option('--template <mustache>', "template of the task's input, with event, delivery and payload")
     .option('--session <mustache>', "template of the task's session")
@@ -219,8 +224,14 @@ function runHooks({ limit, cursor, ...options }: ListOptions, context: CommandCo
       path: '/v1/hooks',
       query: { limit, cursor },
       item: hookSchema,
-      heading: ['HOOK', 'PROVIDER', 'AGENT', 'STATE', 'NAME'],
-      row: ({ id, provider, agent, enabled, name }) => [id, provider, agent, enabled ? 'enabled' : 'disabled', name ?? ''],
+      heading: ['HOOK', 'PROVIDER', 'AGENT OR EVENT', 'STATE', 'NAME'],
+      row: ({ id, provider, agent, event, enabled, name }) => [
+        id,
+        provider,
+        event ?? agent ?? '',
+        enabled ? 'enabled' : 'disabled',
+        name ?? '',
+      ],
       empty: 'There is no hook. Create one: npx muster hooks create --provider github --agent echo --secret -',
     },
     options,
@@ -229,14 +240,14 @@ function runHooks({ limit, cursor, ...options }: ListOptions, context: CommandCo
 }
 
 async function runHookCreate(
-  { provider, agent, name, template, session, directives, option: options, json, ...given }: NewHook,
+  { provider, agent, event, name, template, session, directives, option: options, json, ...given }: NewHook,
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
   const secret = given.secret === '-' ? (await context.readInput()).trim() : given.secret;
   const answer = await context
     .connect()
-    .post('/v1/hooks', { body: { provider, agent, secret, name, template, session, directives, options } });
+    .post('/v1/hooks', { body: { provider, agent, event, secret, name, template, session, directives, options } });
   if (json === true) return terminal.json(answer);
   const hook = readAnswer(hookSchema, answer);
   terminal.line(hook.path);

@@ -18,7 +18,11 @@ export interface DeliveryRouteParts {
 }
 
 const madeSchema = z
-  .object({ id: z.string().meta({ description: 'The task.' }), status: z.string().nullable() })
+  .object({
+    id: z.string().meta({ description: 'The task; of a hook with `event` the delivery.' }),
+    status: z.string().nullable().meta({ description: 'Of the task; null where there is none.' }),
+    resumed: z.int().optional().meta({ description: 'How many runs waited for the event, and go on: of a hook with `event`.' }),
+  })
   .meta({ id: 'HookTaskMade' });
 const listSchema = z
   .object({ items: z.array(hookDeliverySchema), nextCursor: z.string().nullable(), unreadable: unreadableSchema })

@@ -8,7 +8,10 @@ const described = {
   at: z.iso.datetime().describe('When it came.'),
   verdict: z.enum(HOOK_VERDICTS).describe('What became of it.'),
   code: z.string().nullable().describe('The code of the refusal; null for none.'),
-  reason: z.string().nullable().describe('Why it was refused, taken for a repeat, or run again, in a sentence; null for none.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Why it was refused, taken for a repeat, or run again, or which event it was sent as, in a sentence; null for none.'),
   origin: z
     .enum(['sender', 'test', 'replay'])
     .describe("Who sent it: the hook's sender, or a person who tests the hook or replays a delivery."),

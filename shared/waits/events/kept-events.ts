@@ -10,6 +10,8 @@ export interface RunEvent {
   data: unknown;
   /** Whether it goes to all runs that wait for it, or to one. */
   deliver: Delivers;
+  /** The id that runs see, where that is another. */
+  shownId?: string | undefined;
 }
 
 export const DELIVERS = ['all', 'one'] as const;
@@ -23,7 +25,7 @@ interface KeptEvent extends RunEvent {
   isTaken: boolean;
 }
 
-const storedSchema = z.object({ name: z.string(), data: z.unknown(), deliver: z.enum(DELIVERS) });
+const storedSchema = z.object({ name: z.string(), data: z.unknown(), deliver: z.enum(DELIVERS), shownId: z.string().optional() });
 
 /** A run that was suspended in time gets its event also when its process died: another one sees to its wait within this time, ms. */
 const GRACE_MS = 60_000;
@@ -34,11 +36,11 @@ const PAGE = 100;
 type KeepAnswer = { kind: 'kept' | 'open' } | { kind: 'sent'; resumed: number };
 
 /** Keeps an event, before it is delivered. */
-export async function keepEvent(ledger: Ledger, tenant: string, { id, name, data, deliver }: RunEvent): Promise<KeepAnswer> {
+export async function keepEvent(ledger: Ledger, tenant: string, { id, ...event }: RunEvent): Promise<KeepAnswer> {
   const { keepMs, maxKept } = ledger.settings.events;
-  const text = JSON.stringify({ name, data, deliver });
+  const text = JSON.stringify(event);
   const keep = [keepMs + GRACE_MS, maxKept, ledger.keys.tenant(tenant).runEvent('')];
-  const args = [tenant, id, encodeURIComponent(name), text, deliver, ...keep];
+  const args = [tenant, id, encodeURIComponent(event.name), text, event.deliver, ...keep];
   const [kind, resumed] = await runWaitScript<[KeepAnswer['kind'], string?]>(ledger.redis, 'keep-event', keysOf(ledger, tenant, id), args);
   return kind === 'sent' ? { kind, resumed: Number(resumed) } : { kind };
 }

@@ -21,14 +21,14 @@ const PAGE = 100;
  * sent before is not sent again. Returns how many it resumed when it was sent. When this process dies on the way, a chore goes on. Errors:
  * request.too-large, limit.storage.
  */
-export async function sendEvent(ledger: Ledger, tenant: string, event: RunEvent): Promise<number> {
+export async function sendEvent(ledger: Ledger, tenant: string, event: RunEvent): Promise<{ resumed: number; isRepeat: boolean }> {
   ledger.stored.assertRoom(tenant);
   assertSmall(event.data, ledger.settings.events.maxBytes);
   const kept = await keepEvent(ledger, tenant, event);
-  if (kept.kind === 'sent') return kept.resumed;
+  if (kept.kind === 'sent') return { resumed: kept.resumed, isRepeat: true };
   // What came first under this id is what is sent.
   const first = kept.kind === 'open' ? await readEvent(ledger, tenant, event.id) : event;
-  return await finishSending(ledger, tenant, first ?? event);
+  return { resumed: await finishSending(ledger, tenant, first ?? event), isRepeat: kept.kind === 'open' };
 }
 
 function assertSmall(data: unknown, maxBytes: number): void {
@@ -123,6 +123,6 @@ async function resumeRuns(
 }
 
 /** The entry of a run that got what it waited for. */
-export function withEvent(entry: NumberedEntry, { id, name, data }: RunEvent, now: number): NumberedEntry {
-  return { ...entry, status: 'completed', endedAt: now, value: JSON.stringify({ name, data, id }) };
+export function withEvent(entry: NumberedEntry, { id, name, data, shownId }: RunEvent, now: number): NumberedEntry {
+  return { ...entry, status: 'completed', endedAt: now, value: JSON.stringify({ name, data, id: shownId ?? id }) };
 }

@@ -28,6 +28,7 @@ const parts: AnswerWebhookParts = {
   store: { change: () => Promise.reject(new Error('no handshake')) },
   confirm: () => Promise.reject(new Error('no handshake')),
   accept: (request) => acceptTask(fleet, request),
+  send: () => Promise.reject(new Error('no event')),
 };
 
 function hook(draft: Record<string, unknown> = {}): Hook {

@@ -10,6 +10,7 @@ import { openParts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { createKey, type Scope } from '#shared/tenants/key-store.ts';
 import { patchLimits } from '#shared/tenants/tenant.ts';
+import { keptEvents } from '#shared/waits/events/kept-events.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { serveApp } from '../../support/serve-app.ts';
@@ -401,4 +402,25 @@ test('while Redis is away a sender is told so within 2 s', async () => {
   expect(await post(id, TEXT, await github(TEXT))).toMatchObject({ status: 503, body: { code: 'unavailable.redis' } });
   expect(performance.now() - startedAt).toBeLessThan(2000);
   await redis.restart();
+});
+
+test('a hook with an event needs no agent, makes no task, and says how many runs it resumed', async () => {
+  expect((await api('POST', '/v1/hooks', { provider: 'github', secret: SECRET })).body).toMatchObject({ code: 'request.invalid' });
+  const { body: made } = await api('POST', '/v1/hooks', { provider: 'github', secret: SECRET, event: 'pushed' });
+  const id = String(made['id']);
+  expect(made).toMatchObject({ agent: null, event: 'pushed' });
+  const sent = await post(id, TEXT, await github(TEXT));
+  expect(sent).toMatchObject({ status: 202, body: { id: 'd-1', status: null, resumed: 0, identity: 'id' } });
+  expect(await post(id, TEXT, await github(TEXT))).toMatchObject({ status: 200, body: { id: 'd-1', resumed: 0 } });
+  const { value: kept } = await keptEvents(fleet.ledger, 'default', 'pushed').next();
+  expect(kept).toMatchObject([{ data: { ref: 'refs/heads/main' }, shownId: 'd-1' }]);
+  expect((await api('GET', `/v1/hooks/${id}/deliveries`)).body).toMatchObject({
+    items: [
+      { verdict: 'repeated', taskId: null },
+      { verdict: 'accepted', taskId: null, reason: 'Sent as the event "pushed" to 0 runs' },
+    ],
+  });
+  expect((await api('PATCH', `/v1/hooks/${id}`, { event: null })).status).toBe(422);
+  expect((await api('PATCH', `/v1/hooks/${id}`, { event: null, agent: 'echo' })).body).toMatchObject({ agent: 'echo', event: null });
+  expect((await post(id, TEXT, await github(TEXT, 'd-2'))).body).toMatchObject({ status: 'queued' });
 });

@@ -12,6 +12,7 @@ test('a hook needs a provider, its secret and an agent; the rest has defaults', 
     session: null,
     priority: null,
     directives: false,
+    event: null,
     enabled: true,
   });
 });
@@ -92,6 +93,7 @@ test('what callers see has no secret', () => {
     session: null,
     priority: null,
     directives: false,
+    event: null,
     enabled: true,
     formerSecretUntil: null,
     ...stamps,

@@ -49,7 +49,7 @@ const eventOf = (name: string, more: Partial<RunEvent> = {}): RunEvent => ({
   deliver: 'all',
   ...more,
 });
-const send = async (event: RunEvent): Promise<number> => await sendEvent(ledger, tenant, event);
+const send = async (event: RunEvent): Promise<number> => (await sendEvent(ledger, tenant, event)).resumed;
 
 describe('an event', () => {
   it('resumes the runs that it fits, and no other', async () => {

@@ -54,7 +54,7 @@ export function Page({ params }: PageProps): ReactElement {
 }
 
 function HookFacts({ hook }: { hook: Hook }): ReactElement {
-  const { id, provider, agent, template, session, options, directives, formerSecretUntil, createdAt } = hook;
+  const { id, provider, agent, event, template, session, options, directives, formerSecretUntil, createdAt } = hook;
   const [secret, setSecret] = useState<string | null>(null);
   const change = async (): Promise<void> => {
     const next = randomSecret(provider);
@@ -85,7 +85,7 @@ function HookFacts({ hook }: { hook: Hook }): ReactElement {
         <Facts
           items={[
             { label: 'Sender', value: PROVIDER_TEXTS[provider] },
-            { label: 'Agent', value: agent },
+            event === null ? { label: 'Agent', value: agent } : { label: 'Event for runs', value: event },
             { label: 'Input', value: template === null ? 'the name of the event and the payload' : <code>{template}</code> },
             { label: 'Options', value: options === null ? 'none' : <code>{JSON.stringify(options)}</code> },
             { label: 'Session', value: session === null ? 'none' : <code>{session}</code> },

@@ -26,7 +26,14 @@ const COLUMNS: readonly Column<Hook>[] = [
     cell: ({ provider }) => PROVIDER_TEXTS[provider],
     sortValue: ({ provider }) => provider,
   },
-  { id: 'agent', title: 'Agent', width: 180, onNarrow: 'line', cell: ({ agent }) => agent, sortValue: ({ agent }) => agent },
+  {
+    id: 'agent',
+    title: 'Agent or event',
+    width: 180,
+    onNarrow: 'line',
+    cell: ({ agent, event }) => event ?? agent,
+    sortValue: ({ agent, event }) => event ?? agent ?? '',
+  },
   {
     id: 'enabled',
     title: 'State',
