@@ -5299,6 +5299,14 @@ export interface components {
       url?: string | undefined;
       /** What a daemon has to have for a `daemon` agent. */
       capabilities?: string[] | undefined;
+      /** JSON Schema of what its tasks are given, of a `function` agent with an `input`; null where its library cannot say it so. */
+      inputSchema?: ({
+        [key: string]: unknown;
+      } | null) | undefined;
+      /** JSON Schema of what its tasks result in, of a `function` agent with an `output`; null where its library cannot say it so. */
+      outputSchema?: ({
+        [key: string]: unknown;
+      } | null) | undefined;
       /** What holds the tenant's tasks of it; null while they may start. */
       hold: {
         /**

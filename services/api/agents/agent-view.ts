@@ -3,6 +3,7 @@ import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
 import { type AgentDefinition, directivesOf, hasPlainOutput, type Settings } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
+import { jsonSchemaOf } from '#shared/text/index.ts';
 import { toIso } from '#shared/time/index.ts';
 
 export interface AgentPorts {
@@ -17,6 +18,8 @@ const holdSchema = z.strictObject({
   since: z.iso.datetime().nullable().meta({ description: 'Since when.' }),
   reason: z.string().meta({ description: 'The same for people.' }),
 });
+
+const jsonSchemaSchema = z.record(z.string(), z.unknown()).nullable();
 
 /** An agent as callers see it. Named fields only, so that what is added to a definition stays unseen until it is named here. */
 export const agentViewSchema = z
@@ -58,6 +61,18 @@ export const agentViewSchema = z
     hasPlainOutput: z.boolean().optional().meta({ description: 'Whether the output of a `command` agent is plain text, and no Markdown.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
     capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
+    inputSchema: jsonSchemaSchema
+      .optional()
+      .meta({
+        description:
+          'JSON Schema of what its tasks are given, of a `function` agent with an `input`; null where its library cannot say it so.',
+      }),
+    outputSchema: jsonSchemaSchema
+      .optional()
+      .meta({
+        description:
+          'JSON Schema of what its tasks result in, of a `function` agent with an `output`; null where its library cannot say it so.',
+      }),
     hold: holdSchema.nullable().meta({ description: "What holds the tenant's tasks of it; null while they may start." }),
     hasSecret: z.boolean().optional().meta({ description: 'Whether a key or secret is set; it is never shown.' }),
   })
@@ -125,8 +140,17 @@ function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
     return { model, baseUrl, system, temperature, maxOutputTokens, parameters, maxSteps, hasSecret: apiKey !== undefined };
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
+  if (definition.kind === 'function') return schemasOf(definition);
   if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };
   return hasPlainOutput(definition) ? { hasPlainOutput: true } : {};
+}
+
+/** What an agent of `defineAgent` takes and answers, for programs and forms that know no TypeScript. */
+function schemasOf({ input, output }: Extract<AgentDefinition, { kind: 'function' }>): Pick<AgentView, 'inputSchema' | 'outputSchema'> {
+  return {
+    ...(input === undefined ? {} : { inputSchema: jsonSchemaOf(input, 'input') }),
+    ...(output === undefined ? {} : { outputSchema: jsonSchemaOf(output, 'output') }),
+  };
 }
 
 /** Addresses may carry a password, or a token in the query. */

@@ -15,6 +15,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table/column.ts';
 import { useDataKey } from '../../parts/table/data-key.ts';
 import { DataTable } from '../../parts/table/data-table.tsx';
+import { JsonView } from '../../parts/text/json-view.tsx';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { Age, Duration, Elapsed } from '../../parts/time.tsx';
 import type { PageProps } from '../../routing/page-props.ts';
@@ -64,16 +65,28 @@ export function Page({ params }: PageProps): ReactElement {
         {(agent) => (
           <>
             {agent.hold === null ? null : <HoldNotice hold={agent.hold} />}
-            <TryForm agent={agent.id} />
+            <TryForm agent={agent.id} takesJson={Boolean(agent.inputSchema)} />
             <AgentStats id={agent.id} />
             <AgentTasks id={agent.id} />
             <Panel title="Definition">
               <AgentFacts agent={agent} />
             </Panel>
+            <SchemaPanel title="What it takes" schema={agent.inputSchema} />
+            <SchemaPanel title="What it results in" schema={agent.outputSchema} />
           </>
         )}
       </QueryView>
     </PageFrame>
+  );
+}
+
+/** JSON Schema, of an agent that has one. */
+function SchemaPanel({ title, schema }: { title: string; schema: Agent['inputSchema'] }): ReactElement | null {
+  if (!schema) return null;
+  return (
+    <Panel title={title}>
+      <JsonView value={schema} label={title} />
+    </Panel>
   );
 }
 

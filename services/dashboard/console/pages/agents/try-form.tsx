@@ -11,7 +11,7 @@ import { taskPath } from '../../routing/paths.ts';
 import classes from './agents.module.css';
 
 /** Sends the agent a task, and shows it. */
-export function TryForm({ agent }: { agent: string }): ReactElement | null {
+export function TryForm({ agent, takesJson }: { agent: string; takesJson: boolean }): ReactElement | null {
   const [input, setInput] = useState('');
   const [isSending, setSending] = useState(false);
   const sendOnce = useSendOnce();
@@ -35,7 +35,7 @@ export function TryForm({ agent }: { agent: string }): ReactElement | null {
       <form className={classes['form']} onSubmit={(event) => void submit(event)}>
         <Textarea
           aria-label="Input"
-          placeholder="What it should do"
+          placeholder={takesJson ? 'JSON, as “What it takes” below says' : 'What it should do'}
           required
           autosize
           minRows={2}
