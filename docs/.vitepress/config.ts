@@ -8,6 +8,7 @@ import { repairBlocks } from './markdown/repair-blocks.ts';
 import { keepBraces } from './markdown/keep-braces.ts';
 import { resolveLinks } from './markdown/resolve-links.ts';
 import { moveScripts } from './move-scripts.ts';
+import { nameControls } from './name-controls.ts';
 
 export default defineConfig({
   title: 'Muster',
@@ -29,6 +30,7 @@ export default defineConfig({
       repairBlocks(markdown);
     },
   },
+  vite: { plugins: [nameControls()] },
   themeConfig: {
     search: { provider: 'local' },
     nav: [

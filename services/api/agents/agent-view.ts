@@ -61,18 +61,14 @@ export const agentViewSchema = z
     hasPlainOutput: z.boolean().optional().meta({ description: 'Whether the output of a `command` agent is plain text, and no Markdown.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
     capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
-    inputSchema: jsonSchemaSchema
-      .optional()
-      .meta({
-        description:
-          'JSON Schema of what its tasks are given, of a `function` agent with an `input`; null where its library cannot say it so.',
-      }),
-    outputSchema: jsonSchemaSchema
-      .optional()
-      .meta({
-        description:
-          'JSON Schema of what its tasks result in, of a `function` agent with an `output`; null where its library cannot say it so.',
-      }),
+    inputSchema: jsonSchemaSchema.optional().meta({
+      description:
+        'JSON Schema of what its tasks are given, of a `function` agent with an `input`; null where its library cannot say it so.',
+    }),
+    outputSchema: jsonSchemaSchema.optional().meta({
+      description:
+        'JSON Schema of what its tasks result in, of a `function` agent with an `output`; null where its library cannot say it so.',
+    }),
     hold: holdSchema.nullable().meta({ description: "What holds the tenant's tasks of it; null while they may start." }),
     hasSecret: z.boolean().optional().meta({ description: 'Whether a key or secret is set; it is never shown.' }),
   })

@@ -52,7 +52,10 @@ export function DaemonToken({ daemon, onClose }: DaemonTokenProps): ReactElement
   return (
     <>
       <SecretOnce title={`The token of ${daemon.name}`} secret={daemon.token}>
-        <p>Start the daemon on its machine; replace the preset by the coding agent or the command that runs its tasks.</p>
+        <p>
+          Start the daemon on its machine, in a clone of Muster or a folder where muster-fleet is installed: elsewhere npx runs a package of
+          another owner. Replace the preset by the coding agent or the command that runs its tasks.
+        </p>
         <CommandLine text={start} label="Copy the line" />
       </SecretOnce>
       <div className={classes['buttons']}>
