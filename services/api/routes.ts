@@ -28,6 +28,7 @@ import { streamNotifications } from './notifications/stream-notifications.ts';
 import { getAudit } from './tenants/audit.ts';
 import { peopleRoutes } from './tenants/people.ts';
 import { postSignInLink } from './tenants/sign-in-links.ts';
+import { questionRoutes } from './tasks/questions.ts';
 import { queueRoutes } from './queues.ts';
 import { budgetRoutes } from './money/budgets.ts';
 import { runRoutes } from './schedules/runs.ts';
@@ -62,6 +63,7 @@ export function apiRoutes(parts: Parts): Route[] {
     ...taskFileRoutes(parts),
     streamTask(parts),
     ...taskActionRoutes(parts),
+    ...questionRoutes(parts),
     postUpload(parts),
     postSessionUpload(parts),
     ...fileLinkRoutes(parts),

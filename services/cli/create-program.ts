@@ -18,6 +18,7 @@ import { addLimitCommands } from './commands/limits/limits.ts';
 import { addOpenCommand } from './commands/open.ts';
 import { addAuditCommand } from './commands/audit.ts';
 import { addPeopleCommands } from './commands/people.ts';
+import { addQuestionCommands } from './commands/tasks/questions.ts';
 import { addRunCommands, type Run } from './run-commands.ts';
 import { addQueueCommands } from './commands/fleet/queues.ts';
 import { addScheduleCommands } from './commands/schedules/schedules.ts';
@@ -71,6 +72,7 @@ export function createProgram({ contextOf, doctor, run, version, io }: ProgramOp
   addActionCommands(program, contextOf);
   addFailureCommands(program, contextOf);
   addUsageCommand(program, contextOf);
+  addQuestionCommands(program, contextOf);
   addSessionCommands(program, contextOf);
   addScheduleCommands(program, contextOf);
   addAgentCommands(program, contextOf);

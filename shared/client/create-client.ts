@@ -4,6 +4,7 @@ import { type CallOptions, HttpCalls } from './http-calls.ts';
 import { readPages } from './pages.ts';
 import type { EventRequest, EventSent, Task, Upload } from './openapi.gen.ts';
 import type { ListTasksQuery } from './queries.ts';
+import { Questions } from './questions.ts';
 import { Schedules } from './schedules.ts';
 import { newKey, type SendOptions, sendTask, sendTasks, type TaskOptions } from './send-tasks.ts';
 import { SentTask, type TaskPorts } from './sent-task.ts';
@@ -53,6 +54,7 @@ export interface Client<Agents extends AgentMap = AgentMap> {
     /** Sends one: resolves to how many runs it resumed. Without an `id` only the client's own repetitions are the same event. */
     send(event: EventRequest, options?: Signalled): Promise<EventSent>;
   };
+  readonly questions: Questions;
   readonly schedules: Schedules;
   readonly sessions: Sessions;
 }
@@ -85,6 +87,7 @@ export function createClient<Agents extends AgentMap = AgentMap>(options: Client
         return calls.json({ method: 'POST', path: '/v1/events', json, isRepeatable: true, signal });
       },
     },
+    questions: new Questions(calls),
     schedules: new Schedules(ports),
     sessions: new Sessions(ports),
   };

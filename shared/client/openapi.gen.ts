@@ -413,6 +413,66 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/v1/questions": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List questions, newest task first
+     * What runs ask people by `context.ask`, kept as long as their tasks. With `taskId` the list has one page, in the order of the run. Needs the scope `read`.
+     */
+    get: operations["listQuestions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/v1/questions/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * One question
+     * Needs the scope `read`.
+     */
+    get: operations["getQuestion"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/v1/questions/{id}/answer": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Answer a question
+     * The run goes on with the first answer; further ones are refused with `question.answered`. An answer that does not fit is refused with `question.invalid`, and the question stays open. Needs the scope `answer`.
+     */
+    post: operations["answerQuestion"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/v1/uploads": {
     parameters: {
       query?: never;
@@ -2349,6 +2409,15 @@ export interface components {
     };
     /**
      * @example {
+     *       "answer": "yes"
+     *     }
+     */
+    QuestionAnswer: {
+      /** One of the choices, what fits the schema, or else a text. */
+      answer: unknown;
+    };
+    /**
+     * @example {
      *       "name": "order.paid",
      *       "data": {
      *         "order": "A-17",
@@ -3170,7 +3239,7 @@ export interface components {
       /** For people. */
       name: string;
       /** What it may. */
-      scopes: ("admin" | "operate" | "submit" | "read")[];
+      scopes: ("admin" | "operate" | "submit" | "answer" | "read")[];
     };
     /**
      * @example {
@@ -3762,6 +3831,11 @@ export interface components {
      *     - `task.not-running` (409): The task does not run.
      *     - `task.source-reserved` (403): The source is given by Muster itself.
      *     - `task.takes-no-input` (409): The task takes no input.
+     *     - `question.not-found` (404): No such question.
+     *     - `question.answered` (409): The question was answered before.
+     *     - `question.closed` (409): The question is no longer open.
+     *     - `question.forbidden` (403): The question is for others.
+     *     - `question.invalid` (422): The answer does not fit the question.
      *     - `upload.not-found` (422): No such upload.
      *     - `artifact.not-found` (404): No such artifact.
      *     - `file.link-invalid` (404): The address of the file is wrong or has expired.
@@ -3820,7 +3894,7 @@ export interface components {
      *     - `config.invalid` (500): The configuration is wrong.
      *     - `internal.error` (500): Something went wrong here.
      */
-    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "task.runaway" | "action.not-found" | "action.busy" | "agent.unknown" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
+    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "question.not-found" | "question.answered" | "question.closed" | "question.forbidden" | "question.invalid" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "task.runaway" | "action.not-found" | "action.busy" | "agent.unknown" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
     TaskList: {
       /** Newest first. A task whose id is `q` comes first. */
       items: components["schemas"]["Task"][];
@@ -4584,6 +4658,86 @@ export interface components {
        * The queue of its ticket.
        */
       queue: "critical" | "chat" | "webhooks" | "schedules" | "tasks" | "background" | "remote";
+    };
+    QuestionList: {
+      /** The records of this page. */
+      items: components["schemas"]["Question"][];
+      /** The `cursor` of the next page; null at the end. */
+      nextCursor: string | null;
+    };
+    /**
+     * @example {
+     *       "id": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A.3.5f1d7a20",
+     *       "taskId": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
+     *       "agent": "release",
+     *       "session": "releases",
+     *       "question": "Publish 1.4.0?",
+     *       "choices": [
+     *         "yes",
+     *         "no"
+     *       ],
+     *       "schema": null,
+     *       "to": [
+     *         "anna@example.com"
+     *       ],
+     *       "by": "others",
+     *       "status": "open",
+     *       "answer": null,
+     *       "answeredBy": null,
+     *       "answeredAt": null,
+     *       "askedAt": "2026-05-01T09:00:00.000Z",
+     *       "expiresAt": "2026-05-08T09:00:00.000Z"
+     *     }
+     */
+    Question: {
+      /** Another for anything else that is asked: an answer is for what was shown. */
+      id: string;
+      /** The task that waits for the answer. */
+      taskId: string;
+      /** Who asks. */
+      agent: string;
+      /** The conversation in which the task is a turn. */
+      session: string | null;
+      /** For people. */
+      question: string;
+      /** What the answer is one of; null for one that is answered otherwise. */
+      choices: string[] | null;
+      /** JSON Schema of the answer. Null for a choice or, where there are none, a text. */
+      schema: {
+        [key: string]: unknown;
+      } | null;
+      /** Who may answer; null for everyone with the scope, but no visitor. */
+      to: string[] | null;
+      /**
+       * With `others` whoever sent the task may not answer.
+       */
+      by: "anyone" | "others";
+      /**
+       * `expired`: nobody answered in time, `withdrawn`: its task ended before.
+       */
+      status: "open" | "answered" | "expired" | "withdrawn";
+      /** What was answered; of an expired one its default. Null for none. */
+      answer: unknown;
+      /** Who answered; null for nobody. */
+      answeredBy: {
+        /**
+         * Of which sort.
+         */
+        kind: "key" | "person" | "visitor" | "chat" | "agent" | "configuration";
+        /** Of the key, or the person. */
+        id: string;
+        /** For people. */
+        name: string;
+      } | null;
+      /** When somebody answered. */
+      answeredAt: string | null;
+      /**
+       * Format: date-time
+       * When the run came to it.
+       */
+      askedAt: string;
+      /** Until when it can be answered. */
+      expiresAt: string | null;
     };
     /**
      * @example {
@@ -5696,7 +5850,7 @@ export interface components {
       ok: true;
     };
     /** What happened. Further fields may come. */
-    Notification: components["schemas"]["RunNotification"] | components["schemas"]["TaskNotification"] | components["schemas"]["ScheduleNotification"] | components["schemas"]["BudgetNotification"] | components["schemas"]["ActionNotification"] | components["schemas"]["AgentNotification"] | components["schemas"]["DaemonNotification"] | components["schemas"]["CircuitNotification"] | components["schemas"]["PressureNotification"] | components["schemas"]["FindingNotification"] | components["schemas"]["FleetNotification"];
+    Notification: components["schemas"]["RunNotification"] | components["schemas"]["TaskNotification"] | components["schemas"]["ScheduleNotification"] | components["schemas"]["BudgetNotification"] | components["schemas"]["ActionNotification"] | components["schemas"]["QuestionNotification"] | components["schemas"]["AgentNotification"] | components["schemas"]["DaemonNotification"] | components["schemas"]["CircuitNotification"] | components["schemas"]["PressureNotification"] | components["schemas"]["FindingNotification"] | components["schemas"]["FleetNotification"];
     RunNotification: {
       /** The task. */
       taskId: string;
@@ -5865,6 +6019,48 @@ export interface components {
       skipped: number;
       /** Those that could not be changed. */
       failed: number;
+    } & {
+      [key: string]: unknown;
+    };
+    /** A run asks people, or somebody answered it. */
+    QuestionNotification: {
+      /** The task. */
+      taskId: string;
+      /** The agent that runs the work. */
+      agent?: string | undefined;
+      /** The conversation in which it is a turn. */
+      session?: (string | null) | undefined;
+      /** Where it came from. */
+      source?: string | undefined;
+      /** The schedule that made it. */
+      scheduleId?: (string | null) | undefined;
+      /** Of its schedule. */
+      number?: (number | null) | undefined;
+      /** Of its schedule. */
+      name?: (string | null) | undefined;
+      /** In which attempt. */
+      attempt?: number | undefined;
+      /** What to branch on. */
+      code?: (string | null) | undefined;
+      /** Of a failure: whether it is tried again. */
+      willRetry?: boolean | undefined;
+      /**
+       * What it is.
+       */
+      kind: "question.opened" | "question.answered";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** The question. */
+      questionId: string;
+      /** What is asked; absent once it is no longer kept. */
+      question?: string | undefined;
+      /** What the answer is one of. */
+      choices?: (string[] | null) | undefined;
+      /** Who answered. */
+      answeredBy?: string | undefined;
     } & {
       [key: string]: unknown;
     };
@@ -7247,8 +7443,8 @@ export interface components {
       tenant: string;
       /** For people. */
       name: string;
-      /** What it may; each scope includes those below it. */
-      scopes: ("admin" | "operate" | "submit" | "read" | "visit")[];
+      /** What it may; each scope includes those below it, but `submit` does not include `answer`. */
+      scopes: ("admin" | "operate" | "submit" | "answer" | "read" | "visit")[];
       /**
        * Format: date-time
        * When it was made.
@@ -7283,8 +7479,8 @@ export interface components {
       tenant: string;
       /** For people. */
       name: string;
-      /** What it may; each scope includes those below it. */
-      scopes: ("admin" | "operate" | "submit" | "read" | "visit")[];
+      /** What it may; each scope includes those below it, but `submit` does not include `answer`. */
+      scopes: ("admin" | "operate" | "submit" | "answer" | "read" | "visit")[];
       /**
        * Format: date-time
        * When it was made.
@@ -7419,7 +7615,7 @@ export interface components {
       /** Where the role counts. */
       tenant: string;
       /** What the person may do there. */
-      scopes: ("admin" | "operate" | "submit" | "read" | "visit")[];
+      scopes: ("admin" | "operate" | "submit" | "answer" | "read" | "visit")[];
     };
     AuditList: {
       /** Newest first. A page may be empty and have a cursor, where few entries fit. */
@@ -7966,6 +8162,7 @@ export type ActionFilter = components['schemas']['ActionFilter'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type InputRequest = components['schemas']['InputRequest'];
 export type PriorityRequest = components['schemas']['PriorityRequest'];
+export type QuestionAnswer = components['schemas']['QuestionAnswer'];
 export type EventRequest = components['schemas']['EventRequest'];
 export type MessageRequest = components['schemas']['MessageRequest'];
 export type EndpointRequest = components['schemas']['EndpointRequest'];
@@ -8034,6 +8231,8 @@ export type TaskCancelled = components['schemas']['TaskCancelled'];
 export type TaskRetried = components['schemas']['TaskRetried'];
 export type InputAccepted = components['schemas']['InputAccepted'];
 export type TaskPrioritized = components['schemas']['TaskPrioritized'];
+export type QuestionList = components['schemas']['QuestionList'];
+export type Question = components['schemas']['Question'];
 export type Upload = components['schemas']['Upload'];
 export type AddedArtifact = components['schemas']['AddedArtifact'];
 export type EventSent = components['schemas']['EventSent'];
@@ -8085,6 +8284,7 @@ export type TaskNotification = components['schemas']['TaskNotification'];
 export type ScheduleNotification = components['schemas']['ScheduleNotification'];
 export type BudgetNotification = components['schemas']['BudgetNotification'];
 export type ActionNotification = components['schemas']['ActionNotification'];
+export type QuestionNotification = components['schemas']['QuestionNotification'];
 export type AgentNotification = components['schemas']['AgentNotification'];
 export type DaemonNotification = components['schemas']['DaemonNotification'];
 export type CircuitNotification = components['schemas']['CircuitNotification'];
@@ -9368,6 +9568,160 @@ export interface operations {
       413: components["responses"]["TooLarge"];
       415: components["responses"]["UnsupportedMediaType"];
       422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  listQuestions: {
+    parameters: {
+      query?: {
+        /** Only those that stand so. */
+        status?: ("open" | "answered" | "expired" | "withdrawn") | undefined;
+        /** Only those of this task. */
+        taskId?: string | undefined;
+        /** Items of a page, at most. */
+        limit?: number | undefined;
+        /** `nextCursor` of the page before. */
+        cursor?: string | undefined;
+      } | undefined;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["QuestionList"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  getQuestion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The question's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Question"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `question.not-found`: No such question. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  answerQuestion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The question's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["QuestionAnswer"];
+      };
+    };
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Question"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      /** `auth.forbidden`: The key lacks the scope. `auth.csrf`: The request did not come from this site. `tenant.disabled`: The tenant is disabled. `question.forbidden`: The question is for others. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `question.not-found`: No such question. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `question.answered`: The question was answered before. `question.closed`: The question is no longer open. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `question.invalid`: The answer does not fit the question. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       429: components["responses"]["TooMany"];
       503: components["responses"]["Unavailable"];
       default: components["responses"]["Problem"];

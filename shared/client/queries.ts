@@ -7,3 +7,4 @@ export type ListTasksQuery = QueryOf<'listTasks'>;
 export type ListSchedulesQuery = QueryOf<'listSchedules'>;
 export type ListScheduleRunsQuery = QueryOf<'listScheduleRuns'>;
 export type ListSessionsQuery = QueryOf<'listSessions'>;
+export type ListQuestionsQuery = QueryOf<'listQuestions'>;

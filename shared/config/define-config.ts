@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { AgentSchema } from '../text/index.ts';
 import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
@@ -145,6 +146,12 @@ export interface AgentContext {
    * value. Gives null when none came within `timeoutMs`. A run gets an event once; the oldest that is kept goes first.
    */
   readonly waitFor: (name: string, options?: WaitForOptions) => Promise<AgentEvent | null>;
+  /**
+   * Puts a question to people, and gives the answer: one of its `choices`, what fits its `schema`, or else a text. Without an answer in time it gives
+   * `default`, or null. The run waits without a slot, as it sleeps. A later attempt gets the same answer and asks nobody again; one that asks
+   * something else there ends with JOURNAL_MISMATCH.
+   */
+  readonly ask: Ask;
   /** A random number from 0 to below 1. A run with steps has the one that it had here first. */
   readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
@@ -158,6 +165,32 @@ export interface AgentContext {
   readonly now: () => number;
   /** W3C trace context, to hand on to what the agent calls. */
   readonly trace: { readonly traceparent: string };
+}
+
+/** A question to people. */
+export interface Question<Answer = unknown> {
+  /** What they read, at most 4,000 characters. */
+  readonly question: string;
+  /** What they choose from: 1 to 25 texts of at most 100 characters. */
+  readonly choices?: readonly (Answer & string)[];
+  /** What the answer has to fit: a schema of zod or the like, or JSON Schema. */
+  readonly schema?: AgentSchema<unknown, Answer> | Readonly<Record<string, unknown>>;
+  /**
+   * Who may answer, beside the scope `answer`: the e-mail address of a person, the name or id of a key, `<platform>:<id>` of somebody in a chat, or
+   * `visitors` of the task's session, who never answer otherwise. By default everyone who may answer, but no visitor.
+   */
+  readonly to?: string | readonly string[];
+  /** With `others` whoever sent the task may not answer. */
+  readonly by?: 'anyone' | 'others';
+  /** How long it is open: ms, or text as `2 hours`. By default, and at most, `questions.maxWaitMs` of the configuration. */
+  readonly timeoutMs?: number | string;
+  /** What `ask` gives when nobody answers in time. */
+  readonly default?: NoInfer<Answer>;
+}
+
+export interface Ask {
+  <const Answer = string>(question: Question<Answer> & { readonly default: NoInfer<Answer> }): Promise<Answer>;
+  <const Answer = string>(question: Question<Answer>): Promise<Answer | null>;
 }
 
 /** The work of a step. Its signal aborts with that of the attempt, and after the step's time. */

@@ -14,6 +14,7 @@ export {
   hasPlainOutput,
   inputSchemaOf,
 } from './agent-definitions.ts';
+export { answerProblem, type Asked, askedSchema, readAnswer, readAsked } from './asked-question.ts';
 export {
   CHAT_PLATFORMS,
   CHAT_RIGHTS,
@@ -36,6 +37,7 @@ export type {
   AgentTask,
   AgentTurn,
   AgentUsage,
+  Question,
   StepOptions,
   StepWork,
   WaitForOptions,

@@ -119,6 +119,7 @@ export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'bo
       keys.output(body.id),
       keys.log(body.id),
       keys.journal(body.id),
+      keys.questions,
       slas,
     ],
     [body.id, scriptJson(members), state.completedAt, `${body.tenant}/${body.id}`],

@@ -204,6 +204,11 @@ function reportsUnder(prefix: string) {
      */
     journal: (id: string) => `${prefix}journal:${id}`,
     /**
+     * Sorted set, scores 0: id of a question that a run put to people; the entry of its journal is the record. Written by: `question-list.ts`,
+     * `remove-task.lua`. Kept: as `bodies`. Bound: `journal.maxEntries` per task.
+     */
+    questions: `${prefix}questions`,
+    /**
      * Stream: the output of a task's attempts. Written by: `append-entry.lua`, `remove-task.lua`. Kept: `tasks.outputRetentionMs` after the last
      * write. Bound: `tasks.maxOutputEntries`.
      */

@@ -8,15 +8,16 @@ const KEY_BYTES = 32;
 const ID_BYTES = 6;
 
 /**
- * What a key may do. Each scope includes those after it.
+ * What a key may do. Each scope includes those after it, but for `submit`, which does not include `answer`: who sends work does not decide about it.
  *
  * - `admin`: tenants and keys
  * - `operate`: steer: queues, agents, hooks, retry and remove on the board
  * - `submit`: make and stop tasks
+ * - `answer`: answer questions of runs
  * - `read`: read
  * - `visit`: talk in the one session that the key is for; no other scope's routes
  */
-export const SCOPES = ['admin', 'operate', 'submit', 'read', 'visit'] as const;
+export const SCOPES = ['admin', 'operate', 'submit', 'answer', 'read', 'visit'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A key as it is stored: under the digest of its secret, which itself is nowhere. */
@@ -62,7 +63,7 @@ export function keyDigest(secret: string): string {
 
 /** Whether a key with these scopes may do what asks for `wanted`. */
 export function hasScope(scopes: readonly Scope[], wanted: Scope): boolean {
-  return scopes.some((scope) => SCOPES.indexOf(scope) <= SCOPES.indexOf(wanted));
+  return scopes.some((scope) => SCOPES.indexOf(scope) <= SCOPES.indexOf(wanted) && !(scope === 'submit' && wanted === 'answer'));
 }
 
 interface KeyStorePorts {

@@ -4,6 +4,7 @@ import type { TenantEvent } from '#shared/events/index.ts';
 import { type Ledger, readHeads, readTasks } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
+import { readQuestions } from '#shared/waits/index.ts';
 import { runRecord, ScheduleStore } from '#shared/schedules/index.ts';
 import type { Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
@@ -27,6 +28,8 @@ export interface Notice {
   task: string | null;
   /** Whether it is sent only for a task that a schedule made. */
   isOfRun: boolean;
+  /** The question it is about; null for none. */
+  question: string | null;
 }
 
 /** Steps of a task, and the notifications of runs that they lead to. */
@@ -39,11 +42,24 @@ const RUN_KINDS: Readonly<Record<string, string>> = {
   'task.skipped': 'run.skipped',
 };
 
-/** The kinds of notifications that an event leads to. */
+/** Steps of a task whose run comes to a question, or gets the answer. Runs that wait for something else take them too. */
+const QUESTION_KINDS: Readonly<Record<string, string>> = { 'task.suspended': 'question.opened', 'task.resumed': 'question.answered' };
+
+/** The kinds of notifications that an event may lead to. */
 export function kindsOf(event: string): string[] {
-  const asRun = RUN_KINDS[event];
-  return asRun === undefined ? [event] : [event, asRun];
+  return [event, RUN_KINDS[event], QUESTION_KINDS[event]].filter((kind) => kind !== undefined);
 }
+
+/** What facts say of the question that a run came to, or that was answered. */
+const questionFactSchema = z
+  .union([
+    z.object({ hold: z.object({ gate: z.literal('question'), what: z.string() }) }).transform(({ hold }) => ({ questionId: hold.what })),
+    z
+      .object({ question: z.string(), answeredBy: z.string() })
+      .transform(({ question, answeredBy }) => ({ questionId: question, answeredBy })),
+  ])
+  .nullable()
+  .catch(null);
 
 /** Facts about a task, as the writer of an entry knew them. */
 const factSchema = z.record(z.string(), z.json());
@@ -82,15 +98,25 @@ export function readNotices({ event, tasks, fields, at: ms }: TenantEvent): Noti
   const [group = ''] = event.split('.', 1);
   if (group === 'task') {
     const facts = readFacts(fields);
-    return tasks.flatMap((taskId, position) =>
-      kindsOf(event).map((kind) => {
-        const data = { kind, at, taskId, ...describeAttempt(event, facts[position]) };
-        return { kind, data, task: taskId, isOfRun: kind !== event };
-      }),
-    );
+    return tasks.flatMap((taskId, position) => {
+      const fact = facts[position];
+      const asked = questionFactSchema.parse(fact ?? null);
+      return kindsOf(event).flatMap((kind) => {
+        const isOfQuestion = kind === QUESTION_KINDS[event];
+        if (isOfQuestion && asked === null) return [];
+        const data = { kind, at, taskId, ...(isOfQuestion ? asked : describeAttempt(event, fact)) };
+        return {
+          kind,
+          data,
+          task: taskId,
+          isOfRun: kind === RUN_KINDS[event],
+          question: isOfQuestion ? (asked?.questionId ?? null) : null,
+        };
+      });
+    });
   }
   const describe = DETAILS_BY_GROUP[group];
-  return describe ? [{ kind: event, data: { kind: event, at, ...describe(fields) }, task: null, isOfRun: false }] : [];
+  return describe ? [{ kind: event, data: { kind: event, at, ...describe(fields) }, task: null, isOfRun: false, question: null }] : [];
 }
 
 /** The entry's facts about its tasks, in their order. */
@@ -123,12 +149,20 @@ export async function describeNotices(
   const ids = notices.flatMap(({ task, isOfRun }) => (isOfRun ? (task ?? []) : []));
   const tasks = await readTasks(parts.ledger, tenant, ids);
   const { resultSummaryChars } = parts.config.settings.scheduler;
+  const asked = await readQuestionTexts(parts.ledger, tenant, notices);
   return notices.map((notice) => {
-    const known = { ...notice, data: { ...notice.data, ...subjects.get(notice.task ?? '') } };
+    const known = { ...notice, data: { ...notice.data, ...subjects.get(notice.task ?? ''), ...asked.get(notice.question ?? '') } };
     if (!notice.isOfRun) return known.data;
     const task = tasks[ids.indexOf(notice.task ?? '')];
     return task?.body.scheduleId ? describeRun(known, task, resultSummaryChars) : null;
   });
+}
+
+/** What the questions of notices ask, by id. */
+async function readQuestionTexts(ledger: Ledger, tenant: string, notices: readonly Notice[]): Promise<ReadonlyMap<string, object>> {
+  const ids = [...new Set(notices.flatMap(({ question }) => question ?? []))];
+  const found = ids.length === 0 ? [] : await readQuestions(ledger, tenant, ids);
+  return new Map(found.map(({ id, question, choices }) => [id, { question, choices }]));
 }
 
 function describeRun({ kind, data }: Notice, task: Task, summaryCharacters: number): object {

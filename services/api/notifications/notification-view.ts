@@ -86,6 +86,18 @@ const actionSchema = z
   })
   .meta({ id: 'ActionNotification' });
 
+const questionSchema = z
+  .looseObject({
+    ...subject,
+    kind: z.enum(['question.opened', 'question.answered']),
+    at,
+    questionId: z.string().meta({ description: 'The question.' }),
+    question: z.string().optional().meta({ description: 'What is asked; absent once it is no longer kept.' }),
+    choices: z.array(z.string()).nullable().optional().meta({ description: 'What the answer is one of.' }),
+    answeredBy: z.string().optional().meta({ description: 'Who answered.' }),
+  })
+  .meta({ id: 'QuestionNotification', description: 'A run asks people, or somebody answered it.' });
+
 const agentSchema = z
   .looseObject({ kind: z.literal('agent.held'), at, agent: z.string(), failures: count, code: z.string(), taskId: z.string() })
   .meta({ id: 'AgentNotification', description: 'An agent failed too often in a row, and its tasks are held.' });
@@ -159,6 +171,7 @@ const notificationSchema = z
     scheduleSchema,
     budgetSchema,
     actionSchema,
+    questionSchema,
     agentSchema,
     daemonSchema,
     circuitSchema,

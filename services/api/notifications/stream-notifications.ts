@@ -54,6 +54,7 @@ const DEFAULT_KINDS = [
   'run.*',
   'schedule.*',
   'action.*',
+  'question.*',
   'agent.*',
   'budget.*',
   'circuit.*',
@@ -70,7 +71,7 @@ const DEFAULT_KINDS = [
 ];
 const MAX_KINDS = 50;
 const KIND =
-  /^(?:\*|(?:run|task|schedule|action|agent|budget|circuit|daemon|backpressure|finding|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
+  /^(?:\*|(?:run|task|schedule|action|question|agent|budget|circuit|daemon|backpressure|finding|fleet)\.(?:\*|[a-z_-]{1,40}(?:\.[a-z_-]{1,40})?(?:\.\*)?))$/;
 
 /**
  * Reads `?kinds=run.*,task.failed`: names, or beginnings with `.*` behind them; `*` is all. Events of the fleet are left out for

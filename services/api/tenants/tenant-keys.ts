@@ -47,7 +47,9 @@ const keyViewSchema = z
     id: z.string().meta({ description: 'Names the key; it opens nothing.' }),
     tenant: z.string().meta({ description: 'Whose key it is.' }),
     name: z.string().meta({ description: 'For people.' }),
-    scopes: z.array(z.enum(SCOPES)).meta({ description: 'What it may; each scope includes those below it.' }),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .meta({ description: 'What it may; each scope includes those below it, but `submit` does not include `answer`.' }),
     createdAt: z.iso.datetime().meta({ description: 'When it was made.' }),
   })
   .meta({ id: 'Key', examples: [EXAMPLE] });

@@ -25,7 +25,11 @@ export function addKeyCommands(program: Command, contextOf: ContextOf): void {
   keys
     .command('create <name>')
     .description('create a key, and print its secret, which is shown only once')
-    .option('--scopes <list>', 'admin, operate, submit, read, separated by commas; each includes the ones after it', 'submit')
+    .option(
+      '--scopes <list>',
+      'admin, operate, submit, answer, read, separated by commas; each includes the ones after it, but submit not answer',
+      'submit',
+    )
     .option('--tenant <id>', 'the tenant of the key', 'default')
     .option('--json', 'print the answer as JSON')
     .action((name: string, options: NewKeyOptions, command: Command) => runKeyCreate(name, options, contextOf(command)));

@@ -22,6 +22,8 @@ export interface RunAgentOptions<Input> {
   history?: readonly Pick<AgentTurn, 'input' | 'output'>[];
   /** Messages that arrive for the run: each call of `context.input()` that finds some takes those of one list. */
   messages?: readonly (readonly string[])[];
+  /** What people answer to its questions, in their order; to those without one nobody answers in time. */
+  answers?: readonly unknown[];
   attachments?: readonly TestFile[];
   /** Events that `context.waitFor` gives, in this order, each once; when none fits, it gives null, as after its timeout. */
   events?: readonly TestEvent[];

@@ -1,14 +1,19 @@
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  AgentAttachment,
-  AgentContext,
-  AgentEvent,
-  AgentInput,
-  AgentLog,
-  AgentTask,
-  AgentTurn,
-  AgentUsage,
+import {
+  type AgentAttachment,
+  type AgentContext,
+  type AgentEvent,
+  type AgentInput,
+  type AgentLog,
+  type AgentTask,
+  type AgentTurn,
+  type AgentUsage,
+  answerProblem,
+  type Asked,
+  type Question,
+  readAnswer,
+  readAsked,
 } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type FakeModel, openFakeModel } from './fake-model.ts';
@@ -55,6 +60,7 @@ export interface TestContextOptions {
   models?: Readonly<Record<string, FakeModel>>;
   history?: readonly Pick<AgentTurn, 'input' | 'output'>[];
   messages?: readonly (readonly string[])[];
+  answers?: readonly unknown[];
   attachments?: readonly TestFile[];
   events?: readonly TestEvent[];
   signal?: AbortSignal;
@@ -78,6 +84,7 @@ export class TestContext implements AgentContext {
   readonly #options: TestContextOptions;
   readonly #messages: (readonly string[])[];
   readonly #events: AgentEvent[];
+  readonly #answers: unknown[];
   #received = 0;
   /** The step that began last. */
   #step = '';
@@ -87,6 +94,7 @@ export class TestContext implements AgentContext {
     this.#options = options;
     this.#messages = [...(options.messages ?? [])];
     this.#events = (options.events ?? []).map(({ name, data = null, id }, at) => ({ name, data, id: id ?? `event-${at + 1}` }));
+    this.#answers = [...(options.answers ?? [])];
     this.signal = options.signal ?? new AbortController().signal;
     this.attachments = (options.attachments ?? []).map(openFile);
     this.log = { debug: this.#logAs('debug'), info: this.#logAs('info'), warn: this.#logAs('warn'), error: this.#logAs('error') };
@@ -105,6 +113,15 @@ export class TestContext implements AgentContext {
     this.signal.throwIfAborted();
     const at = this.#events.findIndex((event) => event.name === name && isFitting(event.data, match));
     return await Promise.resolve(at === -1 ? null : (this.#events.splice(at, 1)[0] ?? null));
+  };
+
+  /** Gives the next answer of the test, checked as a worker's. Without one left nobody answers in time. */
+  readonly ask: AgentContext['ask'] = async <Answer>(question: Question<Answer>) => {
+    this.signal.throwIfAborted();
+    const asked = readAsked(question);
+    const answer = this.#answers.length === 0 ? (question.default ?? null) : fittingAnswer(asked, this.#answers.shift());
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It was checked.
+    return await Promise.resolve(readAnswer(question, answer) as Answer);
   };
 
   readonly random: AgentContext['random'] = () => Math.random();
@@ -182,6 +199,12 @@ export class TestContext implements AgentContext {
 function isFitting(data: unknown, match: Readonly<Record<string, unknown>>): boolean {
   const fields: Readonly<Record<string, unknown>> = typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...data } : {};
   return Object.entries(match).every(([field, value]) => Object.hasOwn(fields, field) && isDeepStrictEqual(fields[field], asJson(value)));
+}
+
+function fittingAnswer(asked: Asked, answer: unknown): unknown {
+  const problem = answerProblem(asked, answer);
+  if (problem !== null) throw new TypeError(`answers of runAgent do not fit the question "${asked.question}": ${problem}`);
+  return answer;
 }
 
 function asJson<T>(value: T): T {

@@ -9,6 +9,12 @@ export const journalSettingsSchema = z.strictObject({
   maxEntryBytes: int(65_536),
 });
 
+/** What runs ask people. */
+export const questionSettingsSchema = z.strictObject({
+  /** How long a question is open, when its agent does not say, and at most, ms. */
+  maxWaitMs: int(7 * 86_400_000),
+});
+
 /** What a task may take, and how long it is kept. */
 export const taskSettingsSchema = z.strictObject({
   /** Time an attempt may take when neither the task nor its agent says. */

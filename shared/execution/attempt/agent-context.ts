@@ -1,5 +1,5 @@
 import type { FleetModels } from '../../agents/index.ts';
-import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn } from '../../config/index.ts';
+import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn, Question } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { readTranscript } from '../../sessions/index.ts';
@@ -64,6 +64,8 @@ export class AttemptContext implements AgentContext {
   readonly sleep: AgentContext['sleep'] = async (time) => await this.#execution.journal.waits.sleep(time);
 
   readonly waitFor: AgentContext['waitFor'] = async (name, options) => await this.#execution.journal.waits.waitFor(name, options);
+
+  readonly ask: AgentContext['ask'] = async <Answer>(question: Question<Answer>) => await this.#execution.journal.waits.ask(question);
 
   readonly random: AgentContext['random'] = () => this.#execution.journal.random();
 

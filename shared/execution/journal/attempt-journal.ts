@@ -19,7 +19,7 @@ import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { RunWaits, type RunWaitSpec } from './run-waits.ts';
-import { type Begun, RecordedJournal, valueOf } from './recorded-journal.ts';
+import { type Begun, changedWait, RecordedJournal, resultOf, valueOf } from './recorded-journal.ts';
 import { journalError, tryStep } from './try-step.ts';
 
 export interface AttemptJournalOptions {
@@ -65,7 +65,7 @@ export class AttemptJournal {
   constructor(options: AttemptJournalOptions) {
     this.#options = options;
     this.#writer = new JournalWriter(options.ledger, options.attempt);
-    this.waits = new RunWaits(this, options.attempt);
+    this.waits = new RunWaits(this, options.attempt, options.ledger.settings);
   }
 
   /** Reads what earlier attempts wrote. */
@@ -159,14 +159,21 @@ export class AttemptJournal {
     const { attempt } = this.#options;
     const begun = this.#begin(spec.kind, spec.name);
     const ended = this.#replay(begun);
+    const entry = ended ?? this.#waiting(begun, spec);
+    if (spec.isSame?.(entry) === false) throw changedWait(entry);
     if (ended) return ended;
-    const known = this.#recorded.at(begun.seq);
-    if (known) this.#options.output.skipTo(this.#recorded.writtenAt(begun.seq));
-    const entry = known ?? { ...begun, status: 'waiting', attempt: this.#options.number, ...spec.begin(attempt.now(), begun) };
     const leftMs = entry.until === undefined ? Infinity : entry.until - attempt.now();
     if (leftMs > (spec.shortMs ?? 0)) return await this.#suspend(entry, spec);
     if (leftMs > 0) await attempt.untilStopped(wait(leftMs));
     return await this.#endWait(entry, spec.expired?.(entry));
+  }
+
+  /** The entry of a wait that has not ended, which an earlier attempt may have begun. */
+  #waiting(begun: Begun, spec: RunWaitSpec): NumberedEntry {
+    const { attempt, number, output } = this.#options;
+    const known = this.#recorded.at(begun.seq);
+    if (known) output.skipTo(this.#recorded.writtenAt(begun.seq));
+    return known ?? { ...begun, status: 'waiting', attempt: number, ...spec.begin(attempt.now(), begun) };
   }
 
   /** Ends the attempt as suspended, once steps under way have ended. Never resolves. */
@@ -288,10 +295,4 @@ export class AttemptJournal {
     const status = end.error ? 'failed' : 'completed';
     return this.#marked({ ...begun, ...end, status, attempt: number, endedAt: attempt.now() });
   }
-}
-
-/** What a step gave: it came from the work that the agent gives it. */
-function resultOf<T>(entry: JournalEntry, _work: StepWork<T>): T {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- An attempt of the same code gave it.
-  return valueOf(entry) as T;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { StepWork } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
 
@@ -75,8 +76,20 @@ export function valueOf({ value }: JournalEntry): unknown {
   return value === undefined ? undefined : JSON.parse(value);
 }
 
+/** What a step gave: it came from the work that the agent gives it. */
+export function resultOf<T>(entry: JournalEntry, _work: StepWork<T>): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- An attempt of the same code gave it.
+  return valueOf(entry) as T;
+}
+
 function mismatch(seq: number, known: JournalEntry, now: { kind: string; name: string }): TaskFailure {
   const [was, is] = [known, now].map(({ kind, name }) => `the ${kind} "${name}"`);
   const message = `Entry ${seq} of the journal is ${was}, and the run came to ${is} there, as its code has changed. Run it again as a new task`;
   return new TaskFailure('JOURNAL_MISMATCH', message);
+}
+
+/** The failure of a run that waits for something else than it did where an earlier attempt was. */
+export function changedWait({ seq, kind, name }: NumberedEntry): TaskFailure {
+  const message = `Entry ${seq} of the journal is the ${kind} "${name}", and the run came to another ${kind} of this name, as its code has changed`;
+  return new TaskFailure('JOURNAL_MISMATCH', `${message}. Run it again as a new task`);
 }

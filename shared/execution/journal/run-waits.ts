@@ -1,10 +1,18 @@
-import type { AgentEvent, WaitForOptions } from '../../config/index.ts';
+import {
+  type AgentEvent,
+  type Asked,
+  type Question,
+  readAnswer,
+  readAsked,
+  type Settings,
+  type WaitForOptions,
+} from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { TaskHold } from '../../errors/index.ts';
 import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
 import { ellipsize } from '../../text/index.ts';
 import { durationMs, timeText } from '../../time/index.ts';
-import { eventNameSchema, lineOf, matchOf } from '../../waits/index.ts';
+import { eventNameSchema, isSameQuestion, lineOf, matchOf, questionId } from '../../waits/index.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { type Begun, valueOf } from './recorded-journal.ts';
 
@@ -20,6 +28,8 @@ export interface RunWaitSpec {
   reason(entry: NumberedEntry): string;
   /** JSON of what the wait gives once its time has passed. */
   expired?(entry: NumberedEntry): string | undefined;
+  /** Whether the run comes to the same that an earlier attempt began here. By default by its name alone. */
+  isSame?(entry: NumberedEntry): boolean;
   /** A wait that ends so soon keeps its slot, ms. */
   shortMs?: number;
 }
@@ -35,10 +45,12 @@ const SHORT_SLEEP_MS = 5000;
 export class RunWaits {
   readonly #journal: Waiter;
   readonly #attempt: RunningAttempt;
+  readonly #settings: Pick<Settings, 'questions'>;
 
-  constructor(journal: Waiter, attempt: RunningAttempt) {
+  constructor(journal: Waiter, attempt: RunningAttempt, settings: Pick<Settings, 'questions'>) {
     this.#journal = journal;
     this.#attempt = attempt;
+    this.#settings = settings;
   }
 
   /** See `AgentContext.sleep`. */
@@ -70,6 +82,34 @@ export class RunWaits {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever resumed it wrote an event
     return valueOf(ended) as AgentEvent | null;
   }
+
+  /** See `AgentContext.ask`. */
+  async ask<Answer>(question: Question<Answer>): Promise<Answer> {
+    const asked = readAsked(question);
+    const timeoutMs = this.#openMs(question);
+    const idOf = ({ seq }: NumberedEntry): string => questionId(this.#attempt.ref.id, seq, asked);
+    const entry = await this.#journal.wait({
+      kind: 'question',
+      name: nameOf(asked),
+      begin: (now) => ({ until: now + timeoutMs, wait: JSON.stringify(asked) }),
+      isSame: (known) => isSameQuestion(known, asked),
+      hold: (waiting) => ({ gate: 'question', what: idOf(waiting) }),
+      reason: () => `its run asks: ${asked.question}`,
+      expired: () => JSON.stringify(question.default ?? null),
+    });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It was checked before it was taken.
+    return readAnswer(question, valueOf(entry)) as Answer;
+  }
+
+  /** Errors: AGENT_ERROR for what is no duration, or longer than a question may be open. */
+  #openMs({ timeoutMs }: Pick<Question, 'timeoutMs'>): number {
+    const { maxWaitMs } = this.#settings.questions;
+    const ms = timeoutMs === undefined ? maxWaitMs : readDuration(timeoutMs);
+    if (ms <= maxWaitMs) return ms;
+    throw new TaskFailure('AGENT_ERROR', `A question is open for at most ${maxWaitMs} ms (questions.maxWaitMs), not for ${ms}`, {
+      isFinal: true,
+    });
+  }
 }
 
 /** Longest text of what an event has to have, for people. */
@@ -77,6 +117,13 @@ const MAX_MATCH_TEXT = 200;
 
 function matchText(match: Record<string, unknown>): string {
   return Object.keys(match).length === 0 ? '' : ellipsize(` with ${JSON.stringify(match)}`, MAX_MATCH_TEXT);
+}
+
+/** The beginning of a question names its entry. */
+const MAX_NAME = 100;
+
+function nameOf({ question }: Asked): string {
+  return ellipsize(question, MAX_NAME);
 }
 
 /** Errors: AGENT_ERROR for what is neither a duration nor a time. */

@@ -63,6 +63,8 @@ export interface RunAnswer {
   id: string;
   /** The number of the entry in its journal that it waits at, and what that becomes. */
   entry: NumberedEntry;
+  /** What the event of its resumption says besides. */
+  fact?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -72,9 +74,8 @@ export interface RunAnswer {
  */
 export async function answerRuns(ledger: Ledger, tenant: string, answers: readonly RunAnswer[], event?: string): Promise<PromoteAnswer[]> {
   const ids = answers.map(({ id }) => id);
-  const entries = answers.map(({ entry }) => entry);
-  if (event === undefined) return await promoteParked(ledger, tenant, { ids, names: ids, force: 'answer', entries });
-  return await promoteParked(ledger, tenant, { ids, names: ids, force: eventField(event), entries, event });
+  if (event === undefined) return await promoteParked(ledger, tenant, { ids, names: ids, force: 'answer', answers });
+  return await promoteParked(ledger, tenant, { ids, names: ids, force: eventField(event), answers, event });
 }
 
 interface Parked {
@@ -82,16 +83,16 @@ interface Parked {
   /** What the script is given for each. */
   names: readonly string[];
   force: string | number;
-  /** What their entries become, of suspended runs that are answered. */
-  entries?: readonly NumberedEntry[];
+  /** Of suspended runs that are answered. */
+  answers?: readonly Omit<RunAnswer, 'id'>[];
   event?: string;
 }
 
 async function promoteParked(ledger: Ledger, tenant: string, parked: Parked): Promise<PromoteAnswer[]> {
-  const { ids, names, entries } = parked;
+  const { ids, names, answers } = parked;
   if (ids.length === 0) return [];
   const states = await ledger.redis.hmget(ledger.keys.tenant(tenant).states, ...ids);
-  const places = names.map((name, position) => ({ name, lane: laneIn(states[position] ?? null), entry: entries?.[position] }));
+  const places = names.map((name, position) => ({ name, lane: laneIn(states[position] ?? null), answer: answers?.[position] }));
   const replies = await promote(ledger, tenant, places, parked);
   // A task that got a lane since it was read keeps it.
   const again = places.flatMap(({ name }, at) =>
@@ -104,7 +105,7 @@ async function promoteParked(ledger: Ledger, tenant: string, parked: Parked): Pr
 
 interface PromotedPlace extends Pick<TaskPlace, 'lane'> {
   name: string;
-  entry?: NumberedEntry | undefined;
+  answer?: Omit<RunAnswer, 'id'> | undefined;
 }
 
 async function promote(
@@ -114,9 +115,9 @@ async function promote(
   { force, event }: Pick<Parked, 'force' | 'event'>,
 ): Promise<string[]> {
   const shard = shardKeys(ledger, tenant);
-  const keysOf = ({ name, lane, entry }: PromotedPlace): string[] => [
+  const keysOf = ({ name, lane, answer }: PromotedPlace): string[] => [
     ...laneKeys(ledger, tenant, [{ lane }]),
-    ...(entry ? [ledger.keys.tenant(tenant).journal(name)] : []),
+    ...(answer ? [ledger.keys.tenant(tenant).journal(name)] : []),
   ];
   return (await runInContext(ledger, {
     script: 'promote-due',
@@ -131,9 +132,13 @@ async function promote(
     args: [
       places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
       force,
-      ...places.flatMap(({ name, entry }) => (entry ? [name, `${entry.seq}`, entryText(entry)] : [name])),
+      ...places.flatMap(({ name, answer }) => [name, ...(answer ? answerArguments(answer) : [])]),
     ],
   })) as string[];
+}
+
+function answerArguments({ entry, fact }: Omit<RunAnswer, 'id'>): string[] {
+  return [`${entry.seq}`, entryText(entry), fact ? JSON.stringify(fact) : 'null'];
 }
 
 /** The state of a task that waits for a time, or is held, has a tail. The script answers for one whose state cannot be read. */

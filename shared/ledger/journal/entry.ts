@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { actorKinds } from '../../audit/index.ts';
 
 /** What an entry of a journal is of. */
 export const JOURNAL_KINDS = ['definition', 'step', 'input', 'sleep', 'event', 'question', 'delegate'] as const;
@@ -25,6 +26,8 @@ const entrySchema = z.object({
   /** Of an entry that the run waits at: until when, ms since the epoch, and JSON of what it waits for besides. */
   until: z.number().optional(),
   wait: z.string().optional(),
+  /** Who answered, of a question. */
+  by: z.object({ kind: z.enum(actorKinds), id: z.string(), name: z.string() }).optional(),
   /** Times and random numbers that the run had between the entry before and this one. */
   drawn: z.array(z.number()).optional(),
   /** What the attempt had written since the entry that ended before it, and the number of the last entry of its output then. */

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
-import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage, StepWork } from '#shared/config/define-config.ts';
+import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage, Question, StepWork } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
 import { AttemptModels } from '#shared/models/attempt-models.ts';
 import { EndpointRequests } from '#shared/models/circuits/endpoint-requests.ts';
@@ -94,6 +94,7 @@ export function observeRun<Kind extends AgentKind>(
     waitFor: () => Promise.resolve(null),
     once: (key: string) => key,
     step: async <T>(_name: string, work: StepWork<T>): Promise<T> => await work({ signal: controller.signal }),
+    ask: <Answer>({ default: answer }: Question<Answer>) => Promise.resolve((answer ?? null) as Answer),
     trace: { traceparent: TRACEPARENT },
     attachments: options.attachments ?? [],
     attach: () => Promise.resolve(),

@@ -14,8 +14,8 @@ export async function readPerson(signal?: AbortSignal): Promise<PersonAnswer> {
 export function usePerson(): UseQueryResult<PersonAnswer> {
   return useQuery({ queryKey: ['person'], queryFn: ({ signal }) => readPerson(signal), staleTime: Infinity });
 }
-/** Each scope includes those after it. */
-const SCOPES = ['admin', 'operate', 'submit', 'read', 'visit'] as const;
+/** Each scope includes those after it, but for `submit`, which does not include `answer`. */
+const SCOPES = ['admin', 'operate', 'submit', 'answer', 'read', 'visit'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 const INSTALLATION = 'default';
@@ -45,5 +45,6 @@ export function useMayRead(): (page: ConsolePage) => boolean {
 }
 
 function includesScope(scopes: readonly string[], needed: Scope): boolean {
-  return SCOPES.slice(0, SCOPES.indexOf(needed) + 1).some((scope) => scopes.includes(scope));
+  const including = SCOPES.slice(0, SCOPES.indexOf(needed) + 1).filter((scope) => scope !== 'submit' || needed !== 'answer');
+  return including.some((scope) => scopes.includes(scope));
 }

@@ -8,7 +8,8 @@
 -- KEYS[7] output: stream, output of the task
 -- KEYS[8] log: stream, log and progress of the task
 -- KEYS[9] journal: hash, entries of the task's journal
--- KEYS[10] slas: zset, slas of the shard's tasks, ms
+-- KEYS[10] questions: zset, questions of the tenant's tasks
+-- KEYS[11] slas: zset, slas of the shard's tasks, ms
 -- ARGV[1] id: text, the task's id
 -- ARGV[2] lookups: JSON, array of its members in the index
 -- ARGV[3] ended: int, when it ended as the caller read it, ms
@@ -23,5 +24,6 @@ redis.call('ZREM', KEYS[6], unpack(cjson.decode(ARGV[2])))
 for token = 1, task.token do redis.call('HDEL', KEYS[5], id .. ':' .. token) end
 for _, hash in ipairs({ KEYS[1], KEYS[2], KEYS[3], KEYS[4] }) do redis.call('HDEL', hash, id) end
 redis.call('DEL', KEYS[7], KEYS[8], KEYS[9])
-if task.sla then redis.call('ZREM', KEYS[10], ARGV[4]) end
+redis.call('ZREMRANGEBYLEX', KEYS[10], '[' .. id .. '.', '(' .. id .. '/')
+if task.sla then redis.call('ZREM', KEYS[11], ARGV[4]) end
 return 1

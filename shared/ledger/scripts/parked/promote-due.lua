@@ -19,7 +19,8 @@
 --   resume suspended runs, `event:<id>` to do so by an event, once a run, and once in all where it is for one; else `0`
 -- ARGV[4...] per task: one due or held task
 --   id: text, the task's id; with `hold`, its member in the live lookups
---   entry, text: with `answer` and an event: the number of the entry that it waits at, and what that becomes, JSON
+--   entry, text, fact: with `answer` and an event: the number of the entry that it waits at, what that becomes, JSON, and what the event of its
+--     resumption says besides, JSON
 -- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
@@ -40,7 +41,7 @@ open_dispatch(context, KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 context.due = KEYS[11]
 local next_key, next_arg = iterate(KEYS, 13), iterate(ARGV, 4)
 local HAS_LANE = string.byte('1')
-local resumed = {}
+local resumed, facts = {}, {}
 local event_id = string.match(ARGV[3], '^event:(.+)$')
 local event = event_id and next_key()
 local releases, answers_runs = ARGV[3] == 'hold', event or ARGV[3] == 'answer'
@@ -63,11 +64,12 @@ local function wait_for_time(id, task)
 end
 
 -- Has a suspended run wait in the queue as any task does.
-local function wake(id, task)
+local function wake(id, task, fact)
   redis.call('ZREM', context.live, 'suspended/' .. id)
   redis.call('ZREM', KEYS[12], shard_member(context, id))
   task.suspended = nil
   resumed[#resumed + 1] = id
+  facts[#resumed] = fact or 'null'
   enter(context, task, 'queued')
 end
 
@@ -143,7 +145,7 @@ local function promote(name, keys)
     reissue(id, task)
   else
     gates.pass(context, id, task)
-    if task.status == 'suspended' then wake(id, task) end
+    if task.status == 'suspended' then wake(id, task, keys.fact) end
     if gates.enter(context, keys, id, task) then
       grant(context, id, task)
     else
@@ -157,12 +159,12 @@ end
 local answers, position, id = { {} }, 1, next_arg()
 while id do
   local keys = string.byte(ARGV[2], position) == HAS_LANE and { held = next_key(), wait = next_key() } or {}
-  if answers_runs then keys.entry, keys.text = next_arg(2) end
+  if answers_runs then keys.entry, keys.text, keys.fact = next_arg(3) end
   if answers_runs then keys.journal = next_key() end
   local answer = isolate(promote, id, keys)
   append(answers, answer[1], answer[2] or '')
   position, id = position + 1, next_arg()
 end
-if #resumed > 0 then emit(context, table.concat(resumed, ','), TRANSITIONS.suspended.queued) end
+if #resumed > 0 then emit(context, table.concat(resumed, ','), TRANSITIONS.suspended.queued, '[' .. table.concat(facts, ',') .. ']') end
 answers[1] = publish_granted(context)
 return answers

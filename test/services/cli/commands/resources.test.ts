@@ -56,6 +56,22 @@ describe('lists of what an installation has', () => {
       new RegExp(`^NETWORK_ERROR +echo +12 +\\d+d +0s +${TASK_ID} +cut$`, 'm'),
     ],
     [
+      'questions',
+      '/v1/questions',
+      {
+        id: 'q1',
+        taskId: TASK_ID,
+        agent: 'release',
+        question: 'Publish?',
+        choices: ['yes', 'no'],
+        schema: null,
+        status: 'answered',
+        answer: 'yes',
+        answeredBy: { name: 'Anna' },
+      },
+      /^q1 +release +answered +Publish\?: "yes" by Anna$/m,
+    ],
+    [
       'audit',
       '/v1/audit',
       {

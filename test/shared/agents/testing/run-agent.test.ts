@@ -150,3 +150,20 @@ it('runs steps once, again where they have tries left, and gives what they retur
   const { result } = await runAgent(agent, { input: 'x' });
   expect({ result, calls }).toEqual({ result: { at: '1970-01-01T00:00:00.000Z', key: 'ask:call' }, calls: 2 });
 });
+
+const asking: AgentFunction = async (_task, context) => ({
+  result: [
+    await context.ask({ question: 'Go?', choices: ['yes', 'no'] }),
+    await context.ask({ question: 'When?', schema: z.object({ at: z.string().transform((day) => `${day} 12:00`) }) }),
+    await context.ask({ question: 'Why?', default: 'because' }),
+    await context.ask({ question: 'Sure?' }),
+  ],
+});
+const askingWrongly: AgentFunction = async (_task, context) => void (await context.ask({ question: 'Go?', choices: ['yes', 'yes'] }));
+
+it('gives the answers of the test to its questions, by their choices and schemas, and their default where none is left', async () => {
+  const ran = await runAgent(asking, { input: '', answers: ['yes', { at: '2026-05-01' }] });
+  expect(ran.result).toEqual(['yes', { at: '2026-05-01 12:00' }, 'because', null]);
+  await expect(runAgent(asking, { input: '', answers: ['maybe'] })).rejects.toThrow('expected one of yes, no');
+  await expect(runAgent(askingWrongly, { input: '' })).rejects.toMatchObject({ code: 'AGENT_ERROR', isFinal: true });
+});

@@ -104,11 +104,12 @@ function columnsOf(tenant: string): Column<Key>[] {
   ];
 }
 
-/** Each scope includes those after it. */
+/** Each scope includes those after it, but for `submit`, which does not include `answer`. */
 const SCOPES = [
   { value: 'admin', label: 'admin: everything, with keys and limits' },
   { value: 'operate', label: 'operate: also queues, hooks and daemons' },
   { value: 'submit', label: 'submit: also make, cancel and retry tasks' },
+  { value: 'answer', label: 'answer: also answer questions of runs, but make no tasks' },
   { value: 'read', label: 'read: see everything, change nothing' },
 ] as const;
 

@@ -1,0 +1,86 @@
+import { type Ledger, type NumberedEntry, readEntry, readJournal, readTasks } from '../../ledger/index.ts';
+import { redisNow } from '../../redis/index.ts';
+import type { Task } from '../../tasks/index.ts';
+import { questionNotFound } from './answer-question.ts';
+import { isQuestionId, placeOf, questionOf, type QuestionRecord, type QuestionStatus } from './question.ts';
+
+interface QuestionPage {
+  items: QuestionRecord[];
+  /** Hand it in as `before` for the next page; null at the end. */
+  next: string | null;
+}
+
+/** Records one page may read in search of matches. */
+const MAX_SCANNED = 1000;
+const BATCH = 100;
+
+/**
+ * Questions of a tenant, of its newest task first; all of them, or those that stand so. A page may hold fewer than `limit` and still have a `next`
+ * when matches are rare.
+ */
+export async function listQuestions(
+  ledger: Ledger,
+  tenant: string,
+  status: QuestionStatus | undefined,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<QuestionPage> {
+  const items: QuestionRecord[] = [];
+  let cursor = before ?? null;
+  for (let scanned = 0; scanned < MAX_SCANNED; scanned += BATCH) {
+    const ids = status === 'open' ? await openBefore(ledger, tenant, cursor) : await idsBefore(ledger, tenant, cursor);
+    const fitting = (await readQuestions(ledger, tenant, ids)).filter((question) => status === undefined || question.status === status);
+    const taken = fitting.slice(0, limit - items.length);
+    items.push(...taken);
+    if (taken.length < fitting.length) return { items, next: taken.at(-1)?.id ?? cursor };
+    if (ids.length < BATCH) return { items, next: null };
+    cursor = ids.at(-1) ?? null;
+    if (items.length === limit) break;
+  }
+  return { items, next: cursor };
+}
+
+async function idsBefore({ redis, keys }: Ledger, tenant: string, cursor: string | null): Promise<string[]> {
+  const high = cursor === null ? '+' : `(${cursor}`;
+  return await redis.zrevrangebylex(keys.tenant(tenant).questions, high, '-', 'LIMIT', 0, BATCH);
+}
+
+/** What the gate holds runs for: listed by the script that suspends them. */
+const OPEN = 'hold=question:';
+
+async function openBefore({ redis, keys }: Ledger, tenant: string, cursor: string | null): Promise<string[]> {
+  const high = `(${OPEN}${cursor ?? '\u00ff'}`;
+  const members = await redis.zrevrangebylex(keys.tenant(tenant).live, high, `[${OPEN}`, 'LIMIT', 0, BATCH);
+  return members.map((member) => member.slice(OPEN.length, member.indexOf('/')));
+}
+
+/** Of these those that there are, in their order. */
+export async function readQuestions(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<QuestionRecord[]> {
+  const places = ids.map((id) => placeOf(id));
+  const [tasks, entries, now] = await Promise.all([
+    readTasks(ledger, tenant, [...new Set(places.map(({ task }) => task))]),
+    Promise.all(places.map(({ task, seq }) => readEntry(ledger, { tenant, id: task }, seq))),
+    redisNow(ledger.redis),
+  ]);
+  const byId = new Map(tasks.flatMap((task) => (task ? [[task.body.id, task] as const] : [])));
+  return ids.flatMap((id, at) => {
+    const question = asQuestion(byId.get(places[at]?.task ?? ''), entries[at] ?? null, now);
+    return question?.id === id ? [question] : [];
+  });
+}
+
+function asQuestion(task: Task | undefined, entry: NumberedEntry | null, now: number): QuestionRecord | null {
+  return task === undefined || entry?.kind !== 'question' || entry.wait === undefined ? null : questionOf(task, entry, now);
+}
+
+/** One question. Errors: `question.not-found`. */
+export async function findQuestion(ledger: Ledger, tenant: string, id: string): Promise<QuestionRecord> {
+  const [question] = isQuestionId(id) ? await readQuestions(ledger, tenant, [id]) : [];
+  if (question === undefined) throw questionNotFound(id);
+  return question;
+}
+
+/** The questions of a task, in their order. */
+export async function questionsOfTask(ledger: Ledger, task: Task): Promise<QuestionRecord[]> {
+  const [{ entries }, now] = await Promise.all([readJournal(ledger, task.body), redisNow(ledger.redis)]);
+  return entries.flatMap((entry) => asQuestion(task, entry, now) ?? []);
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ASKED } from '../../support/agents/asking-agent.ts';
+import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const FILE = fileURLToPath(import.meta.resolve('../../support/agents/asking-agent.ts'));
+const QUESTION = { question: 'Publish 1.4.0?', choices: ['yes', 'no'] };
+
+let fleet: Fleet;
+beforeEach(async () => {
+  fleet = await openFleet({ settings: { agents: { asking: { kind: 'function', file: FILE } } } });
+  await fleet.start('api');
+});
+afterEach(async () => {
+  await fleet.stop();
+});
+
+interface Shown {
+  id: string;
+  status: string;
+}
+
+const list = async (query: string): Promise<Shown[]> => (await fleet.client.call('GET', `/v1/questions?${query}`)).body['items'] as Shown[];
+
+/** The task that asks, and its question once it is open. */
+async function ask(question: object = QUESTION, more: object = {}): Promise<{ task: string; id: string }> {
+  const task = await fleet.client.submit({ agent: 'asking', context: { ask: question }, ...more });
+  await fleet.client.reaches(task, ['suspended']);
+  const [open] = await list(`status=open&taskId=${task}`);
+  return { task, id: open?.id ?? '' };
+}
+
+const answer = async (id: string, given: unknown): Promise<{ status: number; body: Record<string, unknown> }> =>
+  await fleet.client.call('POST', `/v1/questions/${id}/answer`, { body: { answer: given } });
+
+describe('a run that asks people', () => {
+  it('goes on with the first of two answers that come at once, when its worker was killed meanwhile, and asks once', async () => {
+    const worker = await fleet.start('worker');
+    const { task, id } = await ask();
+    expect((await fleet.client.call('GET', `/v1/tasks/${task}/why`)).body).toMatchObject({ reasons: [{ gate: 'question' }] });
+    await worker.kill();
+    expect((await answer(id, 'maybe')).body).toMatchObject({ status: 422, code: 'question.invalid' });
+    const answers = await Promise.all([answer(id, 'yes'), answer(id, 'no')]);
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
+    const won = answers.find(({ status }) => status === 200)?.body;
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'question.answered' });
+    await fleet.start('worker');
+    const [ended] = await fleet.client.ended([task], 60_000);
+    expect(ended).toMatchObject({ status: 'completed', result: { answer: won?.['answer'] }, output: 'asked answered' });
+    expect(await list(`taskId=${task}`)).toMatchObject([{ id, status: 'answered', answeredBy: { kind: 'key' } }]);
+    expect(await list('status=answered')).toMatchObject([{ id }]);
+    const effects = readFileSync(`${fleet.directory}/${ASKED}`, 'utf8').trim().split('\n');
+    expect(effects.map((line) => (JSON.parse(line) as { what: string }).what)).toEqual(['before', 'after']);
+  });
+
+  it('takes its default when nobody answers in time, and is withdrawn with its task', async () => {
+    await fleet.start('worker');
+    const { task, id } = await ask({ ...QUESTION, timeoutMs: 1500, default: 'no' });
+    const other = await ask();
+    expect((await fleet.client.ended([task], 30_000))[0]).toMatchObject({ status: 'completed', result: { answer: 'no' } });
+    expect(await list(`taskId=${task}`)).toMatchObject([{ id, status: 'expired', answer: 'no', answeredBy: null }]);
+    expect((await answer(id, 'yes')).body).toMatchObject({ status: 409, code: 'question.closed' });
+    expect(await list('status=open')).toMatchObject([{ id: other.id }]);
+    await fleet.client.call('POST', `/v1/tasks/${other.task}/cancel`);
+    await waitFor(async () => (await list('status=withdrawn')).length === 1, { deadlineMs: 10_000, what: 'the question to be withdrawn' });
+    expect((await answer(other.id, 'yes')).body).toMatchObject({ status: 409, code: 'question.closed' });
+    expect(await list('status=open')).toEqual([]);
+  });
+});
