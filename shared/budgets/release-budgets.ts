@@ -18,7 +18,7 @@ const MAX_ROUNDS = 3;
  * released task reserves anew, so that one for which the room is too small is held again. Returns how many.
  */
 export async function releaseByBudgets(ledger: Ledger, budgets: BudgetDirectory, tenant: string, max: number): Promise<number> {
-  const holds = (await listHolds(ledger, tenant, MAX_HOLDS)).filter(({ gate }) => gate === 'budget');
+  const holds = await listHolds(ledger, tenant, 'budget', MAX_HOLDS);
   if (holds.length === 0) return 0;
   const known = await budgets.list(tenant);
   let released = 0;

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { TaskQueue } from '../../config/index.ts';
-import type { TaskHold, WaitGate } from '../../errors/index.ts';
+import { HOLD_GATES, type TaskHold, type WaitGate } from '../../errors/index.ts';
 import { type Ledger, countHeld, listHolds, readFirstPlaces, readStates, readTask } from '../../ledger/index.ts';
 import {
   explainHold,
@@ -32,12 +32,12 @@ export interface HeldTasks {
   helps: string;
 }
 
-/** Holds of one tenant that are looked at, and read at once. */
+/** Holds of one tenant and gate that are looked at, and read at once. */
 const MAX_HOLDS = 100;
 const CONCURRENCY = 10;
 
 export async function readHeld(ledger: Ledger, tenant: string): Promise<HeldTasks[]> {
-  const holds = await listHolds(ledger, tenant, MAX_HOLDS);
+  const holds = (await Promise.all(HOLD_GATES.map((gate) => listHolds(ledger, tenant, gate, MAX_HOLDS)))).flat();
   if (holds.length === 0) return [];
   const firsts = await readFirstPlaces(ledger, tenant, holds);
   const heads = firsts.map(({ place }) => (place === null ? '' : place.slice(place.lastIndexOf('/') + 1)));

@@ -1,4 +1,4 @@
-import type { TaskHold } from '../../errors/index.ts';
+import { HOLD_GATES, type TaskHold } from '../../errors/index.ts';
 import type { TaskBody, TaskState } from '../../tasks/index.ts';
 import { lookupName } from '../read/lookups.ts';
 import { readStates } from '../read/read-states.ts';
@@ -33,17 +33,22 @@ export async function countHeldBefore(
   return await redis.zlexcount(keys.tenant(tenant).live, `[${prefix}`, `(${prefix}${rank}/${backlogPlace(state, id)}`);
 }
 
-/** What holds tasks of a tenant now, each once, at most `max`. */
-export async function listHolds({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, max: number): Promise<TaskHold[]> {
+/** What holds tasks of a tenant at this gate now, each once, at most `max`. */
+export async function listHolds(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  tenant: string,
+  gate: TaskHold['gate'],
+  max: number,
+): Promise<TaskHold[]> {
   const { live } = keys.tenant(tenant);
   const holds: TaskHold[] = [];
-  let from = '[hold=';
+  let from = `[hold=${gate}:`;
   while (holds.length < max) {
-    const [member] = await redis.zrangebylex(live, from, `(hold=${NO_END}`, 'LIMIT', 0, 1);
-    const [, gate = '', name = ''] = /^hold=(\w+):([^/]*)\//.exec(member ?? '') ?? [];
+    const [member] = await redis.zrangebylex(live, from, `(hold=${gate}:${NO_END}`, 'LIMIT', 0, 1);
+    const [, name = ''] = /^hold=\w+:([^/]*)\//.exec(member ?? '') ?? [];
     if (member === undefined) break;
     const what = name.replaceAll('%2F', '/').replaceAll('%25', '%');
-    holds.push({ gate: gate as TaskHold['gate'], what });
+    holds.push({ gate, what });
     from = `(hold=${gate}:${name}/${NO_END}`;
   }
   return holds;
@@ -96,7 +101,7 @@ export async function releaseHeldWhere(ledger: Ledger, tenant: string, hold: Tas
   return released;
 }
 
-/** Holds of a tenant that one call looks at. */
+/** Holds of a tenant and gate that one call looks at. */
 const MAX_HOLDS = 1000;
 
 /**
@@ -105,10 +110,13 @@ const MAX_HOLDS = 1000;
  */
 export async function releaseUncaused(ledger: Ledger, tenant: string, max: number): Promise<number> {
   let released = 0;
-  for (const hold of await listHolds(ledger, tenant, MAX_HOLDS)) {
-    const kind = holdKind(ledger, hold.gate);
-    if (!kind?.endsWithCause || (await kind.explain?.(tenant, hold.what, 0)) !== null) continue;
-    released += (await releaseHeld(ledger, tenant, hold, max)).length;
+  for (const gate of HOLD_GATES) {
+    const kind = holdKind(ledger, gate);
+    if (!kind?.endsWithCause) continue;
+    for (const hold of await listHolds(ledger, tenant, gate, MAX_HOLDS)) {
+      if ((await kind.explain?.(tenant, hold.what, 0)) !== null) continue;
+      released += (await releaseHeld(ledger, tenant, hold, max)).length;
+    }
   }
   return released;
 }

@@ -101,7 +101,8 @@ describe('releasing what is held', () => {
   it('goes by priority and age, at most so many, and leaves what something else holds', async () => {
     const [first, low, other, second] = [await held(), await held({ priority: 1 }), await held({}, OTHER), await held()];
     const urgent = await held({ priority: 9 });
-    expect(await listHolds(test.ledger, TENANT, 10)).toEqual([HOLD, OTHER]);
+    expect(await listHolds(test.ledger, TENANT, 'budget', 10)).toEqual([HOLD]);
+    expect(await listHolds(test.ledger, TENANT, 'provider', 10)).toEqual([OTHER]);
     expect(await release(2)).toEqual([urgent, first]);
     expect([await count(HOLD), await count(OTHER)]).toEqual([2, 1]);
     expect(await release()).toEqual([second, low]);

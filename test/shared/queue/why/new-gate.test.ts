@@ -114,7 +114,7 @@ describe('a new hold is one file and one field', () => {
       helps: eventKind.helps,
       facts: { held: 3, ahead: 2, event: 'invoice paid' },
     });
-    expect(await listHolds(own.ledger, TENANT, 10)).toEqual([PAID]);
+    expect(await listHolds(own.ledger, TENANT, GATE, 10)).toEqual([PAID]);
     expect(await releaseHeld(own.ledger, TENANT, PAID, 2)).toEqual([best, first]);
     expect(await granted(first, second, best)).toEqual([true, false, true]);
   });
