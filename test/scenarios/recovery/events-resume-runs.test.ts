@@ -8,6 +8,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const RUNS = testEnvironment.isChaos ? 10_000 : 200;
 const SESSIONS = RUNS / 20;
+const BULK = 200;
 const RACES = testEnvironment.isChaos ? 200 : 30;
 const FILE = fileURLToPath(import.meta.resolve('../../support/agents/event-agent.ts'));
 const SLOTS = { MUSTER_QUEUES: 'tasks=4,maintenance=1' };
@@ -19,7 +20,6 @@ beforeEach(async () => {
     settings: {
       agents: { waiting: { kind: 'function', file: FILE, holdLane: '100ms' } },
       limits: { tenant: NO_LIMITS, suspended: RUNS + 1 },
-      sessions: { maxWaiting: RUNS },
     },
   });
   await fleet.start('api');
@@ -28,8 +28,16 @@ afterEach(async () => {
   await fleet.stop();
 });
 
-const submit = async (context: EventsWanted, more: { session?: string; mode?: 'queue' } = {}): Promise<string> =>
-  await fleet.client.submit({ agent: 'waiting', context: { ...context }, ...more });
+const submit = async (context: EventsWanted): Promise<string> => await fleet.client.submit({ agent: 'waiting', context: { ...context } });
+/** Runs that wait for one event, those of a session in their order. */
+const submitBulk = async (from: number): Promise<string[]> => {
+  const items = Array.from({ length: BULK }, (_, place) => {
+    const n = from + place;
+    return { agent: 'waiting', input: 'to wait', context: { name: 'go', n }, session: `s-${n % SESSIONS}`, mode: 'queue' };
+  });
+  const { body } = await fleet.client.call('POST', '/v1/tasks/bulk', { body: { items } });
+  return (body['items'] as { id: string }[]).map(({ id }) => id);
+};
 const suspend = async (context: EventsWanted): Promise<string> => {
   const id = await submit(context);
   await fleet.client.reaches(id, ['suspended']);
@@ -112,10 +120,7 @@ describe('thousands of suspended runs on four slots', () => {
     const worker = await fleet.start('worker', SLOTS);
     const sender = await fleet.start('api');
     const ids: string[] = [];
-    for (let at = 0; at < RUNS; at += SESSIONS) {
-      const places = Array.from({ length: SESSIONS }, (_, place) => at + place);
-      ids.push(...(await Promise.all(places.map((n) => submit({ name: 'go', n }, { session: `s-${n % SESSIONS}`, mode: 'queue' })))));
-    }
+    for (let at = 0; at < RUNS; at += BULK) ids.push(...(await submitBulk(at)));
     await waitFor(async () => (await suspended()) === RUNS, { deadlineMs: 600_000, everyMs: 500, what: 'all runs to be suspended' });
     // All slots are free.
     await fleet.client.ended([await fleet.client.submit({})], 20_000);
