@@ -176,5 +176,6 @@ export class ChatPlatform {
     // Slack sends changes apart from messages.
     chat.onMessageUpdated((thread, message) => intake.receiveChange(thread.id, message));
     chat.onSlashCommand((event) => intake.receiveCommand(event));
+    chat.onAction((event) => intake.receiveAction(event));
   }
 }

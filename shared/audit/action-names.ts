@@ -24,6 +24,7 @@ const NAMES: Readonly<Record<string, string>> = {
   changePriority: 'changed the priority of a task',
   changeSchedule: 'changed a schedule',
   changeTenant: 'changed a tenant',
+  chatAnswer: 'answered a question of a run',
   chatQueue: 'chose the mode of a session',
   chatSchedule: 'made a schedule in a chat',
   chatScheduleCancel: 'removed a schedule in a chat',

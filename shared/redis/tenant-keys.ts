@@ -108,7 +108,7 @@ function keysUnder(prefix: string) {
      * `meet-others.lua`. Kept: until its turn. Bound: `sessions.maxWaiting`.
      */
     laneWait: (lane: string) => `${prefix}lane:${lane}:wait`,
-    /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
+    /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`, `question`. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     session: (id: string) => `${prefix}session:${id}`,
     /** Sorted set: session that has a `session` record -> its last use, ms. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     sessionRecords: `${prefix}session-records`,

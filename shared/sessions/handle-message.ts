@@ -2,6 +2,7 @@ import { recordAudit } from '../audit/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
+import { findAnswer, type GivenInSession, giveAnswer, givePressed, type PressedChoice } from './answer-in-session.ts';
 import { answerOnce, assertReadable, digestOf, type IncomingMessage } from './incoming-message.ts';
 import { type CommandAnswer, createCommands, type SessionCall, type SessionCommand, type SessionRight } from './commands.ts';
 import { describeMode, HOW_TO_CHOOSE } from './describe-session.ts';
@@ -24,11 +25,52 @@ export type MessageAnswer = { kind: 'accepted'; accepted: Accepted } | { kind: '
 export async function handleMessage(parts: MessageParts, message: IncomingMessage): Promise<MessageAnswer> {
   assertReadable(message);
   const parsed = parseMessage(message.text);
-  if (parsed.kind === 'text') return await acceptText(parts, message, parsed.text, parsed.mode);
+  if (parsed.kind === 'text') return await answerOrAccept(parts, message, parsed);
   const command = findCommand(parts, parsed);
   // A word that only looks like a command belongs to the agent.
   if (command === undefined) return await acceptText(parts, message, message.text, null);
   return await answerCommand(parts, message, parsed, command);
+}
+
+type ParsedText = Extract<ParsedMessage, { kind: 'text' }>;
+
+/** A text may be the answer to the open question of its session. */
+async function answerOrAccept(parts: MessageParts, message: IncomingMessage, { text, mode }: ParsedText): Promise<MessageAnswer> {
+  const { ledger } = parts;
+  const found = await findAnswer(ledger, message);
+  // What answered once, and comes again, gets the same reply.
+  if (found === null && !(await isRepeatedAnswer(ledger, message))) return await acceptText(parts, message, text, mode);
+  const give = async (): Promise<GivenInSession> => (found === null ? { text: '', code: null } : await giveAnswer(ledger, message, found));
+  const answered = { run: () => auditAnswer(parts, message, found?.question.id ?? '', give) };
+  return await answerCommand(parts, message, { kind: 'command', name: 'answer', argument: found?.answer ?? text }, answered);
+}
+
+/** Answers a question by a button of a chat, and says so. The same press again gets the first reply. */
+export async function answerByButton(parts: MessageParts, message: IncomingMessage, pressed: PressedChoice): Promise<{ text: string }> {
+  const give = (): Promise<GivenInSession> => givePressed(parts.ledger, message, pressed);
+  const answered = { run: () => auditAnswer(parts, message, pressed.question, give) };
+  return await answerCommand(parts, message, { kind: 'command', name: 'answer', argument: `${pressed.number}` }, answered);
+}
+
+async function auditAnswer(
+  parts: MessageParts,
+  message: IncomingMessage,
+  question: string,
+  give: () => Promise<GivenInSession>,
+): Promise<string> {
+  const { text, code } = await give();
+  await auditCommand(parts, message, {
+    action: 'Answer',
+    object: `questions/${question}`,
+    outcome: code === null ? 'done' : 'refused',
+    code,
+  });
+  return text;
+}
+
+async function isRepeatedAnswer({ redis, keys }: Ledger, { tenant, answerer, idempotencyKey }: IncomingMessage): Promise<boolean> {
+  if (answerer === undefined || idempotencyKey === undefined) return false;
+  return (await redis.exists(keys.tenant(tenant).command(idempotencyKey))) === 1;
 }
 
 type ParsedCommand = Exclude<ParsedMessage, { kind: 'text' }>;
@@ -60,7 +102,7 @@ async function answerCommand(
   message: IncomingMessage,
   parsed: ParsedCommand,
   command: Runnable,
-): Promise<MessageAnswer> {
+): Promise<Extract<MessageAnswer, { kind: 'command' }>> {
   const { tenant, session, idempotencyKey } = message;
   const [name, argument] = parsed.kind === 'command' ? [parsed.name, parsed.argument] : ['queue', ''];
   const key = idempotencyKey === undefined ? null : { key: idempotencyKey, digest: digestOf(message) };

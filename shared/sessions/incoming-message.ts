@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
 import type { Ledger, MessageArrival } from '../ledger/index.ts';
 import { loadScripts, type RedisClient, runScript, type Script } from '../redis/index.ts';
+import type { Answerer } from '../waits/index.ts';
 import { writeOfTenant } from '../tenants/index.ts';
 import { Ticker, wait } from '../time/index.ts';
 import { canonicalJson, newSessionIdSchema, type ReplyAddress, type TaskRequest } from '../tasks/index.ts';
@@ -31,6 +32,8 @@ export interface IncomingMessage {
   visitor?: string;
   /** Id of the API key that it came with. */
   keyId?: string;
+  /** Who they are to a question of the session; absent for who may answer none. */
+  answerer?: Answerer;
   /** What the person may not do; by default nothing. */
   denied?: ReadonlySet<SessionRight>;
   /** The surface's own number, which orders the messages; by default they go by arrival. */

@@ -3,10 +3,11 @@
  * that `routing` chooses. Beside it: what people chose for a session, its record, its transcript, and lists of sessions.
  */
 export { type SessionCommand, stopSession } from './commands.ts';
-export { type MessageAnswer, type MessageParts, handleMessage } from './handle-message.ts';
+export type { PressedChoice } from './answer-in-session.ts';
+export { answerByButton, type MessageAnswer, type MessageParts, handleMessage } from './handle-message.ts';
 export type { IncomingMessage } from './incoming-message.ts';
 export { type SessionSummary, listSessions } from './list-sessions.ts';
 export { sessionOfThread } from './reporting-runs.ts';
 export { type SessionRecord, readSession } from './session-record.ts';
-export { notifySession, sessionTopic, setMode } from './session-store.ts';
+export { notifySession, sessionTopic, setMode, setQuestion } from './session-store.ts';
 export { composeInput, countTurns, readTranscript } from './transcript.ts';

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { agentIdSchema, QUEUE_MODES } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
-import { route, type Answer, type Route } from '#shared/http/index.ts';
+import { route, type Answer, type Call, type Route } from '#shared/http/index.ts';
 import { idempotencyOf } from '#shared/queue/index.ts';
 import { handleMessage, type IncomingMessage, type MessageAnswer, type MessageParts } from '#shared/sessions/index.ts';
 import { scheduleCommands, type ScheduleParts } from '#shared/schedules/index.ts';
 import { jsonObjectSchema, taskRequestSchema } from '#shared/tasks/index.ts';
+import { hasScope } from '#shared/tenants/index.ts';
+import { answererOf } from '#shared/waits/index.ts';
 import { claimOf, idempotencyHeadersSchema, keyOf, SUBMIT_ERRORS } from '../tasks/submit-task.ts';
 import { keptStatusSchema, outcomeSchema } from '../tasks/task-view.ts';
 import { sessionPathSchema } from './sessions.ts';
@@ -83,6 +85,7 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
           ...messageFields(body),
           ...(visitor === null ? {} : { user: visitor.name, visitor: visitor.id }),
           ...claimOf(call),
+          ...answererIn(call),
           tenant: call.tenant,
           session: params.id,
           traceparent: call.traceparent,
@@ -93,6 +96,11 @@ export function postMessage(parts: MessageParts, scheduling: ScheduleParts): Rou
       return answerOf(answer);
     },
   });
+}
+
+/** Who sends the message, to a question of the session: a visitor, or a key that may answer. */
+function answererIn({ key }: Call): Pick<IncomingMessage, 'answerer'> {
+  return key !== null && (key.session !== undefined || hasScope(key.scopes, 'answer')) ? { answerer: answererOf(key) } : {};
 }
 
 function assertVisitorFields(body: Message): void {

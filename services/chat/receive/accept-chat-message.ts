@@ -3,7 +3,8 @@ import { openReply } from '#shared/deliveries/index.ts';
 import type { FileStore } from '#shared/files/index.ts';
 import { ERROR_CODES, hasCode, MusterError } from '#shared/errors/index.ts';
 import { toMusterError } from '#shared/http/index.ts';
-import { handleMessage, type IncomingMessage, type MessageParts } from '#shared/sessions/index.ts';
+import { answerByButton, handleMessage, type IncomingMessage, type MessageParts, type PressedChoice } from '#shared/sessions/index.ts';
+import type { Answerer } from '#shared/waits/index.ts';
 import { type ChatAnswer, type ChatMessage, inputOf } from './chat-message.ts';
 
 export interface AcceptParts extends MessageParts {
@@ -38,6 +39,17 @@ export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatfo
   }
 }
 
+/** Answers a question by a button, and returns what the person is told. Throws failures that a repeated delivery may not meet. */
+export async function acceptPressed(
+  parts: AcceptParts,
+  platform: ChatPlatformName,
+  message: ChatMessage,
+  pressed: PressedChoice,
+): Promise<string> {
+  const incoming = incomingMessage(parts.settings, parts.chatTenant(), platform, message);
+  return (await answerByButton(parts, incoming, pressed)).text;
+}
+
 /** Rights that a session checks; `talk` is checked before a message is accepted. */
 const SESSION_RIGHTS = ['schedule', 'steer'] as const;
 
@@ -56,6 +68,7 @@ function incomingMessage(
     surface: platform,
     channel,
     user,
+    answerer: chatAnswerer(platform, message, rights),
     denied: new Set(SESSION_RIGHTS.filter((right) => !rights.has(right))),
     ...(sequence === undefined ? {} : { sequence }),
     arrival: { debounceMs, lateAfterMs, ...(sentAt === undefined ? {} : { sentAt }) },
@@ -65,6 +78,16 @@ function incomingMessage(
     idempotencyKey: key,
     reply: { platform, thread },
   };
+}
+
+/** A person who may not stop or steer what runs answers only where a question names them. */
+function chatAnswerer(
+  platform: ChatPlatformName,
+  { user, userName }: Pick<ChatMessage, 'user' | 'userName'>,
+  rights: ReadonlySet<ChatRight>,
+): Answerer {
+  const kind = rights.has('steer') ? 'chat' : 'visitor';
+  return { kind, id: user, name: userName, names: [`${platform}:${user}`] };
 }
 
 /** Whether the same message would be refused again, so that the platform need not send it again. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { QUEUE_MODES } from '#shared/config/index.ts';
-import { sessionOfThread } from '#shared/sessions/index.ts';
+import { type PressedChoice, sessionOfThread } from '#shared/sessions/index.ts';
 import { plainLine } from '#shared/text/index.ts';
-import type { Attachment, Author, Message, SlashCommandEvent } from 'chat';
+import type { ActionEvent, Attachment, Author, Message, SlashCommandEvent } from 'chat';
 import { chatFileSchema } from './receive-files.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
 
@@ -103,6 +103,19 @@ export function parseSlashCommand(driver: PlatformDriver, event: SlashCommandEve
   const { key, sequence } = driver.commandFacts(event);
   const message = { ...placeOf(driver, event.channel.id, key), ...senderOf(event.user), text, attachments: [], isAddressed: true };
   return sequence === undefined ? message : { ...message, sequence };
+}
+
+/** The id of a button: its question, and the number of its choice. */
+const BUTTON = /^(.+\.\d+\.[0-9a-f]{8})\.(\d{1,2})$/;
+
+/** A button of a question that a person pressed; null for any other button. */
+export function parseAction(driver: PlatformDriver, event: ActionEvent): { message: ChatMessage; pressed: PressedChoice } | null {
+  const { actionId, messageId, threadId, user } = event;
+  const [, question, number] = BUTTON.exec(actionId) ?? [];
+  if (question === undefined || number === undefined || !isPerson(user)) return null;
+  const place = placeOf(driver, threadId, `${messageId}:${actionId}:${user.userId}`);
+  const message = { ...place, ...senderOf(user), text: number, attachments: [], isAddressed: true };
+  return { message, pressed: { question, number: Number(number) } };
 }
 
 /** Commands around a text: platforms require a name in front of everything. */

@@ -1,4 +1,4 @@
-import type { Message, SlashCommandEvent } from 'chat';
+import type { ActionEvent, Message, SlashCommandEvent } from 'chat';
 import type { ChatSettings } from '#shared/config/index.ts';
 import type { ChatPort } from '#shared/deliveries/index.ts';
 import type { Log } from '#shared/log/index.ts';
@@ -8,8 +8,8 @@ import { type AlbumKeys, AlbumStore } from '../albums/album-store.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
 import type { CommandSender } from '../replies/command-sender.ts';
 import { quoteText } from '../replies/reply-text.ts';
-import { acceptChatMessage, type AcceptParts, rightsOf } from './accept-chat-message.ts';
-import { type ChatAnswer, type ChatMessage, parseChatMessage, parseSlashCommand, unreadReason } from './chat-message.ts';
+import { acceptChatMessage, acceptPressed, type AcceptParts, rightsOf } from './accept-chat-message.ts';
+import { type ChatAnswer, type ChatMessage, parseAction, parseChatMessage, parseSlashCommand, unreadReason } from './chat-message.ts';
 import { receiveFiles } from './receive-files.ts';
 import type { ChatState } from './chat-state.ts';
 import type { InboundCall, InboundCalls } from './inbound-call.ts';
@@ -85,6 +85,19 @@ export class MessageIntake {
     await calls.accept(async () => {
       const message = parseSlashCommand(driver, event);
       if (message !== null) await this.#accept(message, driver.commandResponse !== undefined);
+    });
+  }
+
+  /** A person pressed a button of a question. Each press is answered, also one that comes too late. */
+  async receiveAction(event: ActionEvent): Promise<void> {
+    const { driver, calls } = this.#platform;
+    const { accept } = this.#parts;
+    const parsed = parseAction(driver, event);
+    if (parsed === null) return;
+    const { message, pressed } = parsed;
+    await calls.accept(async () => {
+      if (!this.#hasTalkRight(message)) return await this.#refuse(message, undefined);
+      await this.#sendOnce(message, await acceptPressed(accept, driver.name, message, pressed));
     });
   }
 

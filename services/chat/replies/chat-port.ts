@@ -1,5 +1,6 @@
-import type { AdapterPostableMessage } from 'chat';
-import { DeliveryRefused, type ChatPort, type OutgoingFile } from '#shared/deliveries/index.ts';
+import { Actions, type AdapterPostableMessage, Button, Card, CardText } from 'chat';
+import { DeliveryRefused, type ChatPort, type ChatQuestion, type OutgoingFile } from '#shared/deliveries/index.ts';
+import { ellipsize } from '#shared/text/index.ts';
 import { LATE, Recent, within } from '#shared/time/index.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
 import { refusalOf, type CallKind } from './refusal-of.ts';
@@ -58,6 +59,11 @@ export function createChatPort(driver: PlatformDriver, { callTimeoutMs, sendFile
       const { id } = await call('post', () => adapter.postMessage(thread, message));
       return { id };
     },
+    ask: async (thread, question) => {
+      pace.changed(driver.channelOf(thread));
+      const { id } = await call('post', () => adapter.postMessage(thread, questionCard(question, driver.maxCharacters)));
+      return { id };
+    },
     edit: async (thread, id, text) => {
       pace.changed(driver.channelOf(thread));
       try {
@@ -67,6 +73,12 @@ export function createChatPort(driver: PlatformDriver, { callTimeoutMs, sendFile
       }
     },
   };
+}
+
+/** A question with a button for each choice. The id of a button says which, see `parseAction`. */
+function questionCard({ id, text, choices }: ChatQuestion, maxCharacters: number): AdapterPostableMessage {
+  const buttons = choices.map((choice, at) => Button({ id: `${id}.${at + 1}`, label: choice }));
+  return Card({ children: [CardText(ellipsize(text, maxCharacters)), Actions(buttons)] });
 }
 
 /** Telegram refuses an edit that changes nothing, and only its text shows that. The message is as it should be. */

@@ -8,6 +8,13 @@ export interface OutgoingFile {
   readonly data: Buffer;
 }
 
+/** A question on its way into a chat. */
+export interface ChatQuestion {
+  readonly id: string;
+  readonly text: string;
+  readonly choices: readonly string[];
+}
+
 /**
  * A chat platform as deliveries see it: it shows that an answer is coming, posts it and edits it. Each call ends in bounded time; a
  * post that took too long is `unknown`.
@@ -29,6 +36,11 @@ export interface ChatPort {
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
    */
   post(thread: string, text: string, options?: { readonly isPlain: boolean }): Promise<{ readonly id: string }>;
+  /**
+   * Posts a question with a button for each choice; absent where the platform has no buttons.
+   * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
+   */
+  ask?(thread: string, question: ChatQuestion): Promise<{ readonly id: string }>;
   /**
    * Posts a file as a message of its own; absent where the platform takes none.
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`

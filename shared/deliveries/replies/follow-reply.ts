@@ -2,6 +2,7 @@ import { hasPlainOutput, type Settings } from '../../config/index.ts';
 import { watchTask } from '../../events/index.ts';
 import { parseNotice, readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
+import { findQuestion } from '../../waits/index.ts';
 import type { DeliveryContext, HeldDelivery } from '../held-delivery.ts';
 import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import type { PartSender } from './part-sender.ts';
@@ -32,6 +33,9 @@ const ORDER_RETRY_MS = 2000;
 /** The longest that a delivery stays away, as a multiple of `stepAsideMs`. */
 const MAX_STEPS_ASIDE = 8;
 const SECOND = 1000;
+
+/** Where nothing happens until its time, or until a person does something. */
+const QUIET_GATES: ReadonlySet<string | undefined> = new Set(['time', 'daemon', 'sleep', 'event', 'question', 'children']);
 
 /**
  * ReplyFollower is responsible for showing a task in its chat until it ends: the typing sign, how long it waited, and the growing answer.
@@ -100,7 +104,7 @@ export class ReplyFollower {
     await this.#forgetEnd();
     await this.#explainWait(task);
     // Nobody is at it, and that may take days.
-    if (gate !== 'time' && gate !== 'daemon') this.#context.typing.show(port, thread);
+    if (!QUIET_GATES.has(gate)) this.#context.typing.show(port, thread);
     if (status === 'running') await this.#stream(task);
     else if (this.#context.isCrowded(task.body.tenant)) return { kind: 'left', at: this.#context.clock.now() + this.#stepAsideMs(task) };
     return null;
@@ -171,12 +175,27 @@ export class ReplyFollower {
   }
 
   /** Posts once what the task waits for, when only a person can change that. A failure is not tried again. */
-  async #explainWait({ state: { gate, notice } }: Task): Promise<void> {
+  async #explainWait(task: Task): Promise<void> {
+    const { gate, notice } = task.state;
     const { held, port, thread } = this.#options;
+    if (gate === 'question') return await this.#ask(task);
     if (gate !== 'daemon' || notice === undefined || held.delivery.waitNotice === notice) return;
     await held.save({ waitNotice: notice });
     const { detail } = parseNotice(notice).facts;
     await callPlatform(() => port.post(thread, `(${detail})`)).catch(() => undefined);
+  }
+
+  /** Posts the question of a run once, with its choices. */
+  async #ask({ body: { tenant }, state: { hold } }: Task): Promise<void> {
+    const { held, port, thread } = this.#options;
+    if (hold === undefined || held.delivery.waitNotice === hold.what) return;
+    await held.save({ waitNotice: hold.what });
+    const { id, question: text, choices } = await findQuestion(this.#context.ledger, tenant, hold.what);
+    await callPlatform(async () => {
+      if (choices === null) return await port.post(thread, text);
+      const listed = [text, '', ...choices.map((choice, at) => `${at + 1}. ${choice}`)].join('\n');
+      return await (port.ask?.(thread, { id, text: listed, choices }) ?? port.post(thread, listed, { isPlain: true }));
+    }).catch(() => undefined);
   }
 
   /** A waiting task needs no slot. The delivery stays away for as long as the task has waited, within bounds. */

@@ -37,6 +37,12 @@ export async function answerQuestion(ledger: Ledger, tenant: string, { id, answe
   return questionOf(task, ended, now);
 }
 
+/** Whether somebody may answer a question; the scope has been checked. */
+export async function mayAnswer(ledger: Ledger, tenant: string, question: QuestionRecord, by: Answerer): Promise<boolean> {
+  const task = await readTask(ledger, tenant, question.taskId);
+  return task !== null && refusalOf(question, task.body, by) === null;
+}
+
 interface OpenQuestion {
   task: Task;
   entry: NumberedEntry;

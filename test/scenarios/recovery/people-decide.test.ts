@@ -68,4 +68,24 @@ describe('a run that asks people', () => {
     expect((await answer(other.id, 'yes')).body).toMatchObject({ status: 409, code: 'question.closed' });
     expect(await list('status=open')).toEqual([]);
   });
+
+  it('is answered by a text of its session, but not by one of a visitor', async () => {
+    await fleet.start('worker');
+    const { task, id } = await ask(QUESTION, { session: 's' });
+    const { token } = await fleet.client.make('/v1/sessions/s/visitors', { name: 'guest' });
+    const tried = await fleet.client.call('POST', `/v1/questions/${id}/answer`, { key: String(token), body: { answer: 'yes' } });
+    expect(tried.body).toMatchObject({ status: 403, code: 'auth.forbidden' });
+    await waitFor(
+      async () => {
+        const said = await fleet.client.call('POST', '/v1/sessions/s/messages', { body: { text: '2', agent: 'work' } });
+        return said.body['command'] === 'answer';
+      },
+      { deadlineMs: 10_000, everyMs: 500, what: 'the text to answer' },
+    );
+    expect((await fleet.client.ended([task], 30_000))[0]).toMatchObject({ result: { answer: 'no' } });
+    const other = await ask(QUESTION, { session: 's' });
+    const said = await fleet.client.call('POST', '/v1/sessions/s/messages', { key: String(token), body: { text: 'yes' } });
+    expect(said.status).toBe(202);
+    expect(await list('status=open')).toMatchObject([{ id: other.id }]);
+  });
 });

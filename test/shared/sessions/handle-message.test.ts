@@ -179,7 +179,7 @@ describe('the mode of a message', () => {
     expect(await modeOf(await say('a', {}, elsewhere))).toBe('collect');
     await say('/queue reset', {}, elsewhere);
     expect(await modeOf(await say('b'))).toBe('queue');
-    expect(await readChoices(parts.ledger, 'acme', 'room')).toEqual({ mode: null, transcriptFrom: null, surface: null });
+    expect(await readChoices(parts.ledger, 'acme', 'room')).toEqual({ mode: null, transcriptFrom: null, surface: null, question: null });
   });
 
   it('is a choice of one tenant’s session, and is forgotten in the end', async () => {

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import {
+  findButton,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -93,6 +94,17 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
         attachments: [discordAttachment(discordId(number), `${url}${path}`, file)],
       });
     },
+    // https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object
+    personPresses: ({ label, chat = '4001', user = '77' }) =>
+      platform.interaction({
+        id: discordId(7000 + calls.length),
+        type: 3,
+        channel_id: chat,
+        channel: { id: chat, type: 1 },
+        user: { id: user, username: 'ada', global_name: 'Ada' },
+        message: { id: discordId(3000), channel_id: chat },
+        data: { component_type: 2, custom_id: findButton(calls, ['custom_id', 'label'], label) },
+      }),
     threadOf: (chat = '4001') => `discord:@me:${chat}`,
     interaction: (body) => {
       const text = JSON.stringify({ application_id: APPLICATION_ID, token: 'interaction-token', version: 1, ...body });

@@ -49,6 +49,35 @@ export interface PersonMessage {
   sentAt?: number;
 }
 
+/** A press of a button, by the label that people see. */
+export interface ButtonPress {
+  label: string;
+  chat?: string;
+  user?: string;
+}
+
+/** The id of the newest button with this label in what a bot sent. `fields`: how the platform calls both. */
+export function findButton(calls: readonly PlatformCall[], fields: readonly [id: string, label: string], label: string): string {
+  const [idField, labelField] = fields;
+  for (const { body } of calls.toReversed()) {
+    const button = [...objectsIn(body)].find((each) => typeof each[idField] === 'string' && labelOf(each[labelField]) === label);
+    if (button !== undefined) return String(button[idField]);
+  }
+  throw new Error(`No button says "${label}"`);
+}
+
+function labelOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'text' in value ? value.text : value;
+}
+
+/** Every object in a value, also in the JSON that a form holds. */
+function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value === 'string' && /^[[{]/.test(value)) yield* objectsIn(JSON.parse(value));
+  if (typeof value !== 'object' || value === null) return;
+  yield value as Record<string, unknown>;
+  for (const each of Object.values(value)) yield* objectsIn(each);
+}
+
 const STARTED_AT = Date.now();
 
 /** When the message of this number is written, unless a test says another time: always the same, in order, and never late. */
@@ -76,6 +105,8 @@ export interface FakePlatform {
   refuseNext(...refusals: Refusal[]): void;
   /** What it sends when a person writes to the bot in private. The same number in the same chat is the same message. */
   personWrites(message: PersonMessage): PlatformRequest;
+  /** What it sends when a person presses the button of the bot's newest message that has this label. */
+  personPresses(press: ButtonPress): PlatformRequest;
   /** The thread of that private chat, as a task's reply has it. */
   threadOf(chat?: string): string;
   readonly close: () => Promise<void>;

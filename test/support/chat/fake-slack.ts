@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import {
+  findButton,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -74,6 +75,23 @@ export async function startFakeSlack(): Promise<FakePlatform> {
       const described = { id: `F${number}`, name, title: name, mimetype, size: Buffer.byteLength(file.text), url_private: `${url}${path}` };
       const event = { type: 'message', subtype: 'file_share', channel: chat, channel_type: 'im', user, text, ts: slackTs(number) };
       return slackEvent({ ...event, files: [described] });
+    },
+    // https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+    personPresses: ({ label, chat = 'D4001', user = 'UADA' }) => {
+      const ts = slackTs(900_000);
+      const action = { type: 'button', block_id: 'b', action_id: findButton(calls, ['action_id', 'text'], label), action_ts: ts };
+      const payload = {
+        type: 'block_actions',
+        team: { id: 'T1', domain: 'test' },
+        user: { id: user, username: 'ada', name: 'ada', team_id: 'T1' },
+        api_app_id: 'A1',
+        trigger_id: '1.2.3',
+        container: { type: 'message', message_ts: ts, channel_id: chat, is_ephemeral: false },
+        channel: { id: chat, name: 'directmessage' },
+        message: { type: 'message', ts, text: '' },
+        actions: [{ ...action, text: { type: 'plain_text', text: label } }],
+      };
+      return signSlack(new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), 'application/x-www-form-urlencoded');
     },
     threadOf: (chat = 'D4001') => `slack:${chat}:`,
     close,

@@ -1,4 +1,5 @@
 import {
+  findButton,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -44,6 +45,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       platform.typings += 1;
       return yes(true);
     }
+    if (method === 'answerCallbackQuery') return yes(true);
     const file = sendFile(method, call);
     if (file !== null) return file;
     if (method === 'sendRichMessage' && platform.isOld) return no(404, 'Not Found: method not found');
@@ -89,6 +91,18 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
           from: { id: Number(user), is_bot: false, first_name: 'Ada', username: 'ada' },
           text,
           ...(text.startsWith('/') ? { entities: [{ type: 'bot_command', offset: 0, length: text.split(/\s/)[0]?.length ?? 0 }] } : {}),
+        },
+      }),
+    // https://core.telegram.org/bots/api#callbackquery
+    personPresses: ({ label, chat = '4001', user = chat }) =>
+      telegramUpdate({
+        update_id: 1_900_000 + calls.length,
+        callback_query: {
+          id: `press-${calls.length}`,
+          chat_instance: '1',
+          from: { id: Number(user), is_bot: false, first_name: 'Ada', username: 'ada' },
+          message: { message_id: 5000, date: 1_777_000_500, chat: { id: Number(chat), type: 'private', first_name: 'Ada' } },
+          data: findButton(calls, ['callback_data', 'text'], label),
         },
       }),
     threadOf: (chat = '4001') => `telegram:${chat}`,

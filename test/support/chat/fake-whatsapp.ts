@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import {
+  findButton,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -71,6 +72,12 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
         { id: `wamid.${chat}.${number}`, timestamp: String(Math.floor(timeOf(number) / 1000)), type: 'image', image },
       ]);
     },
+    // https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-messages#interactive-messages
+    personPresses: ({ label, chat = '16505551234' }) => {
+      const interactive = { type: 'button_reply', button_reply: { id: findButton(calls, ['id', 'title'], label), title: label } };
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      return whatsappMessages(chat, [{ id: `wamid.press.${calls.length}`, timestamp, type: 'interactive', interactive }]);
+    },
     threadOf: (chat = '16505551234') => `whatsapp:${PHONE_NUMBER_ID}:${chat}`,
     close,
   };
@@ -94,7 +101,10 @@ export function whatsappMessages(from: string, messages: Record<string, unknown>
 }
 
 function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
-  const { body: text } = body['text'] as { body: string };
+  const { body: shownBody } = (body['interactive'] ?? { body: { text: (body['text'] as { body: string }).body } }) as {
+    body: { text: string };
+  };
+  const { text } = shownBody;
   if (text.length > MAX_CHARACTERS) return no(400, 100, '(#100) Param text[body] must be at most 4096 characters long.');
   const message = { id: `wamid.sent.${shown.length}`, chat: String(body['to']), text, edits: 0 };
   shown.push(message);
