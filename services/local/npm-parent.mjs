@@ -1,11 +1,13 @@
-// npm ends at once on SIGTERM and hands it to nobody: `npx muster daemon` would end, and the daemon go on without anybody who can stop it.
+// On SIGTERM npm ends at once, or hands it to a shell that does: `npx muster daemon` would end, and the daemon go on without anybody who can stop it.
 
 const EVERY_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** `npm_command` of what runs a program until it ends: npx, `npm start`, and `npm run` as npm 11 and older ones call it. */
+const COMMANDS = new Set(['exec', 'start', 'run', 'run-script']);
 
 /** Ends a command that npm started, as SIGTERM does, when npm is gone and no signal has reached the command itself. For commands that listen to signals. */
 export function endWithNpm(env = process.env) {
-  if (!['exec', 'run-script'].includes(env.npm_command ?? '')) return;
+  if (!COMMANDS.has(env.npm_command ?? '')) return;
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;

@@ -25,8 +25,13 @@ async function underNpm(npmCommand: string, end: (npm: number) => void): Promise
   return await written;
 }
 
-it('a command ends as by SIGTERM when the npx that started it is killed', async () => {
-  expect(await underNpm('exec', (npm) => process.kill(npm, 'SIGKILL'))).toContain('SIGTERM');
+it.each([
+  ['npx', 'exec'],
+  ['npm start', 'start'],
+  ['npm run of npm 11', 'run'],
+  ['npm run of npm 10', 'run-script'],
+])('a command ends as by SIGTERM when the %s that started it is killed', async (_name, npmCommand) => {
+  expect(await underNpm(npmCommand, (npm) => process.kill(npm, 'SIGKILL'))).toContain('SIGTERM');
 });
 
 it('a command that a signal has reached gets no second one when npx ends before it', async () => {
