@@ -1,4 +1,4 @@
-import { type Config, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
+import { type Config, isImage, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
 import { endOnSignals, exitOnStartFailure } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import { announce, writeLocalRecord } from './fleet/announce.ts';
@@ -52,5 +52,6 @@ async function run(config: Config, directory: DataDirectory, fleetLog: Log): Pro
     failure: failure.promise,
   });
   const fleet = await starting;
-  if (!stopping.signal.aborted) await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
+  if (!stopping.signal.aborted)
+    await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd(), isImage: isImage() });
 }

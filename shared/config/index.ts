@@ -48,7 +48,7 @@ export { DEFAULT_DATA_DIRECTORY, type Environment, withVariables } from './envir
 export { REDIS_URL_FORM } from './redis-url.ts';
 export { secretVariables, withdrawVariables } from './secret-variables.ts';
 export { type Network, capabilitySchema, executionFields, lineSchema, readNetwork } from './fields.ts';
-export { commandPlace, configurationOf, installedVersion, releaseName, startCommand } from './installed-version.ts';
+export { commandPlace, configurationOf, installedVersion, isImage, releaseName, startCommand } from './installed-version.ts';
 export {
   CLI_AGENT,
   QUEUE_MODES,

@@ -9,7 +9,13 @@ export function installedVersion(): string {
 
 /** What starts a fleet where this is installed: a clone has a script of npm for it, a project the command of the package. */
 export function startCommand(): string {
+  if (isImage()) return 'muster start';
   return manifest().name === 'muster' ? 'npm start' : 'npx muster start';
+}
+
+/** Whether this is the fleet's image, which its Dockerfile names so. There `muster` is on the PATH, and a container has the environment set. */
+export function isImage(): boolean {
+  return manifest().name === 'muster-image';
 }
 
 /** Where the command is there to be run: in a clone, or where the package is. */

@@ -42,7 +42,7 @@ function environmentOf(service: ComposeService): Record<string, string> {
 describe('docker-compose.yml', () => {
   it('runs every service, each by its own command', () => {
     expect(Object.keys(ours).toSorted()).toEqual(SERVICES.toSorted());
-    for (const [name, { command }] of all) expect(command).toEqual(['node', `services/${name}/main.ts`]);
+    for (const [name, { command }] of all) expect(command).toEqual(['node', `services/${name}/main.js`]);
     for (const [, { build }] of all) expect(exists(build.dockerfile)).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT_NAMES, exists, read, SERVICES } from './repository.ts';
+import { ENVIRONMENT_NAMES, exists, read, SERVICES, sourceOf } from './repository.ts';
 
 const dockerfile = read('services/Dockerfile');
 const instructions = (name: string): string[] => [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].map(([, rest = '']) => rest);
@@ -9,7 +9,7 @@ describe('the image', () => {
     const [command] = instructions('CMD');
     const [program, file = ''] = JSON.parse(command ?? '[]') as string[];
     expect(program).toBe('node');
-    expect(exists(file)).toBe(true);
+    expect(exists(sourceOf(file))).toBe(true);
     expect(SERVICES).toContain(file.split('/')[1]);
   });
 

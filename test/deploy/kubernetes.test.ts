@@ -18,7 +18,7 @@ import {
   ofSharedFiles,
   sharedFiles,
 } from './manifests.ts';
-import { ENVIRONMENT_NAMES, exists, mayHold, pathsOf, SECRETS, SERVICES } from './repository.ts';
+import { ENVIRONMENT_NAMES, exists, mayHold, pathsOf, SECRETS, SERVICES, sourceOf } from './repository.ts';
 
 /** The secret of the Redis itself, which no service is given. */
 const OF_REDIS = 'muster-redis-server';
@@ -47,7 +47,7 @@ describe('the kustomize base', () => {
   it.each(cases)('starts %s by a file that is there, from the image of all', (_name, workload) => {
     const { command, image } = containerOf(workload);
     expect(command[0]).toBe('node');
-    expect(exists(command[1] ?? '')).toBe(true);
+    expect(exists(sourceOf(command[1] ?? ''))).toBe(true);
     expect(image).toBe('muster');
   });
 

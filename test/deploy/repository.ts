@@ -10,6 +10,9 @@ export const inRepository = (path: string): string => join(ROOT, path);
 
 export const exists = (path: string): boolean => existsSync(inRepository(path));
 
+/** The source of a file that the image has compiled. */
+export const sourceOf = (path: string): string => path.replace(/\.js$/, '.ts');
+
 export const read = (path: string): string => readFileSync(inRepository(path), 'utf8');
 
 /** The services that run as processes of their own; `local` is all of them in one. */

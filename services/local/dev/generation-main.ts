@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { assertAgents } from '#shared/agents/index.ts';
-import { loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
+import { isImage, loadConfig, secretVariables, withdrawVariables } from '#shared/config/index.ts';
 import { describeStartFailure, endOnSignals } from '#shared/lifecycle/index.ts';
 import { announce, writeLocalRecord } from '../fleet/announce.ts';
 import { openLocalLog } from '../fleet/local-log.ts';
@@ -96,7 +96,7 @@ async function run(): Promise<void> {
     process.exit(0);
   });
   if (process.argv.includes('--announce') && !waiting.signal.aborted)
-    await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd() });
+    await announce({ config, directory: directory.path, fleet, out: process.stdout, cwd: process.cwd(), isImage: isImage() });
   await send({ kind: 'ready' });
 }
 

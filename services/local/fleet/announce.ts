@@ -11,13 +11,15 @@ interface AnnounceOptions {
   fleet: { port: number; links: Pick<SignInLinks, 'create'> };
   out: { write(text: string): unknown };
   cwd: string;
+  /** Whether this runs in a container of the fleet's image. Who reads the text is outside of it, and it stays in the container's log. */
+  isImage: boolean;
 }
 
 /**
  * Records the address of the fleet for the commands of this machine, and prints it for the person at the terminal, with a link that signs a
  * browser of this machine in. No log has that text.
  */
-export async function announce({ config, directory, fleet, out, cwd }: AnnounceOptions): Promise<void> {
+export async function announce({ config, directory, fleet, out, cwd, isImage }: AnnounceOptions): Promise<void> {
   const { HOST, MUSTER_ADMIN_KEY: chosenKey, MUSTER_DATA_DIR: chosen, MUSTER_PUBLIC_URL: publicUrl } = config.env;
   const before = readLocalRecord(directory);
   const url = `http://${reachableHost(HOST)}:${fleet.port}`;
@@ -27,7 +29,8 @@ export async function announce({ config, directory, fleet, out, cwd }: AnnounceO
   const chosenDirectory = chosen === DEFAULT_DATA_DIRECTORY ? null : chosen;
   const agents = Object.keys(config.settings.agents);
   const textAgents = Object.entries(config.settings.agents).flatMap(([id, agent]) => (inputSchemaOf(agent) === undefined ? [id] : []));
-  const link = key === null ? null : await createLink(fleet.links, url, key);
+  // No browser is in the container, where alone the link would work.
+  const link = key === null || isImage ? null : await createLink(fleet.links, url, key);
   const linkMinutes = Math.ceil(config.settings.signIn.linkMs / 60_000);
   out.write(
     welcomeText({
@@ -36,6 +39,7 @@ export async function announce({ config, directory, fleet, out, cwd }: AnnounceO
       linkMinutes,
       directory,
       cwd,
+      isImage,
       chosenDirectory,
       agents,
       textAgents,
@@ -72,6 +76,7 @@ interface WelcomeOptions {
   directory: string;
   /** Relative paths in the commands start here. */
   cwd: string;
+  isImage: boolean;
   /** `MUSTER_DATA_DIR` as it was set; null for the default, which the commands find by themselves. */
   chosenDirectory: string | null;
   /** Ids of the configured agents. */
@@ -86,9 +91,8 @@ interface WelcomeOptions {
 
 /** The text for a person once the fleet is up: addresses, the key, and three commands to try. */
 function welcomeText(options: WelcomeOptions): string {
-  const { url, chosenDirectory } = options;
-  // In another terminal only this variable says which fleet is meant.
-  const muster = chosenDirectory === null ? 'npx muster' : `MUSTER_DATA_DIR=${forShell(chosenDirectory)} npx muster`;
+  const { url, isImage } = options;
+  const muster = musterCommand(options);
   const file = relative(options.cwd, localRecordFile(options.directory));
   const from = file.startsWith('.') || file.startsWith('/') ? file : `./${file}`;
   return [
@@ -104,14 +108,21 @@ function welcomeText(options: WelcomeOptions): string {
     `  Agents    ${agentsLine(options.agents, url)}`,
     `  Key       ${keyLine(options, from)}`,
     '',
-    'Try, in another terminal:',
+    isImage ? 'Try, in a shell of this container (docker exec -it <container> sh):' : 'Try, in another terminal:',
     '',
     ...tryLines(options, muster, from),
     `  ${muster} tasks`,
     '',
-    'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
+    isImage ? 'SIGTERM lets running work end and stops.' : 'Ctrl-C lets running work end and stops; a second Ctrl-C stops at once.',
     '',
   ].join('\n');
+}
+
+/** How the command is called where the reader is. */
+function musterCommand({ chosenDirectory, isImage }: WelcomeOptions): string {
+  if (isImage) return 'muster';
+  // In another terminal only this variable says which fleet is meant.
+  return chosenDirectory === null ? 'npx muster' : `MUSTER_DATA_DIR=${forShell(chosenDirectory)} npx muster`;
 }
 
 /** For an agent that there is and takes any text: the one that `send` takes by itself, or the first of an own configuration. */
@@ -119,6 +130,8 @@ function tryLines(options: WelcomeOptions, muster: string, from: string): string
   const agent = options.textAgents.includes('echo') ? 'echo' : options.textAgents[0];
   if (agent === undefined) return [];
   const send = `${muster} send "Hello from the fleet"${agent === 'echo' ? '' : ` --agent ${forShell(agent)}`}`;
+  // The image has no curl.
+  if (options.isImage) return [`  ${send}`];
   const body = JSON.stringify({ agent, input: 'Hello from curl' });
   const headers = `-H "Authorization: Bearer ${keyForCurl(options, from)}" -H "Content-Type: application/json"`;
   return [`  ${send}`, `  curl -s "${options.url}/v1/tasks?waitMs=10000" ${headers} -d '${body}'`];

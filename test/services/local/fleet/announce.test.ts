@@ -23,7 +23,11 @@ const ECHO = { kind: 'echo' } as const;
 
 const links = { create: ({ secret }: { secret: string }) => Promise.resolve({ token: `ml_of-${secret.length}`, expiresAt: 0 }) };
 
-async function announced(env: Record<string, string> = {}, agents: Config['settings']['agents'] = { echo: ECHO }): Promise<string> {
+async function announced(
+  env: Record<string, string> = {},
+  agents: Config['settings']['agents'] = { echo: ECHO },
+  isImage = false,
+): Promise<string> {
   let text = '';
   const parsed: Environment = environmentSchema.parse(env);
   await announce({
@@ -32,6 +36,7 @@ async function announced(env: Record<string, string> = {}, agents: Config['setti
     fleet: { port: 4000, links },
     out: { write: (part) => (text += part) },
     cwd,
+    isImage,
   });
   return text;
 }
@@ -68,6 +73,12 @@ test('a link that signs a browser in is printed where this machine knows the key
   const text = await announced({ MUSTER_PUBLIC_URL: 'https://fleet.example.com/' });
   expect(text).toContain('http://127.0.0.1:4000/sign-in/link?token=ml_of-8\n');
   expect(text).toContain('once, within 10 min; another one: npx muster open');
+});
+
+test('in a container the commands are those of its shell, and its log has no link, which would work nowhere', async () => {
+  const text = await announced({ MUSTER_DATA_DIR: '/data', MUSTER_ADMIN_KEY: 'chosen-by-the-operator' }, { echo: ECHO }, true);
+  expect(text).toContain('\n  muster send "Hello from the fleet"\n  muster tasks\n');
+  expect(text).not.toMatch(/sign-in\/link|npx|curl|chosen-by-the-operator/);
 });
 
 test('the agents are named, as many as fit on a line', async () => {
