@@ -253,6 +253,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/v1/tasks/{id}/tree": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * A task with its sub-tasks
+     * The task and all that descends from it by delegation, level by level, up to 2000 tasks. `rootTaskId` of a task is the one that has the whole tree. Needs the scope `read`.
+     */
+    get: operations["getTree"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/v1/tasks/{id}/artifacts": {
     parameters: {
       query?: never;
@@ -3841,6 +3861,7 @@ export interface components {
      *     - `file.link-invalid` (404): The address of the file is wrong or has expired.
      *     - `file.attempt-over` (409): The attempt that may add files is over.
      *     - `task.runaway` (422): The tasks that delegate to each other were cut.
+     *     - `task.loop` (422): The sub-task would lead in a circle.
      *     - `action.not-found` (404): No such action.
      *     - `action.busy` (409, later): Others change the action at the same time.
      *     - `agent.unknown` (422): No such agent.
@@ -3894,7 +3915,7 @@ export interface components {
      *     - `config.invalid` (500): The configuration is wrong.
      *     - `internal.error` (500): Something went wrong here.
      */
-    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "question.not-found" | "question.answered" | "question.closed" | "question.forbidden" | "question.invalid" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "task.runaway" | "action.not-found" | "action.busy" | "agent.unknown" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
+    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "question.not-found" | "question.answered" | "question.closed" | "question.forbidden" | "question.invalid" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "task.runaway" | "task.loop" | "action.not-found" | "action.busy" | "agent.unknown" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
     TaskList: {
       /** Newest first. A task whose id is `q` comes first. */
       items: components["schemas"]["Task"][];
@@ -4482,6 +4503,41 @@ export interface components {
       } | null;
       /** How many later attempts got what it gave, without doing it again. */
       replays: number;
+    };
+    TaskTree: {
+      root: components["schemas"]["TaskTreeNode"];
+    };
+    /**
+     * @example {
+     *       "id": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
+     *       "agent": "research",
+     *       "status": "suspended",
+     *       "costMicroUsd": 1200,
+     *       "children": [
+     *         {
+     *           "id": "01KQS1C8ZW4H6J8K0M2N4P6Q8R",
+     *           "agent": "reader",
+     *           "status": "running",
+     *           "costMicroUsd": 1200,
+     *           "children": [],
+     *           "hasMore": false
+     *         }
+     *       ],
+     *       "hasMore": false
+     *     }
+     */
+    TaskTreeNode: {
+      /** The task's id. */
+      id: string;
+      /** The agent that runs it. */
+      agent: string;
+      status: components["schemas"]["TaskStatus"];
+      /** Cost of its own attempts in millionths of a US dollar, without that of its sub-tasks; null when unknown. */
+      costMicroUsd: number | null;
+      /** The tasks that it delegated, oldest first. */
+      children: components["schemas"]["TaskTreeNode"][];
+      /** Whether it may have delegated others, which are left out because the tree is large. */
+      hasMore: boolean;
     };
     ArtifactList: {
       /** By name. */
@@ -8220,6 +8276,8 @@ export type TaskLog = components['schemas']['TaskLog'];
 export type LogEntry = components['schemas']['LogEntry'];
 export type Journal = components['schemas']['Journal'];
 export type JournalEntry = components['schemas']['JournalEntry'];
+export type TaskTree = components['schemas']['TaskTree'];
+export type TaskTreeNode = components['schemas']['TaskTreeNode'];
 export type ArtifactList = components['schemas']['ArtifactList'];
 export type Artifact = components['schemas']['Artifact'];
 export type TaskStreamEvent = components['schemas']['TaskStreamEvent'];
@@ -9098,6 +9156,45 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Journal"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  getTree: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The task's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["TaskTree"];
         };
       };
       401: components["responses"]["Unauthenticated"];

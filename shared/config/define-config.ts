@@ -152,6 +152,13 @@ export interface AgentContext {
    * something else there ends with JOURNAL_MISMATCH.
    */
   readonly ask: Ask;
+  /**
+   * Has another agent do a task, and waits for its end without a slot, as `sleep` does. `input` is a text, or JSON for an agent whose input has a
+   * schema. Gives what became of it, also of one that failed or was refused. Several are begun by `delegateAll`: a run waits for one thing at a time.
+   */
+  readonly delegate: <Result = unknown>(agent: string, input: unknown, options?: DelegateOptions) => Promise<Delegated<Result>>;
+  /** Begins several sub-tasks, `[agent, input, options]` each, and goes on once all have ended. Gives what became of each, in order. */
+  readonly delegateAll: (calls: readonly DelegateCall[]) => Promise<Delegated[]>;
   /** A random number from 0 to below 1. A run with steps has the one that it had here first. */
   readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
@@ -191,6 +198,36 @@ export interface Question<Answer = unknown> {
 export interface Ask {
   <const Answer = string>(question: Question<Answer> & { readonly default: NoInfer<Answer> }): Promise<Answer>;
   <const Answer = string>(question: Question<Answer>): Promise<Answer | null>;
+}
+
+/** What a sub-task has besides its input; the rest it has of its parent. */
+export interface DelegateOptions {
+  /** 1 to 10, 10 first, or a name; by default one lower than its parent's. */
+  readonly priority?: number | 'low' | 'normal' | 'high' | 'critical';
+  /** How long one attempt of it may take: ms, or text as `30s` or `5 minutes`. */
+  readonly timeoutMs?: number | string;
+  /** Until when it has to end; not later than its parent. */
+  readonly deadline?: Date | string;
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Given to the model after its agent's own instructions. */
+  readonly system?: string;
+  /** The session in which it is a turn; by default none. Waiting runs above it of the same session let it go first. */
+  readonly session?: string;
+}
+
+export type DelegateCall = readonly [agent: string, input: unknown, options?: DelegateOptions];
+
+/** What became of a sub-task. */
+export interface Delegated<Result = unknown> {
+  /** How its task ended; `refused` for one that was not accepted. */
+  readonly status: 'completed' | 'cancelled' | 'stale' | 'skipped' | 'permanently_failed' | 'refused';
+  /** Its final text; null unless it completed. */
+  readonly output: string | null;
+  /** JSON, where its agent gives some; null unless it completed. */
+  readonly result: Result | null;
+  /** Why it did not complete; null when it did. */
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 /** The work of a step. Its signal aborts with that of the attempt, and after the step's time. */

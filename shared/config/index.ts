@@ -38,6 +38,8 @@ export type {
   AgentTurn,
   AgentUsage,
   Question,
+  DelegateCall,
+  Delegated,
   StepOptions,
   StepWork,
   WaitForOptions,

@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   'file.link-invalid': { status: 404, retry: 'never', title: 'The address of the file is wrong or has expired' },
   'file.attempt-over': { status: 409, retry: 'never', title: 'The attempt that may add files is over' },
   'task.runaway': { status: 422, retry: 'never', title: 'The tasks that delegate to each other were cut' },
+  'task.loop': { status: 422, retry: 'never', title: 'The sub-task would lead in a circle' },
   'action.not-found': { status: 404, retry: 'never', title: 'No such action' },
   'action.busy': { status: 409, retry: 'later', title: 'Others change the action at the same time' },
   'agent.unknown': { status: 422, retry: 'never', title: 'No such agent' },

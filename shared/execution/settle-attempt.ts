@@ -15,7 +15,7 @@ import type { TicketResult } from '../queue/index.ts';
 import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
 import type { TaskStatus } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
-import { seeToWait, type WaitHandlers } from '../waits/index.ts';
+import { resumeParentOf, seeToWait, type WaitHandlers } from '../waits/index.ts';
 import { countEnd } from './count-attempt.ts';
 import type { Execution } from './execution.ts';
 import type { LeaseKeeper } from './leases/lease-keeper.ts';
@@ -46,12 +46,18 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
   const ranMs = clock.monotonic() - claimedFrom;
   if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
   if (!isTurnedBackAgain(execution, end)) report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
-  if (end.kind === 'suspended' && settled !== 'lost') await seeToWait(parts, attempt.ref).catch(ignoreUntilDue);
+  if (settled !== 'lost') await seeToRuns(parts, execution, settled).catch(ignoreUntilDue);
   if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
   const result = ticketResult(end, settled);
   if (result.kind === 'done' && end.kind !== 'completed') onWaiting();
   keeper.release(attempt);
   return result;
+}
+
+/** Has others learn what a run waits for now, and a run go on that waited for this task. */
+async function seeToRuns(parts: SettleParts, { attempt, body }: Execution, settled: Transition): Promise<void> {
+  if (settled.status === 'suspended') await seeToWait(parts, attempt.ref);
+  if (settled.ended) await resumeParentOf(parts.ledger, body, settled);
 }
 
 /** Whether an attempt was turned back by what had turned the one before back: its log says that already. */

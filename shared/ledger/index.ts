@@ -19,6 +19,7 @@ export {
 } from './change-task.ts';
 export {
   countDescendant,
+  type Descendant,
   countTokens,
   cutTree,
   liftCut,
@@ -56,6 +57,7 @@ export {
   JOURNAL_STATUSES,
 } from './journal/entry.ts';
 export { type Journal, type JournalProgress, noteReplay, readEntry, readHadEvents, readJournal } from './journal/read-journal.ts';
+export { type Delegation, noteDelegation, readDelegation } from './journal/delegation.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
@@ -72,7 +74,7 @@ export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { capsOf } from './context.ts';
 export { applyLimits, findLimited, RunningTasks } from './grants/apply-limits.ts';
-export { answerRuns, type DueTask, promoteDue, readDue } from './grants/promote-tasks.ts';
+export { answerRuns, type DueTask, promoteDue, readDue, yieldLanes } from './grants/promote-tasks.ts';
 export {
   type HoldNotice,
   holdTask,

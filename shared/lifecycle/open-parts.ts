@@ -88,18 +88,22 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   throttle.start();
   await startDirectories(directories).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
   const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events };
+  const intake = {
+    ...opened,
+    files: openFiles({ redis, keys, config }),
+    findAgent: (tenant: string, id: string) => findDefinition(catalog, tenant, id),
+    assertBudgets: (task: Parameters<NonNullable<Intake['assertBudgets']>>[0]) => assertBudgets({ ...fleet, ...directories }, task),
+  };
   return {
     ...opened,
-    waits: openWaits(opened),
+    ...intake,
+    waits: openWaits(intake),
     config,
     fleetId: new FleetId(fleet),
-    files: openFiles({ redis, keys, config }),
     fileLinks: new FileLinks({ redis, keys, base: publicAddress(env) }),
     subscribe,
     fail,
     finish,
-    findAgent: (tenant, id) => findDefinition(catalog, tenant, id),
-    assertBudgets: (task) => assertBudgets({ ...fleet, ...directories }, task),
     close: () => closeParts(opened),
   };
 }

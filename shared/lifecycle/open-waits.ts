@@ -1,9 +1,10 @@
-import type { Ledger } from '../ledger/index.ts';
+import type { Intake } from '../queue/index.ts';
 import { setQuestion } from '../sessions/index.ts';
-import { listQuestion, offerEvents, type WaitHandlers } from '../waits/index.ts';
+import { listQuestion, offerEvents, startSubTasks, type WaitHandlers } from '../waits/index.ts';
 
 /** What is done when a run begins to wait, by the kind of its wait. */
-export function openWaits({ ledger }: { readonly ledger: Ledger }): WaitHandlers {
+export function openWaits(intake: Intake): WaitHandlers {
+  const { ledger } = intake;
   return {
     event: (wait) => offerEvents(ledger, wait),
     question: async ({ body: { tenant, session }, state }) => {
@@ -11,5 +12,6 @@ export function openWaits({ ledger }: { readonly ledger: Ledger }): WaitHandlers
       await listQuestion(ledger, tenant, id);
       if (session !== null) await setQuestion(ledger, tenant, session, id);
     },
+    delegate: (wait) => startSubTasks(intake, wait),
   };
 }

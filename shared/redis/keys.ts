@@ -133,7 +133,7 @@ function shardKeys(prefix: string) {
     due: `${prefix}due`,
     /**
      * Sorted set, scores 0: `<kind>/<ms>/<tenant>/<task>` of an end with subscribers. Written by: `batch.lua`, `finish.lua`, `ended-tasks.ts`. Kept:
-     * until processed. Bound: three each.
+     * until processed. Bound: four each.
      */
     ended: `${prefix}ended`,
     /**

@@ -199,8 +199,9 @@ function keysUnder(prefix: string) {
 function reportsUnder(prefix: string) {
   return {
     /**
-     * Hash: number of an entry of the task's journal -> JSON of it, and how many have ended (`done`) and the one that began `last`. Written by:
-     * `append-journal.lua`, `settle-attempts.lua`, `promote-due.lua`, `remove-task.lua`. Kept: as `bodies`. Bound: `journal.maxEntries`.
+     * Hash: number of an entry of the task's journal -> JSON of it, how many have ended (`done`), the one that began `last`, and the sub-tasks that
+     * an entry waits for (`children:<number>`). Written by: `append-journal.lua`, `settle-attempts.lua`, `promote-due.lua`, `remove-task.lua`,
+     * `delegation.ts`. Kept: as `bodies`. Bound: `journal.maxEntries`.
      */
     journal: (id: string) => `${prefix}journal:${id}`,
     /**

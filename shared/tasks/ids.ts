@@ -29,14 +29,32 @@ export function newTaskId(): string {
 /** Draws the random part of the ids of a millisecond: one draw serves all of them, because each is the one before plus one. */
 function beginIds(ms: number): void {
   madeAtMs = ms;
-  beginning = '';
-  let rest = ms;
-  for (let place = 0; place < TIME_PAIRS; place += 1) {
-    beginning = pairOf(rest % PAIR) + beginning;
-    rest = Math.floor(rest / PAIR);
-  }
+  beginning = timeDigits(ms);
   for (let place = 0; place < RANDOM_PAIRS; place += 1) beginning += pairOf(randomBelow(PAIR));
   counted = randomBelow(COUNTS);
+}
+
+function timeDigits(ms: number): string {
+  let digits = '';
+  let rest = ms;
+  for (let place = 0; place < TIME_PAIRS; place += 1) {
+    digits = pairOf(rest % PAIR) + digits;
+    rest = Math.floor(rest / PAIR);
+  }
+  return digits;
+}
+
+/** Digits of a name's digest in an id, before those that count. */
+const NAME_DIGITS = 12;
+
+/**
+ * The id of one of the tasks that are made together, at a time, ms since the epoch: the same name, time and place always give the same id, and they
+ * sort by place, from 0 to 1023 times 1024.
+ */
+export function taskIdFor(name: string, { ms, place }: { ms: number; place: number }): string {
+  const digest = createHash('sha256').update(name).digest().subarray(0, NAME_DIGITS);
+  const named = Array.from(digest, (byte) => DIGITS[byte % DIGITS.length]).join('');
+  return timeDigits(ms) + named + pairOf(Math.floor(place / PAIR)) + pairOf(place % PAIR);
 }
 
 function pairOf(value: number): string {

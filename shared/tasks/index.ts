@@ -2,7 +2,17 @@
  * A task as others see it: its fields and states, the table of transitions, priorities, retry delays, ids and traces. It has no Redis
  * in it.
  */
-export { acceptedAt, TASK_ID, childTraceparent, newSessionIdSchema, newTaskId, sessionIdSchema, traceIdOf, traceparentFor } from './ids.ts';
+export {
+  acceptedAt,
+  TASK_ID,
+  childTraceparent,
+  newSessionIdSchema,
+  newTaskId,
+  sessionIdSchema,
+  taskIdFor,
+  traceIdOf,
+  traceparentFor,
+} from './ids.ts';
 export {
   CLASS_LETTERS,
   CLASS_OF,

@@ -34,8 +34,8 @@ export interface SharedLane {
   limit: number;
 }
 
-/** Who outside the ledger is notified of a task's end: a chat, a URL, its schedule. */
-export const SUBSCRIBERS = ['reply', 'callback', 'run'] as const;
+/** Who outside the ledger is notified of a task's end: a chat, a URL, its schedule, the run that waits for it. */
+export const SUBSCRIBERS = ['reply', 'callback', 'run', 'parent'] as const;
 export type Subscriber = (typeof SUBSCRIBERS)[number];
 
 /** A message whose input is part of another task's. */

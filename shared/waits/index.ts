@@ -15,3 +15,6 @@ export { isSameQuestion } from './questions/asked.ts';
 export { findQuestion, listQuestions, questionsOfTask, readQuestions } from './questions/find-questions.ts';
 export { QUESTION_ID, QUESTION_STATUSES, questionId, type QuestionRecord } from './questions/question.ts';
 export { listQuestion } from './questions/question-list.ts';
+export { followSubTasks, resumeParentOf } from './sub-tasks/resume-parent.ts';
+export { startSubTasks } from './sub-tasks/start-sub-tasks.ts';
+export { agentsOf, delegationText, readAnswers, readCall } from './sub-tasks/sub-tasks.ts';

@@ -16,6 +16,7 @@ const CHORE_FILES: Readonly<Record<ChoreName, string>> = {
   'see-to-waits': `${CHORES}/see-to-waits.ts`,
   'send-events': `${CHORES}/see-to-waits.ts`,
   'continue-cancels': `${CHORES}/continue-cancels.ts`,
+  'follow-sub-tasks': 'shared/waits/sub-tasks/resume-parent.ts',
   'promote-due': `${CHORES}/promote-due.ts`,
   'release-providers': `${CHORES}/release-providers.ts`,
   'share-fleet-caps': `${CHORES}/share-fleet-caps.ts`,

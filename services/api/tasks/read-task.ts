@@ -9,7 +9,8 @@ import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks
 import { toIso } from '#shared/time/index.ts';
 import { answerList, onePageOf, onePageSchema } from '../lists.ts';
 import { getTaskWhy } from './explain-task.ts';
-import { getJournal } from './read-journal.ts';
+import { getJournal } from './runs/read-journal.ts';
+import { getTree } from './runs/read-tree.ts';
 import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
 import { attemptViewSchema, logEntryViewSchema, taskWithProgressSchema, viewLogEntry, viewProgress } from './attempt-view.ts';
 import { taskStatusSchema } from './task-view.ts';
@@ -24,7 +25,15 @@ export interface TaskReadPorts {
 
 /** Reads of one task, each at a path of its own. */
 export function taskReadRoutes(ports: TaskReadPorts): Route[] {
-  return [getTask(ports), getTaskWhy(ports), getTaskAttempts(ports), getTaskTimeline(ports), getTaskLog(ports), getJournal(ports)];
+  return [
+    getTask(ports),
+    getTaskWhy(ports),
+    getTaskAttempts(ports),
+    getTaskTimeline(ports),
+    getTaskLog(ports),
+    getJournal(ports),
+    getTree(ports),
+  ];
 }
 
 /** `GET /v1/tasks/:id`: the record, with the progress that the task reported last. */

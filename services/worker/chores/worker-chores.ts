@@ -14,6 +14,7 @@ import {
 } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
 import { followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
+import { followSubTasks } from '#shared/waits/index.ts';
 import type { IsolationPool } from '../isolation/isolation-pool.ts';
 import { type RemovalOffsets, removeTickets, TicketAudit } from './audit-tickets.ts';
 import { cleanTenants } from './clean-tenants.ts';
@@ -62,6 +63,7 @@ type OwnChores =
   | 'continue-cancels'
   | 'see-to-waits'
   | 'send-events'
+  | 'follow-sub-tasks'
   | 'promote-due'
   | 'release-providers'
   | 'share-fleet-caps'
@@ -81,6 +83,7 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
     'continue-cancels': ({ signal }) => continueCancels(parts, signal),
     'see-to-waits': ({ signal }) => seeToWaits(parts, signal),
     'send-events': ({ signal }) => sendEvents(parts, signal),
+    'follow-sub-tasks': () => eachShard(keys, (shard) => followSubTasks(parts, shard)),
     'promote-due': () => promoteDueTasks(parts),
     'release-providers': () => releaseProviders(ledger),
     'share-fleet-caps': async () => {

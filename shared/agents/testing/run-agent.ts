@@ -3,7 +3,15 @@ import type { AgentContext, AgentFunction, AgentResult, AgentTask, AgentTurn, Ag
 import { TaskFailure } from '../../errors/index.ts';
 import { type AgentSchema, jsonValue, sentenceOf, textOf } from '../../text/index.ts';
 import type { FakeModel } from './fake-model.ts';
-import { type Artifact, type LogEntry, type ProgressNote, type TestEvent, type TestFile, TestContext } from './test-context.ts';
+import {
+  type Artifact,
+  type FakeDelegate,
+  type LogEntry,
+  type ProgressNote,
+  type TestEvent,
+  type TestFile,
+  TestContext,
+} from './test-context.ts';
 
 /** An agent of `defineAgent`, a `function` agent of the configuration with its function in it, or the function itself. */
 export type TestableAgent = AgentFunction | { readonly run: AgentFunction; readonly input?: AgentSchema | undefined };
@@ -27,6 +35,8 @@ export interface RunAgentOptions<Input> {
   attachments?: readonly TestFile[];
   /** Events that `context.waitFor` gives, in this order, each once; when none fits, it gives null, as after its timeout. */
   events?: readonly TestEvent[];
+  /** What sub-tasks give, by agent: a text is the output too; what one throws is its failure. */
+  delegates?: Readonly<Record<string, FakeDelegate>>;
   /** Stops the run, as a cancel or a timeout does. */
   signal?: AbortSignal;
 }

@@ -11,6 +11,8 @@ import {
   type AgentUsage,
   answerProblem,
   type Asked,
+  type DelegateCall,
+  type Delegated,
   type Question,
   readAnswer,
   readAsked,
@@ -64,7 +66,11 @@ export interface TestContextOptions {
   attachments?: readonly TestFile[];
   events?: readonly TestEvent[];
   signal?: AbortSignal;
+  delegates?: Readonly<Record<string, FakeDelegate>>;
 }
+
+/** What a sub-task gives, by its input: a text is its output too. What it throws is its failure. */
+export type FakeDelegate = (input: unknown) => unknown;
 
 const ANY_MEDIA_TYPE = 'application/octet-stream';
 
@@ -123,6 +129,18 @@ export class TestContext implements AgentContext {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It was checked.
     return await Promise.resolve(readAnswer(question, answer) as Answer);
   };
+
+  readonly delegate = async <Result>(...[agent, input]: DelegateCall): Promise<Delegated<Result>> => {
+    this.signal.throwIfAborted();
+    const { delegates = {} } = this.#options;
+    const answer = Object.hasOwn(delegates, agent) ? delegates[agent] : undefined;
+    if (answer) return await delegatedTo<Result>(() => answer(asJson(input)));
+    const given = Object.keys(delegates).join(', ') || 'none';
+    const message = `The agent delegates to "${agent}": expected it in delegates of runAgent, got ${given}`;
+    throw new TaskFailure('RESOURCE_NOT_FOUND', message);
+  };
+
+  readonly delegateAll: AgentContext['delegateAll'] = async (calls) => await Promise.all(calls.map((call) => this.delegate(...call)));
 
   readonly random: AgentContext['random'] = () => Math.random();
 
@@ -205,6 +223,19 @@ function fittingAnswer(asked: Asked, answer: unknown): unknown {
   const problem = answerProblem(asked, answer);
   if (problem !== null) throw new TypeError(`answers of runAgent do not fit the question "${asked.question}": ${problem}`);
   return answer;
+}
+
+/** What a sub-task of a test comes to. */
+async function delegatedTo<Result>(answer: () => unknown): Promise<Delegated<Result>> {
+  try {
+    const value = asJson((await answer()) ?? null);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The test says what its sub-tasks give.
+    const result = (typeof value === 'string' ? null : value) as Result | null;
+    return { status: 'completed', output: typeof value === 'string' ? value : '', result, error: null };
+  } catch (error) {
+    const { code, message } = error instanceof TaskFailure ? error : { code: 'AGENT_ERROR', message: String(error) };
+    return { status: 'permanently_failed', output: null, result: null, error: { code, message } };
+  }
 }
 
 function asJson<T>(value: T): T {

@@ -1,5 +1,14 @@
 import type { FleetModels } from '../../agents/index.ts';
-import type { AgentAttachment, AgentContext, AgentLog, AgentTask, AgentTurn, Question } from '../../config/index.ts';
+import type {
+  AgentAttachment,
+  AgentContext,
+  AgentLog,
+  AgentTask,
+  AgentTurn,
+  DelegateCall,
+  Delegated,
+  Question,
+} from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { readTranscript } from '../../sessions/index.ts';
@@ -66,6 +75,11 @@ export class AttemptContext implements AgentContext {
   readonly waitFor: AgentContext['waitFor'] = async (name, options) => await this.#execution.journal.waits.waitFor(name, options);
 
   readonly ask: AgentContext['ask'] = async <Answer>(question: Question<Answer>) => await this.#execution.journal.waits.ask(question);
+
+  readonly delegate = async <Result>(...call: DelegateCall): Promise<Delegated<Result>> =>
+    await this.#execution.journal.waits.delegate<Result>(call);
+
+  readonly delegateAll: AgentContext['delegateAll'] = async (calls) => await this.#execution.journal.waits.delegateAll(calls);
 
   readonly random: AgentContext['random'] = () => this.#execution.journal.random();
 

@@ -65,7 +65,7 @@ export class AttemptJournal {
   constructor(options: AttemptJournalOptions) {
     this.#options = options;
     this.#writer = new JournalWriter(options.ledger, options.attempt);
-    this.waits = new RunWaits(this, options.attempt, options.ledger.settings);
+    this.waits = new RunWaits(this, options);
   }
 
   /** Reads what earlier attempts wrote. */

@@ -1,18 +1,29 @@
 import {
   type AgentEvent,
   type Asked,
+  type DelegateCall,
+  type Delegated,
   type Question,
   readAnswer,
   readAsked,
-  type Settings,
   type WaitForOptions,
 } from '../../config/index.ts';
-import { TaskFailure } from '../../errors/index.ts';
-import type { TaskHold } from '../../errors/index.ts';
-import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
+import { TaskFailure, type TaskHold } from '../../errors/index.ts';
+import type { JournalEntry, JournalKind, Ledger, NumberedEntry } from '../../ledger/index.ts';
+import { retryWhileAway } from '../../redis/index.ts';
 import { ellipsize } from '../../text/index.ts';
 import { durationMs, timeText } from '../../time/index.ts';
-import { eventNameSchema, isSameQuestion, lineOf, matchOf, questionId } from '../../waits/index.ts';
+import {
+  agentsOf,
+  delegationText,
+  eventNameSchema,
+  isSameQuestion,
+  lineOf,
+  matchOf,
+  questionId,
+  readAnswers,
+  readCall,
+} from '../../waits/index.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { type Begun, valueOf } from './recorded-journal.ts';
 
@@ -45,12 +56,12 @@ const SHORT_SLEEP_MS = 5000;
 export class RunWaits {
   readonly #journal: Waiter;
   readonly #attempt: RunningAttempt;
-  readonly #settings: Pick<Settings, 'questions'>;
+  readonly #ledger: Ledger;
 
-  constructor(journal: Waiter, attempt: RunningAttempt, settings: Pick<Settings, 'questions'>) {
+  constructor(journal: Waiter, { attempt, ledger }: { attempt: RunningAttempt; ledger: Ledger }) {
     this.#journal = journal;
     this.#attempt = attempt;
-    this.#settings = settings;
+    this.#ledger = ledger;
   }
 
   /** See `AgentContext.sleep`. */
@@ -103,12 +114,33 @@ export class RunWaits {
 
   /** Errors: AGENT_ERROR for what is no duration, or longer than a question may be open. */
   #openMs({ timeoutMs }: Pick<Question, 'timeoutMs'>): number {
-    const { maxWaitMs } = this.#settings.questions;
+    const { maxWaitMs } = this.#ledger.settings.questions;
     const ms = timeoutMs === undefined ? maxWaitMs : readDuration(timeoutMs);
     if (ms <= maxWaitMs) return ms;
     throw new TaskFailure('AGENT_ERROR', `A question is open for at most ${maxWaitMs} ms (questions.maxWaitMs), not for ${ms}`, {
       isFinal: true,
     });
+  }
+
+  /** See `AgentContext.delegate`. */
+  async delegate<Result>(call: DelegateCall): Promise<Delegated<Result>> {
+    const [answer] = await this.delegateAll([call]);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The agent says what its sub-task gives.
+    return answer as Delegated<Result>;
+  }
+
+  /** See `AgentContext.delegateAll`; its sub-tasks are accepted once the run is suspended. */
+  async delegateAll(calls: readonly DelegateCall[]): Promise<Delegated[]> {
+    if (calls.length === 0) return [];
+    const { ref } = this.#attempt;
+    const entry = await this.#journal.wait({
+      kind: 'delegate',
+      name: agentsOf(calls),
+      begin: (_now, begun) => ({ wait: delegationText({ ...ref, ...begun }, calls.map(readCall)) }),
+      hold: () => ({ gate: 'children', what: ref.id }),
+      reason: () => `its run waits for ${calls.length === 1 ? 'a sub-task' : `${calls.length} sub-tasks`}`,
+    });
+    return await retryWhileAway(() => readAnswers(this.#ledger, ref.tenant, entry), { signal: () => this.#attempt.signal });
   }
 }
 

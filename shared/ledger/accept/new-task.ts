@@ -30,6 +30,8 @@ export interface NewTask {
   slaLeadMs?: number;
   /** The id of the API key whose call waits for its end; absent when none does. */
   awaitedBy?: string | undefined;
+  /** Whether the run of its parent waits for its end. Defaults to false. */
+  parentWaits?: boolean;
   /** Why it is not to run; null when it is. */
   skip: string | null;
   /** What counts it among equal inputs in a row; absent when nothing does. */

@@ -21,16 +21,21 @@ export type DescendantAnswer =
   | { kind: 'fast'; root: string; made: number }
   | { kind: 'busy'; retryAfterMs: number };
 
-/** Counts a task that is about to be accepted among the descendants of its root. */
-export async function countDescendant(ledger: Ledger, { tenant, root }: TreeRoot): Promise<DescendantAnswer> {
+/** A task that is about to be accepted; `task`: its id, where it may come again, which counts once then. */
+export interface Descendant extends TreeRoot {
+  task?: string | undefined;
+}
+
+/** Counts a task among the descendants of its root. */
+export async function countDescendant(ledger: Ledger, { tenant, root, task = '' }: Descendant): Promise<DescendantAnswer> {
   const { runaways, tasks } = ledger.settings;
   const keys = ledger.keys.tenant(tenant);
   const bounds = [runaways.maxDescendants, runaways.maxTreeMs, runaways.maxMadePerMinute, tasks.retentionMs];
-  const [kind, first = '', made] = (await ledger.run('count-descendant', [keys.taskTree(root), keys.delegated], [root, ...bounds])) as [
-    DescendantAnswer['kind'],
-    (string | number)?,
-    number?,
-  ];
+  const [kind, first = '', made] = (await ledger.run(
+    'count-descendant',
+    [keys.taskTree(root), keys.delegated],
+    [root, ...bounds, task],
+  )) as [DescendantAnswer['kind'], (string | number)?, number?];
   switch (kind) {
     case 'cut':
       return { kind, reason: `${first}` };
@@ -46,7 +51,8 @@ export async function countDescendant(ledger: Ledger, { tenant, root }: TreeRoot
 }
 
 /** Takes back the count of a task that was not accepted. */
-export async function uncountDescendant({ redis, keys }: Ledger, { tenant, root }: TreeRoot): Promise<void> {
+export async function uncountDescendant({ redis, keys }: Ledger, { tenant, root, task }: Descendant): Promise<void> {
+  if (task !== undefined && (await redis.hdel(keys.tenant(tenant).taskTree(root), `task:${task}`)) === 0) return;
   await redis.hincrby(keys.tenant(tenant).taskTree(root), 'tasks', -1);
 }
 

@@ -133,8 +133,9 @@ export function firstState(task: NewTask, costMs?: number): FirstState {
 }
 
 /** How it behaves towards others of its lane, and the subscribers of its end. What is absent is left out: states are read often. */
-function behaviorOf({ body, mode, takesInput, yields, skip, awaitedBy }: NewTask): Partial<FirstState> {
-  const tell = subscribersOf(body);
+function behaviorOf(task: NewTask): Partial<FirstState> {
+  const { body, mode, takesInput, yields, skip, awaitedBy } = task;
+  const tell = SUBSCRIBERS.filter((kind) => isSubscribed(task, kind));
   return {
     ...(mode === null ? {} : { mode }),
     ...(body.user === null ? {} : { user: body.user }),
@@ -149,11 +150,15 @@ function behaviorOf({ body, mode, takesInput, yields, skip, awaitedBy }: NewTask
   };
 }
 
-function subscribersOf(body: TaskBody): Subscriber[] {
-  return SUBSCRIBERS.filter((kind) => isSubscribed(body, kind));
-}
-
-function isSubscribed({ reply, callbackUrl, scheduleId }: TaskBody, kind: Subscriber): boolean {
-  if (kind === 'reply') return reply !== null;
-  return kind === 'callback' ? callbackUrl !== null : scheduleId !== null;
+function isSubscribed({ body, parentWaits }: NewTask, kind: Subscriber): boolean {
+  switch (kind) {
+    case 'reply':
+      return body.reply !== null;
+    case 'callback':
+      return body.callbackUrl !== null;
+    case 'run':
+      return body.scheduleId !== null;
+    case 'parent':
+      return parentWaits === true;
+  }
 }

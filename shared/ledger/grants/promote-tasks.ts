@@ -78,6 +78,11 @@ export async function answerRuns(ledger: Ledger, tenant: string, answers: readon
   return await promoteParked(ledger, tenant, { ids, names: ids, force: eventField(event), answers, event });
 }
 
+/** Lets others of their lanes go before suspended runs of one tenant that hold these. Answers in their order; `early` for one that still waits. */
+export async function yieldLanes(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<PromoteAnswer[]> {
+  return await promoteParked(ledger, tenant, { ids, names: ids, force: 'yield' });
+}
+
 interface Parked {
   ids: readonly string[];
   /** What the script is given for each. */

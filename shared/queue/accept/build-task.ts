@@ -41,6 +41,7 @@ export function buildTask(
     yields: settings.retries[source].lane === 'yield',
     slaLeadMs: settings.dispatch.slaLeadMs,
     awaitedBy: awaiterOf(request),
+    ...(request.parentWaits && { parentWaits: true }),
     skip: request.skip?.reason ?? null,
     ...(repeats === null ? {} : { repeats }),
   };

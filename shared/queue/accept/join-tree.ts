@@ -3,6 +3,7 @@ import {
   isUntrusted,
   countDescendant,
   cutTree,
+  type Descendant,
   type Ledger,
   type NewTask,
   readHeads,
@@ -72,11 +73,11 @@ const MAX_CUTS = 3;
  * Errors: `task.runaway` when the chain is too long, or the root has too many descendants or has had some for too long, from then on for all
  * of them; `limit.rate` when the tenant's tasks make too many tasks and no root is to blame.
  */
-export async function joinTree(parts: TreeParts, { body }: NewTask): Promise<() => Promise<void>> {
+export async function joinTree(parts: TreeParts, { body, parentWaits }: NewTask): Promise<() => Promise<void>> {
   const { rootTaskId, depth } = body;
   if (rootTaskId === null || depth === null) return () => Promise.resolve();
-  const place = { tenant: body.tenant, root: rootTaskId };
-  await countIn(parts, { ...body, rootTaskId, depth });
+  const place = { tenant: body.tenant, root: rootTaskId, task: parentWaits ? body.id : undefined };
+  await countIn(parts, { ...body, rootTaskId, depth }, place);
   return async () => {
     await uncountDescendant(parts.ledger, place).catch((error: unknown) => {
       parts.log.debug({ err: error, ...place }, 'a task that was not accepted still counts below its root');
@@ -84,13 +85,13 @@ export async function joinTree(parts: TreeParts, { body }: NewTask): Promise<() 
   };
 }
 
-async function countIn(parts: TreeParts, body: Delegated): Promise<void> {
+async function countIn(parts: TreeParts, body: Delegated, place: Descendant): Promise<void> {
   const { ledger } = parts;
   const { tenant, rootTaskId: root, depth } = body;
   const { maxDepth, maxDescendants, maxTreeMs, maxMadePerMinute } = ledger.settings.runaways;
   if (depth > maxDepth) throw await cut(parts, body, `tasks delegate more than ${maxDepth} times one after another`);
   for (let cuts = 0; cuts < MAX_CUTS; cuts += 1) {
-    const answer = await countDescendant(ledger, { tenant, root });
+    const answer = await countDescendant(ledger, place);
     switch (answer.kind) {
       case 'counted':
         return;

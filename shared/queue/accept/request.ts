@@ -34,6 +34,8 @@ export interface AcceptRequest extends TaskRequest {
   keyId?: string;
   /** Whether its caller waits for its end. */
   isAwaited?: boolean;
+  /** Whether the run of its parent waits for its end. */
+  parentWaits?: true;
   /** What made it, when that was no person's request. */
   trigger?: Trigger;
   /** Who wrote the message, by the surface's own id. */

@@ -64,6 +64,12 @@ export const CHORES = {
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
     guarantees: 'An event comes to all runs that wait for it, also when the process that sent it died.',
   },
+  'follow-sub-tasks': {
+    runs: 'process',
+    by: WORKER,
+    everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    guarantees: 'A run that waits for sub-tasks goes on when they have ended, also by a cancel or with a process.',
+  },
   'promote-due': {
     runs: 'process',
     by: WORKER,

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
-import { SLEEPS } from '../../support/fleet/sleeping-agent.ts';
+import { SLEEPS } from '../../support/fleet/runs/sleeping-agent.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const RUNS = testEnvironment.isChaos ? 150 : 20;
-const FILE = fileURLToPath(import.meta.resolve('../../support/fleet/sleeping-agent.ts'));
+const FILE = fileURLToPath(import.meta.resolve('../../support/fleet/runs/sleeping-agent.ts'));
 
 let fleet: Fleet;
 beforeEach(async () => {

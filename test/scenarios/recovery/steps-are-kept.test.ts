@@ -6,13 +6,13 @@ import { connectRedis, pairs } from '#shared/redis/index.ts';
 import { addPiece, NO_TEXT } from '#shared/tasks/written-text.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
-import { type Effect, EFFECTS } from '../../support/fleet/stepping-agent.ts';
+import { type Effect, EFFECTS } from '../../support/fleet/runs/stepping-agent.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const STEPS = testEnvironment.isChaos ? 40 : 8;
 const KILLS = testEnvironment.isChaos ? 12 : 2;
-const FILE = fileURLToPath(import.meta.resolve('../../support/fleet/stepping-agent.ts'));
+const FILE = fileURLToPath(import.meta.resolve('../../support/fleet/runs/stepping-agent.ts'));
 
 let fleet: Fleet;
 beforeEach(async () => {

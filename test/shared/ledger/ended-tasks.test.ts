@@ -7,7 +7,12 @@ import { DONE, retry, TENANT, type TaskWish } from './support/test-ledger.ts';
 import { useLedger } from './support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
-const SUBSCRIBED: TaskWish = { reply: { platform: 'telegram', thread: '{}' }, callbackUrl: 'http://127.0.0.1/', scheduleId: 'daily' };
+const SUBSCRIBED: TaskWish = {
+  reply: { platform: 'telegram', thread: '{}' },
+  callbackUrl: 'http://127.0.0.1/',
+  scheduleId: 'daily',
+  parentWaits: true,
+};
 
 const test = await useLedger();
 afterEach(async () => {
@@ -71,7 +76,7 @@ const ENDINGS: Record<string, (wish: TaskWish) => Promise<string>> = {
 describe.each(Object.entries(ENDINGS))('a task that ended by %s', (_how, end) => {
   it('goes to each subscriber, until it is acknowledged', async () => {
     const id = await end(SUBSCRIBED);
-    for (const kind of ['reply', 'callback', 'run'] as const) {
+    for (const kind of ['reply', 'callback', 'run', 'parent'] as const) {
       const ended = await listEnded(test.ledger, 0, kind, 10);
       expect(ended).toMatchObject([{ tenant: TENANT, task: id }]);
       const at = ended[0]?.endedAt ?? 0;

@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { childTraceparent, newTaskId, TASK_ID, traceIdOf } from '#shared/tasks/ids.ts';
+import { childTraceparent, newTaskId, TASK_ID, taskIdFor, traceIdOf } from '#shared/tasks/ids.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -17,6 +17,15 @@ describe('the id of a task', () => {
     clock.mockReturnValue(now + 1);
     expect([first, second, newTaskId()].map((id) => decodeTime(id))).toEqual([now, now, now + 1]);
     expect(second > first).toBe(true);
+  });
+
+  it('made of a name is the same each time, names its time, and sorts by its place', () => {
+    const ms = Date.now();
+    const ids = [0, 1, 1024, 5000].map((place) => taskIdFor('acme/parent/3', { ms, place }));
+    expect(ids).toEqual([0, 1, 1024, 5000].map((place) => taskIdFor('acme/parent/3', { ms, place })));
+    expect(ids.map((id) => [TASK_ID.test(id), decodeTime(id)])).toEqual(ids.map(() => [true, ms]));
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set([...ids, taskIdFor('acme/parent/4', { ms, place: 0 })]).size).toBe(5);
   });
 
   it('is another one however many are made in one millisecond: the next ones name the next millisecond', () => {

@@ -92,6 +92,8 @@ export function observeRun<Kind extends AgentKind>(
     random: () => 0.5,
     sleep: () => Promise.resolve(),
     waitFor: () => Promise.resolve(null),
+    delegate: () => expect.unreachable('this agent has no sub-tasks'),
+    delegateAll: () => expect.unreachable('this agent has no sub-tasks'),
     once: (key: string) => key,
     step: async <T>(_name: string, work: StepWork<T>): Promise<T> => await work({ signal: controller.signal }),
     ask: <Answer>({ default: answer }: Question<Answer>) => Promise.resolve((answer ?? null) as Answer),

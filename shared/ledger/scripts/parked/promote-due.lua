@@ -16,7 +16,8 @@
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
 -- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; `hold` to promote what is held; `answer` to
---   resume suspended runs, `event:<id>` to do so by an event, once a run, and once in all where it is for one; else `0`
+--   resume suspended runs, `event:<id>` to do so by an event, once a run, and once in all where it is for one; `yield` to have suspended runs leave
+--   their lanes; else `0`
 -- ARGV[4...] per task: one due or held task
 --   id: text, the task's id; with `hold`, its member in the live lookups
 --   entry, text, fact: with `answer` and an event: the number of the entry that it waits at, what that becomes, JSON, and what the event of its
@@ -44,8 +45,8 @@ local HAS_LANE = string.byte('1')
 local resumed, facts = {}, {}
 local event_id = string.match(ARGV[3], '^event:(.+)$')
 local event = event_id and next_key()
-local releases, answers_runs = ARGV[3] == 'hold', event or ARGV[3] == 'answer'
-local action = not releases and not answers_runs and ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
+local releases, answers_runs, yields = ARGV[3] == 'hold', event or ARGV[3] == 'answer', ARGV[3] == 'yield'
+local action = not releases and not answers_runs and not yields and ARGV[3] ~= '0' and ARGV[3] ~= '1' and ARGV[3]
 
 -- A task that kept its grant while it waited, as a turn that collects messages does, needs its next ticket only.
 local function reissue(id, task)
@@ -77,7 +78,7 @@ end
 local function is_awake(id, task, keys)
   local wait = task.suspended
   if wait['until'] and wait['until'] <= context.now then return true end
-  if wait.laneUntil and wait.laneUntil <= context.now then
+  if wait.laneUntil and (yields or wait.laneUntil <= context.now) then
     leave_own_lane(context, keys.held, keys.wait, id, task)
     wait.laneUntil = nil
   end
@@ -123,6 +124,7 @@ local function promote(name, keys)
   end
   if answers_runs and task and task.lane and not keys.held then return { 'lane', task.lane } end
   if answers_runs and not (task and give_answer(task, keys)) then return { 'gone' } end
+  if yields and (not task or task.status ~= 'suspended') then return { 'gone' } end
   if not is_parked(task) then
     redis.call('ZREM', context.due, shard_member(context, id))
     return { 'gone' }

@@ -49,9 +49,35 @@ const handsOn: AgentFunction = async (task, { attachments, attach, history, inpu
   };
 };
 
+const read = (input: unknown): string => (input === 'a' ? 'A' : busy());
+
+const asks: AgentFunction = async (_task, { delegate, delegateAll }) => ({
+  result: [
+    await delegate<number[]>('plan', { topic: 'tea' }),
+    ...(await delegateAll([
+      ['read', 'a'],
+      ['read', 'b'],
+    ])),
+  ],
+});
+
 const endless: AgentFunction = async () => await Promise.resolve({ result: { share: 1 / 0 } });
 
 describe('runAgent', () => {
+  it('gives sub-tasks what the test says, by agent', async () => {
+    const { result } = await runAgent(asks, { input: 'x', delegates: { plan: (input) => [input], read } });
+    expect(result).toEqual([
+      { status: 'completed', output: '', result: [{ topic: 'tea' }], error: null },
+      { status: 'completed', output: 'A', result: null, error: null },
+      { status: 'permanently_failed', output: null, result: null, error: { code: 'THROTTLED', message: 'Come later' } },
+    ]);
+    const unknown = runAgent(asks, { input: 'x', delegates: { read } });
+    await expect(unknown).rejects.toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+      message: expect.stringContaining('expected it in delegates of runAgent, got read'),
+    });
+  });
+
   it('runs an agent with a clock and a model of the test, and says what it did', async () => {
     const ran = await runAgent(summarize, {
       input: { text: 'A long story' },

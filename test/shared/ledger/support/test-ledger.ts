@@ -50,6 +50,7 @@ export interface TaskWish extends Partial<Omit<TaskBody, 'execution'>> {
   takesInput?: boolean;
   yields?: boolean;
   skip?: string;
+  parentWaits?: boolean;
   awaitedBy?: string | undefined;
 }
 
@@ -73,12 +74,13 @@ const WISH = {
   mode: null,
   takesInput: false,
   yields: false,
+  parentWaits: false,
 };
 
 /** A task as a producer would hand it in. */
 export function aTask(wish: TaskWish = {}): NewTask {
   const { lane, priority, class: taskClass, rateClass, key, digest, maxAttempts, timeoutMs, ...rest } = { ...WISH, ...wish };
-  const { mode, arrival, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, awaitedBy, ...body } = rest;
+  const { mode, arrival, takesInput, yields, skip, sharedLanes, queue, slaLeadMs, awaitedBy, parentWaits, ...body } = rest;
   const execution = { timeoutMs, maxAttempts, retryDelayMs: 1000, retryBackoff: 'linear' } as const;
   return {
     body: { ...BODY, id: newTaskId(), session: lane?.name ?? null, execution, ...body },
@@ -96,6 +98,7 @@ export function aTask(wish: TaskWish = {}): NewTask {
     slaLeadMs,
     skip: skip ?? null,
     awaitedBy,
+    parentWaits,
   };
 }
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { route, type Route } from '#shared/http/index.ts';
 import { JOURNAL_KINDS, JOURNAL_STATUSES, type Journal, type Ledger, type NumberedEntry, readJournal } from '#shared/ledger/index.ts';
 import { instantSchema, toIso } from '#shared/time/index.ts';
-import { answerList, onePageOf } from '../lists.ts';
-import { findState, taskPathSchema } from './find-tasks.ts';
+import { answerList, onePageOf } from '../../lists.ts';
+import { findState, taskPathSchema } from '../find-tasks.ts';
 
 const entryViewSchema = z
   .strictObject({

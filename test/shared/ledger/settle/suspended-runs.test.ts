@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { answerRuns, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { answerRuns, promoteDue, yieldLanes } from '#shared/ledger/grants/promote-tasks.ts';
 import { readEntry } from '#shared/ledger/journal/read-journal.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { takeOpenWait } from '#shared/ledger/settle/watched-waits.ts';
-import { type Held, type TaskWish, TENANT } from './support/test-ledger.ts';
-import { useCheckedLedger } from './support/use-ledger.ts';
+import { type Held, type TaskWish, TENANT } from '../support/test-ledger.ts';
+import { useCheckedLedger } from '../support/use-ledger.ts';
 
 const LANE = { name: 'session:s', limit: 1 };
 const HOUR_MS = 3_600_000;
@@ -61,6 +61,16 @@ it('a run whose wait has no end keeps its lane for its time, and then stands in 
   const entry = { ...entryOf(2), status: 'completed' as const };
   expect(await answerRuns(test.ledger, TENANT, [{ id, entry }])).toEqual([{ kind: 'promoted' }]);
   expect(await test.state(id)).toMatchObject({ status: 'queued', gate: 'lane' });
+});
+
+it('a run that lets others of its lane go first leaves it at once, and once', async () => {
+  const { id } = await suspended({ lane: LANE });
+  const behind = await test.accepted({ lane: LANE });
+  const waiting = await test.accepted({ lane: LANE });
+  const answers = await Promise.all([yieldLanes(test.ledger, TENANT, [id, behind]), yieldLanes(test.rival, TENANT, [id])]);
+  expect(answers.flat().map(({ kind }) => kind)).toEqual(['early', 'gone', 'early']);
+  expect(await test.statuses(id, behind, waiting)).toEqual(['suspended', 'queued', 'pending']);
+  expect((await test.state(id)).suspended).toEqual({ entry: 2 });
 });
 
 it('a wait that somebody has to see to is kept until somebody did', async () => {
