@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '#shared/log/create-log.ts';
+import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { EVENTS, type EventsWanted } from '../../support/agents/event-agent.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
@@ -19,7 +20,7 @@ const NO_LIMITS = { running: null, waiting: null, runningLow: null, runningByCla
 const LIVE = createKeys(1).tenant('default').live;
 
 let fleet: Fleet;
-let redis: Redis;
+let redis: ReturnType<typeof connectRedis>;
 beforeEach(async () => {
   fleet = await openFleet({
     settings: {
@@ -28,7 +29,7 @@ beforeEach(async () => {
     },
   });
   await fleet.start('api');
-  redis = new Redis(fleet.redis.url);
+  redis = connectRedis({ url: fleet.redis.url, name: 'events', log: createLog({ level: 'silent', service: 'test' }) });
 });
 afterEach(async () => {
   redis.disconnect();
