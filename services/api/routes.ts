@@ -7,8 +7,9 @@ import { daemonRoutes } from './daemons/daemons.ts';
 import { callbackRoutes } from './deliveries/callbacks.ts';
 import { deliveryRoutes } from './deliveries/deliveries.ts';
 import { getFailures } from './failures.ts';
-import { postEvent } from './tasks/send-event.ts';
 import { taskFileRoutes } from './tasks/files/artifacts.ts';
+import { postEvent } from './tasks/send-event.ts';
+import { postCheckpoint } from './tasks/files/post-checkpoint.ts';
 import { fileLinkRoutes } from './tasks/files/file-links.ts';
 import { postSessionUpload, postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
@@ -67,6 +68,7 @@ export function apiRoutes(parts: Parts): Route[] {
     postUpload(parts),
     postSessionUpload(parts),
     ...fileLinkRoutes(parts),
+    postCheckpoint(parts),
     postEvent(parts),
     getFailures(parts),
     getUsage(parts),

@@ -61,8 +61,22 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly diagnose: (found: Diagnostics) => void;
   /** Files of its task, for a runner that gives it a folder. */
   readonly files?: AttemptFiles;
+  /** What it leaves for the next attempt, for a runner of what is no function. */
+  readonly checkpoint?: AttemptCheckpoint;
   /** Settles like the work, or rejects with the signal's reason as soon as that aborts; the work then continues unwatched. */
   readonly untilStopped: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** What an agent leaves for the next attempt of its task. */
+export interface AttemptCheckpoint {
+  /** What earlier attempts left; null for nothing. */
+  readonly text: string | null;
+  /** JSON of what the run waited for, when it was suspended last; null for nothing. */
+  readonly resumed: string | null;
+  /** Keeps it. What is too long is left out with a warning. */
+  readonly keep: (text: string) => Promise<void>;
+  /** Opens `POST /v1/tasks/<id>/checkpoint` to this attempt alone, while it runs. */
+  readonly key: () => Promise<string>;
 }
 
 /** Moves files of a task between its storage and the folder of an attempt. What it rejects with fails the attempt. */

@@ -4,7 +4,7 @@
  */
 export { AgentCaps } from './agent-caps.ts';
 export { AgentCatalog, type CatalogEntry } from './agent-catalog.ts';
-export type { AgentRun, AttemptFiles, Diagnostics } from './agent-kind.ts';
+export type { AgentRun, AttemptCheckpoint, AttemptFiles, Diagnostics } from './agent-kind.ts';
 export { agentSecrets, assertAgents, checkAgents, createAgentRunners, runAgent } from './agent-kinds.ts';
 export { checkCommand, openCommandRunner } from './command/command.ts';
 export type { CommandRun } from './command/command-run.ts';

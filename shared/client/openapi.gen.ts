@@ -242,7 +242,7 @@ export interface paths {
     };
     /**
      * The journal of a run
-     * The steps of `context.step`, and messages that the run took. Kept as long as the task; empty for a run without steps. Needs the scope `read`.
+     * The steps of `context.step`, messages that the run took, and what it waited for. Kept as long as the task; empty for a run without steps. Needs the scope `read`.
      */
     get: operations["getJournal"];
     put?: never;
@@ -384,7 +384,7 @@ export interface paths {
     put?: never;
     /**
      * Retry a permanently failed task, or start a task that waits for a retry now
-     * Needs the scope `submit`.
+     * With `fromStep` a new task is made of an ended one; the answer has its id. Needs the scope `submit`.
      */
     post: operations["retryTask"];
     delete?: never;
@@ -567,6 +567,26 @@ export interface paths {
      */
     put: operations["uploadLinkedFile"];
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/v1/tasks/{id}/checkpoint": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Keep what a running attempt leaves for the next one
+     * For agents behind HTTP, with the key of the attempt alone. 409 `file.attempt-over` once the attempt has ended. Needs no key.
+     */
+    post: operations["keepCheckpoint"];
     delete?: never;
     options?: never;
     head?: never;
@@ -2409,6 +2429,15 @@ export interface components {
     };
     /**
      * @example {
+     *       "fromStep": 4
+     *     }
+     */
+    RetryRequest: {
+      /** The `seq` of an entry of its journal: a new task that has the journal up to there, and goes on with it. Of any ended task. */
+      fromStep?: number | undefined;
+    };
+    /**
+     * @example {
      *       "text": "and in French, please"
      *     }
      */
@@ -2435,6 +2464,20 @@ export interface components {
     QuestionAnswer: {
       /** One of the choices, what fits the schema, or else a text. */
       answer: unknown;
+    };
+    /**
+     * @example {
+     *       "checkpoint": {
+     *         "page": 4,
+     *         "suspend": {
+     *           "untilMs": 1777626000000
+     *         }
+     *       }
+     *     }
+     */
+    CheckpointRequest: {
+      /** A text, or JSON; with `suspend` (`{ untilMs }` or `{ event, match, timeoutMs }`) the run waits without a slot once its agent has answered. */
+      checkpoint: unknown;
     };
     /**
      * @example {
@@ -3586,7 +3629,7 @@ export interface components {
       /** Of the trigger, hook or schedule that it came from. */
       sourceId: string | null;
       /** What made it; null for a request. */
-      trigger: ("heartbeat" | "cron" | "once" | "run-now" | "hook") | null;
+      trigger: ("heartbeat" | "cron" | "once" | "run-now" | "hook" | "retry") | null;
       /** It fails when it has not ended by then. */
       deadline: string | null;
       /** It should have ended by then, and goes before others of its priority for that. */
@@ -4161,7 +4204,7 @@ export interface components {
       /** Of the trigger, hook or schedule that it came from. */
       sourceId: string | null;
       /** What made it; null for a request. */
-      trigger: ("heartbeat" | "cron" | "once" | "run-now" | "hook") | null;
+      trigger: ("heartbeat" | "cron" | "once" | "run-now" | "hook" | "retry") | null;
       /** It fails when it has not ended by then. */
       deadline: string | null;
       /** It should have ended by then, and goes before others of its priority for that. */
@@ -4474,13 +4517,13 @@ export interface components {
       /** Its number, from 1. */
       seq: number;
       /**
-       * `definition` is what the run began with, `input` messages that it took.
+       * `definition` is what the run began with, `input` messages that it took; the run waits at the others but a `step`.
        */
       kind: "definition" | "step" | "input" | "sleep" | "event" | "question" | "delegate";
       /** Of a step the name that its agent gave it, of the definition the agent. */
       name: string;
       /**
-       * `started` may have been under way when its attempt ended; the next one does it again.
+       * `started` may have been under way when its attempt ended; the next one does it again. The run is suspended at one that is `waiting`.
        */
       status: "started" | "completed" | "failed" | "waiting";
       /** The number of the attempt that did it. */
@@ -4492,8 +4535,10 @@ export interface components {
       startedAt: string;
       /** When it ended. */
       endedAt: string | null;
-      /** What it used alone; not known yet. */
-      usage: null;
+      /** Of one that the run waits at: until when at most; null for without end. */
+      until: string | null;
+      /** What its work used; null for nothing that is known. */
+      usage: components["schemas"]["Usage"] | null;
       /** Of one that failed. */
       error: {
         /** What to branch on. */
@@ -5844,7 +5889,7 @@ export interface components {
       /** The agent that runs. */
       agent: string;
       /** The kind of rule, or `run-now` for a run by request. */
-      trigger: ("heartbeat" | "cron" | "once" | "run-now" | "hook") | null;
+      trigger: ("heartbeat" | "cron" | "once" | "run-now" | "hook" | "retry") | null;
       /** When its first attempt started. */
       startedAt: string | null;
       /** When it ended. */
@@ -8216,9 +8261,11 @@ export type ActionRequest = components['schemas']['ActionRequest'];
 export type TaskStatus = components['schemas']['TaskStatus'];
 export type ActionFilter = components['schemas']['ActionFilter'];
 export type CancelRequest = components['schemas']['CancelRequest'];
+export type RetryRequest = components['schemas']['RetryRequest'];
 export type InputRequest = components['schemas']['InputRequest'];
 export type PriorityRequest = components['schemas']['PriorityRequest'];
 export type QuestionAnswer = components['schemas']['QuestionAnswer'];
+export type CheckpointRequest = components['schemas']['CheckpointRequest'];
 export type EventRequest = components['schemas']['EventRequest'];
 export type MessageRequest = components['schemas']['MessageRequest'];
 export type EndpointRequest = components['schemas']['EndpointRequest'];
@@ -9484,7 +9531,11 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody?: never;
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["RetryRequest"];
+      };
+    } | undefined;
     responses: {
       /** Accepted */
       202: {
@@ -9516,8 +9567,18 @@ export interface operations {
         };
       };
       410: components["responses"]["TenantEnded"];
-      422: components["responses"]["Invalid"];
-      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.storage`: Too much is stored already. */
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /** `request.invalid`: The request does not fit its schema. `task.runaway`: The tasks that delegate to each other were cut. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.waiting`: Too much is waiting already. `limit.pressure`: There is too much work for what can wait. `limit.budget`: A budget is used up. `limit.storage`: Too much is stored already. */
       429: {
         headers: {
           /** Seconds until it may succeed. */
@@ -10113,6 +10174,66 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
+      default: components["responses"]["Problem"];
+    };
+  };
+  keepCheckpoint: {
+    parameters: {
+      query?: never;
+      header: {
+        /** What the attempt was given (`MUSTER_ATTEMPT_KEY`, or the header of its call). */
+        "muster-attempt-key": string;
+      };
+      path: {
+        /** The task's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CheckpointRequest"];
+      };
+    };
+    responses: {
+      /** No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** `file.link-invalid`: The address of the file is wrong or has expired. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `file.attempt-over`: The attempt that may add files is over. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `request.too-large`: The request is larger than allowed. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
       default: components["responses"]["Problem"];
     };
   };

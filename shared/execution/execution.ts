@@ -11,6 +11,7 @@ import { AttemptOutput } from './attempt/attempt-output.ts';
 import { AttemptUsage } from './attempt/attempt-usage.ts';
 import { AttemptSpend, spendSubject } from './attempt/attempt-spend.ts';
 import { AttemptTokens } from './attempt/attempt-tokens.ts';
+import { RunCheckpoint } from './attempt/run-checkpoint.ts';
 import { RunningAttempt } from './attempt/running-attempt.ts';
 import { TaskLogWriter } from './attempt/task-log-writer.ts';
 import { AttemptJournal } from './journal/attempt-journal.ts';
@@ -34,6 +35,7 @@ export interface Execution {
   readonly spend: AttemptSpend;
   readonly tokens: AttemptTokens;
   readonly files: AttemptFiles;
+  readonly checkpoint: RunCheckpoint;
   readonly log: AgentLog;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
@@ -76,7 +78,8 @@ export function openExecution(
   const log = new AttemptLog(parent, body, state);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
   const isSuspect = state.losses !== undefined;
-  const journal = new AttemptJournal({ ledger, attempt, output, number: state.attempt, agent: body.agent, isSuspect });
+  const isContinued = body.trigger === 'retry';
+  const journal = new AttemptJournal({ ledger, attempt, output, number: state.attempt, agent: body.agent, isSuspect, isContinued });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const spend = new AttemptSpend({ attempt, body, holder: state.worker ?? '' });
   const tokens = new AttemptTokens({ ledger, attempt, body });
@@ -85,16 +88,11 @@ export function openExecution(
     attempt,
     body,
     log,
+    onEach: (used) => journal.addUsage(used),
     onReport: (reported) => spend.report(reported),
     onUsed: (used) => tokens.report(used),
   });
-  const caller = {
-    ref: attempt.ref,
-    agent: body.agent,
-    subject: spendSubject(body),
-    band: priorityBand(state.queue, state.priority),
-    weight: weightOf(ledger, body.tenant),
-  };
+  const caller = callerOf(ledger, { attempt, body, state });
   const account = modelCalls.openAccount({ caller, signal: () => attempt.signal });
   const models = modelCalls.open({
     caller,
@@ -104,8 +102,25 @@ export function openExecution(
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
   const requests = modelCalls.openRequests({ ref: attempt.ref, agent: body.agent });
-  const files = new AttemptFiles({ ports: fileParts, attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog });
-  return { body, state, attempt, output, journal, taskLog, usage, models, requests, account, spend, tokens, files, log, claimedFrom };
+  const left = { attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog };
+  const files = new AttemptFiles({ ...left, ports: fileParts });
+  const checkpoint = new RunCheckpoint({ ...left, ledger, journal, fileLinks: fileParts.fileLinks });
+  const own = { body, state, attempt, output, journal, taskLog, usage, models, requests, account, spend, tokens };
+  return { ...own, files, checkpoint, log, claimedFrom };
+}
+
+/** Whose model calls they are. */
+function callerOf(
+  ledger: Ledger,
+  { attempt, body, state }: Pick<Execution, 'attempt' | 'body' | 'state'>,
+): Parameters<ModelCalls['open']>[0]['caller'] {
+  return {
+    ref: attempt.ref,
+    agent: body.agent,
+    subject: spendSubject(body),
+    band: priorityBand(state.queue, state.priority),
+    weight: weightOf(ledger, body.tenant),
+  };
 }
 
 /** Of a tenant among others that wait for a provider. */

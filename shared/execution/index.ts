@@ -10,3 +10,4 @@ export { expireOfProcess, routeOfLoss } from './leases/expire-lease.ts';
 export { LeaseKeeper } from './leases/lease-keeper.ts';
 export { type SignalListener, listenForSignals } from './leases/signal-listener.ts';
 export { tryToReleaseClaim } from './release-lost-claim.ts';
+export { retryFromStep } from './journal/retry-from-step.ts';

@@ -39,6 +39,9 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
   return end;
 }
 
+/** Agents whose runs are suspended by a checkpoint. */
+const KEEPS_CHECKPOINT: ReadonlySet<string> = new Set(['command', 'http']);
+
 /** How long a suspended run keeps its lane, unless its agent says. */
 const HOLD_LANE_MS = 60_000;
 
@@ -85,7 +88,9 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   await Promise.all([assertNoRunaway(ledger, execution), execution.isResumed ? undefined : assertStarts(parts, execution)]);
   await execution.spend.open(spending, entry.definition);
+  const hasCheckpoint = KEEPS_CHECKPOINT.has(entry.definition.kind);
   if (entry.definition.kind === 'function') await execution.journal.open();
+  if (hasCheckpoint) await execution.checkpoint.open();
   const { text, given, brought } = await gatherInput(ledger, execution);
   execution.journal.begin(given, { holdLaneMs: durationMs(entry.definition.holdLane ?? HOLD_LANE_MS) });
   await execution.files.prepare(brought);
@@ -104,9 +109,11 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
     inputArrived: () => attempt.inputArrived,
     diagnose,
     files: execution.files,
+    ...(hasCheckpoint && { checkpoint: execution.checkpoint }),
     untilStopped: (work) => attempt.untilStopped(work),
   };
   const result = await parts.runAgent(run, execution);
+  if (hasCheckpoint) await execution.checkpoint.suspendIfAsked();
   if (result.usage) execution.usage.endTotal([result.usage]);
   return completionOf(execution.output.text, result, ledger.settings.tasks.maxOutputBytes);
 }

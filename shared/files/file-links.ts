@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { isSameSecret } from '../text/index.ts';
 
-/** What an address of a file opens, to whoever has it. */
+/** What a signed text opens, to whoever has it. */
 const linkSchema = z.discriminatedUnion('may', [
   /** Reading one file. */
   z.strictObject({ may: z.literal('get'), tenant: z.string(), file: z.string(), until: z.number() }),
@@ -16,6 +16,8 @@ const linkSchema = z.discriminatedUnion('may', [
     lease: z.string(),
     until: z.number(),
   }),
+  /** Keeping checkpoints of a task, as long as one attempt of it runs. */
+  z.strictObject({ may: z.literal('checkpoint'), tenant: z.string(), task: z.string(), lease: z.string(), until: z.number() }),
 ]);
 export type FileLink = z.infer<typeof linkSchema>;
 

@@ -56,6 +56,8 @@ export {
   JOURNAL_KINDS,
   JOURNAL_STATUSES,
 } from './journal/entry.ts';
+export { keepCheckpoint, readCheckpoint } from './journal/checkpoint.ts';
+export { copyJournal, dropJournal } from './journal/copy-journal.ts';
 export { type Journal, type JournalProgress, noteReplay, readEntry, readHadEvents, readJournal } from './journal/read-journal.ts';
 export { type Delegation, noteDelegation, readDelegation } from './journal/delegation.ts';
 export { divideCap } from './claim/divide-cap.ts';

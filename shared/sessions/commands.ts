@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { AuditEntry } from '../audit/index.ts';
-import { type Ledger, readLaneIds } from '../ledger/index.ts';
+import { type Ledger, listTasks, readLaneIds } from '../ledger/index.ts';
 import { cancelTree, type Intake, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
 import type { ReplyAddress, Task } from '../tasks/index.ts';
@@ -125,27 +125,35 @@ interface SessionStop {
   runs: Task[];
 }
 
+/** The session's suspended runs, by id. */
+async function listSuspended(ledger: Ledger, tenant: string, session: string): Promise<string[]> {
+  const { items } = await listTasks(ledger, tenant, { session, status: ['suspended'] }, { limit: MAX_SUSPENDED });
+  return items.map(({ body }) => body.id);
+}
+
+/** Bound of the suspended runs of a session that one stop reaches. */
+const MAX_SUSPENDED = 500;
 /** Bound of the tasks that one stop reaches: more than may wait in a session by chat. */
 const MAX_TASKS = 10_000;
 const AT_ONCE = 50;
 
 /**
- * Stops a session: first its waiting tasks, from the end of the line, so that none starts in between; then the lane's holders, and the runs
- * of schedules that report into it; each with its sub-tasks. Later messages are not touched, and schedules go on.
+ * Stops a session: first its waiting tasks, from the end of the line, so that none starts in between; then the lane's holders, the suspended
+ * runs that others went before, and the runs of schedules that report into it; each with its sub-tasks. Later messages are not touched, and schedules go on.
  */
 export async function stopSession(ledger: Ledger, tenant: string, id: string, reason: string): Promise<SessionStop> {
   const { waiting, held } = await readLaneIds(ledger, tenant, sessionLane(id), MAX_TASKS);
-  const runs = await listReportingRuns(ledger, tenant, id);
+  const [runs, suspended] = await Promise.all([listReportingRuns(ledger, tenant, id), listSuspended(ledger, tenant, id)]);
   const counts = { withdrawn: 0, stopped: 0 };
   const ended = new Set<string>();
   const stop = async (task: string): Promise<void> => {
     const { answer } = await cancelTree(ledger, tenant, task, reason);
-    if (answer.kind === 'cancelled') counts.withdrawn += 1;
-    if (answer.kind === 'stopping') counts.stopped += 1;
+    if (answer.kind === 'cancelled' && !suspended.includes(task)) counts.withdrawn += 1;
+    else if (answer.kind === 'cancelled' || answer.kind === 'stopping') counts.stopped += 1;
     if (answer.kind === 'cancelled' || answer.kind === 'stopping') ended.add(task);
   };
   await pMap(waiting.toReversed(), stop, { concurrency: AT_ONCE });
-  const others = runs.map(({ body }) => body.id).filter((run) => !held.has(run) && !waiting.includes(run));
+  const others = [...new Set([...suspended, ...runs.map(({ body }) => body.id)])].filter((run) => !held.has(run) && !waiting.includes(run));
   await pMap([...held.keys(), ...others], stop, { concurrency: AT_ONCE });
   return { ...counts, runs: runs.filter(({ body }) => ended.has(body.id)) };
 }

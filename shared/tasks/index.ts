@@ -78,6 +78,7 @@ export {
   figuresOf,
   usageDay,
   knownCost,
+  usageRecord,
   usageRows,
 } from './usage.ts';
 export { TASK_STATUSES, TRANSITIONS, type TaskStatus, hasAttempt, isTerminal, isTransition } from './transitions.ts';

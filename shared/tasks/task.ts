@@ -37,8 +37,8 @@ export interface ReplyAddress {
   thread: string;
 }
 
-/** What makes a task without a request for it: a schedule at its time or on demand, or a webhook. */
-export const TRIGGERS = ['heartbeat', 'cron', 'once', 'run-now', 'hook'] as const;
+/** What makes a task without a request for it: a schedule at its time or on demand, a webhook, or a retry of another task from one of its steps. */
+export const TRIGGERS = ['heartbeat', 'cron', 'once', 'run-now', 'hook', 'retry'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** What is fixed when a task is accepted, as it is stored. Times are milliseconds since the epoch. */
@@ -63,7 +63,7 @@ export interface TaskBody {
   keyId: string | null;
   correlationId: string | null;
   scheduleId: string | null;
-  /** The trigger or hook that it came from; of a run its schedule. */
+  /** The trigger or hook that it came from; of a run its schedule, and of a retry from a step the task whose journal it has. */
   sourceId: string | null;
   /** What made it, unless a person's request did. */
   trigger: Trigger | null;

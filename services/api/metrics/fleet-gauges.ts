@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Ledger } from '#shared/ledger/index.ts';
+import { countAllHeldByGate, type Ledger } from '#shared/ledger/index.ts';
 import { listBusyWorkers, type Load, type LoadPorts, LoadReader, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
 import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
@@ -30,6 +30,7 @@ export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
     ...workerGauges(ports.ledger),
     ...daemonGauges(ports.ledger, memoize),
     ...providerGauges(ports.ledger),
+    suspendedGauge(ports),
   ];
   for (const { name, help, read } of gauges) {
     const samples: FamilyOptions['read'] = async () => (await read()).map(([labels, value]) => ({ labels, value }));
@@ -167,6 +168,19 @@ function workerGauges(ledger: Ledger): GaugeOptions[] {
       },
     },
   ];
+}
+
+/** Gates at which runs wait without a slot. */
+const SUSPENDED_AT = ['sleep', 'event', 'question', 'children'] as const;
+
+function suspendedGauge({ ledger, tenants }: LoadPorts): GaugeOptions {
+  const count = memoize(async (): Promise<Values> => {
+    const ids = tenants.list().map(({ id }) => id);
+    return await Promise.all(
+      SUSPENDED_AT.map(async (gate): Promise<Values[number]> => [{ gate }, await countAllHeldByGate(ledger, ids, gate)]),
+    );
+  });
+  return { name: 'muster_suspended', help: 'Runs that wait without a slot, by what they wait for', read: count };
 }
 
 function providerGauges(ledger: Ledger): GaugeOptions[] {

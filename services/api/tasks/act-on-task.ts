@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { TASK_QUEUES } from '#shared/config/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { removeTask, type Ledger } from '#shared/ledger/index.ts';
-import { cancelTree, idempotencyOf, type Intake, offerInput, reprioritizeTask, type RetryParts, retryTask } from '#shared/queue/index.ts';
-import { isTerminal, prioritySchema, TASK_ID } from '#shared/tasks/index.ts';
+import { cancelTree, idempotencyOf, type Intake, offerInput, reprioritizeTask, retryTask } from '#shared/queue/index.ts';
+import { retryFromStep } from '#shared/execution/index.ts';
+import { isTerminal, prioritySchema, TASK_ID, type TaskStatus } from '#shared/tasks/index.ts';
 import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-tasks.ts';
 import { claimOf, idempotencyHeadersSchema } from './submit-task.ts';
 import { keptStatusSchema, outcomeSchema, taskStatusSchema } from './task-view.ts';
@@ -59,28 +60,49 @@ function postCancel({ ledger }: { ledger: Ledger }): Route {
   });
 }
 
+const retryBodySchema = z
+  .strictObject({
+    fromStep: z.int().min(2).optional().meta({
+      description:
+        'The `seq` of an entry of its journal: a new task that has the journal up to there, and goes on with it. Of any ended task.',
+    }),
+  })
+  .meta({ id: 'RetryRequest', examples: [{ fromStep: 4 }] });
+
 const retriedSchema = z
   .strictObject({ id: idSchema, status: taskStatusSchema })
   .meta({ id: 'TaskRetried', examples: [{ id: EXAMPLE_ID, status: 'queued' }] });
 
 /** `POST /v1/tasks/:id/retry`: a permanently failed task gets all its attempts again; a task in its backoff starts now. */
-function postRetry(ports: RetryParts): Route {
+function postRetry(ports: Intake): Route {
   return route({
     method: 'post',
     path: '/v1/tasks/:id/retry',
     operationId: 'retryTask',
     summary: 'Retry a permanently failed task, or start a task that waits for a retry now',
+    description: 'With `fromStep` a new task is made of an ended one; the answer has its id.',
     scope: 'submit',
-    errors: ['task.not-found', 'task.wrong-state', 'limit.waiting', 'limit.storage'],
-    request: { params: taskPathSchema },
+    errors: ['task.not-found', 'task.wrong-state', 'task.runaway', ...LIMIT_ERRORS],
+    request: { params: taskPathSchema, body: retryBodySchema.optional() },
     responses: { 202: retriedSchema },
-    handle: async ({ params: { id } }, { tenant }) => {
+    handle: async ({ params: { id }, body }, { tenant }) => {
+      if (body?.fromStep !== undefined) return await continueFrom(ports, { tenant, id, fromStep: body.fromStep });
       const answer = TASK_ID.test(id) ? await retryTask(ports, tenant, id) : ({ kind: 'unknown' } as const);
       if (answer.kind === 'unknown') throw taskNotFound(id);
       if (answer.kind === 'refused') throw wrongState(answer.status, 'neither failed for good nor waits for a retry');
       return { status: 202, body: { id, status: answer.status } };
     },
   });
+}
+
+async function continueFrom(
+  intake: Intake,
+  { tenant, id, fromStep }: { tenant: string; id: string; fromStep: number },
+): Promise<{ status: 202; body: { id: string; status: TaskStatus } }> {
+  const task = await findTask(intake.ledger, tenant, id);
+  if (!isTerminal(task.state.status)) throw wrongState(task.state.status, 'has not ended');
+  const { id: made, status } = await retryFromStep(intake, task, fromStep);
+  return { status: 202, body: { id: made, status: status ?? 'pending' } };
 }
 
 const inputAcceptedSchema = z

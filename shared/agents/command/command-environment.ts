@@ -1,4 +1,6 @@
 import type { AgentEnvironment, DefinitionOf } from '../agent-kind.ts';
+import { join } from 'node:path';
+import { CHECKPOINT_FILE } from './checkpoint-file.ts';
 import { MARK_VARIABLE } from './processes/attempt-mark.ts';
 import { presetOf } from './command-line.ts';
 import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts';
@@ -16,7 +18,7 @@ export function readVariables(
 }
 
 export function buildEnvironment(
-  { task, definition, context }: CommandRun,
+  { task, definition, context, checkpoint }: CommandRun,
   variables: CommandOptions['variables'],
   { mark, folder }: CommandPlace,
 ): Record<string, string> {
@@ -32,6 +34,8 @@ export function buildEnvironment(
     MUSTER_TENANT: task.tenant,
     MUSTER_IN_DIR: folder.in,
     MUSTER_OUT_DIR: folder.out,
+    ...(checkpoint && { MUSTER_CHECKPOINT: join(folder.out, CHECKPOINT_FILE) }),
+    ...(checkpoint?.resumed != null && { MUSTER_RESUMED: checkpoint.resumed }),
     ...(task.session === null ? {} : { MUSTER_SESSION: task.session }),
     TRACEPARENT: context.trace.traceparent,
   };

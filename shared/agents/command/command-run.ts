@@ -9,7 +9,7 @@ import type { TenantTurn } from './users/tenant-turn.ts';
 /** What a command needs of an attempt. */
 export interface CommandRun extends Pick<
   AgentRun<DefinitionOf<'command'>>,
-  'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files' | 'reportTotal'
+  'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files' | 'reportTotal' | 'checkpoint'
 > {
   /** Called when the program's provider answers: nothing limits its account now. */
   readonly onProvider?: () => void;

@@ -4,6 +4,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { tmpdir } from 'node:os';
 import { type AttemptFolder, openAttemptFolder } from './folder/attempt-folder.ts';
 import { commandOf, fillSandbox, presetOf, sandboxOf } from './command-line.ts';
+import { CheckpointFile, withoutCheckpoint } from './checkpoint-file.ts';
 import { CommandWatch } from './command-watch.ts';
 import { createMark } from './processes/attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
@@ -46,10 +47,12 @@ async function runAsUser(mark: string, run: CommandRun, options: CommandOptions)
   let isRemoved = true;
   try {
     await run.files?.bringIn(folder.in);
+    const checkpoint = new CheckpointFile(run.checkpoint, folder, log);
+    await checkpoint.bringIn();
     run.context.signal.throwIfAborted();
-    const result = await runIn({ mark, folder, user }, run, options);
+    const result = await runIn({ mark, folder, user }, run, options, checkpoint);
     // Nothing runs any more that could change them.
-    await run.files?.takeOut(await folder.listOutput());
+    await run.files?.takeOut(withoutCheckpoint(await folder.listOutput()));
     return result;
   } finally {
     await folder.remove().catch((error: unknown) => {
@@ -73,10 +76,11 @@ async function openPlace(mark: string, { users, settings }: CommandOptions): Pro
   }
 }
 
-async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptions): Promise<AgentResult> {
+async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptions, checkpoint: CheckpointFile): Promise<AgentResult> {
   const { context } = run;
   const { signal } = context;
   const command = await startCommand(run, options, place);
+  checkpoint.watch();
   const watch = new CommandWatch(command, run, options.settings);
   const read = openReaders(run, options, { command, watch });
   const { output } = read;
@@ -99,6 +103,7 @@ async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptio
     const { stderr } = read.words();
     if (stderr !== '') run.diagnose({ stderr });
     const left = await command.finish();
+    await checkpoint.close();
     await endSandbox(place, run, options);
     if (left.length > 0) context.log.warn({ event: 'command.processes-left', pids: left }, 'processes of a command could not be ended');
   }

@@ -45,7 +45,7 @@ const CONNECTION_HEADERS = [
 /**
  * POSTs `{ task, attempt, history, attachments, artifactsUrl, traceparent }` as JSON to the agent's URL, signed by Standard Webhooks when it has a secret. `history`
  * has the session's earlier turns, oldest first: `[{ taskId, input, output }]`; `attachments` has files of the task with addresses that open
- * them, `[{ name, mediaType, bytes, url }]`; what is PUT to `<artifactsUrl>/<name>` while the attempt runs becomes an artifact. The answer is JSON, `{ output?, result?, usage? }`, a
+ * them, `[{ name, mediaType, bytes, url }]`; `checkpoint` and `resumed` are what earlier attempts left, and what the run waited for last; what is PUT to `<artifactsUrl>/<name>` while the attempt runs becomes an artifact. The answer is JSON, `{ output?, result?, usage? }`, a
  * stream of server-sent events (see `readHttpEvents`), or 204. Fails as `failureFromStatus` says; with PERMISSION_DENIED for an address
  * that is not public; NETWORK_ERROR for a connection that is refused or cut; OUTPUT_TOO_LARGE for a body over the limit; AGENT_ERROR for an
  * answer in no such form. The task is held while the circuit of the agent and the endpoint is open.
@@ -82,7 +82,7 @@ async function request(run: AgentRun<DefinitionOf<'http'>>, options: RequestOpti
 }
 
 async function post(
-  { task, token, definition, context, files }: AgentRun<DefinitionOf<'http'>>,
+  { task, token, definition, context, files, checkpoint }: AgentRun<DefinitionOf<'http'>>,
   { fetch, clock }: HttpOptions,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -92,12 +92,14 @@ async function post(
   );
   const artifactsUrl = files?.uploadUrl === undefined ? {} : { artifactsUrl: await files.uploadUrl() };
   const history = await context.history();
-  const body = JSON.stringify(wellFormed({ ...describeTask(task), history, attachments, ...artifactsUrl, traceparent }));
+  const left = checkpoint === undefined ? {} : { checkpoint: checkpoint.text, resumed: parseJson(checkpoint.resumed ?? '') ?? null };
+  const body = JSON.stringify(wellFormed({ ...describeTask(task), history, attachments, ...artifactsUrl, ...left, traceparent }));
   const headers = readHeaders(definition.headers ?? {});
+  const key = checkpoint === undefined ? {} : { 'muster-attempt-key': await checkpoint.key() };
   const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', traceparent };
   const id = `${task.id}-${task.attempt}-${token}`;
   const signature = definition.secret === undefined ? {} : signHttpTask(definition.secret, { id, body, nowMs: clock.now() });
-  for (const [name, value] of Object.entries({ ...own, ...signature })) headers.set(name, value);
+  for (const [name, value] of Object.entries({ ...own, ...key, ...signature })) headers.set(name, value);
   return await fetch(definition.url, { method: 'POST', headers, body, signal });
 }
 

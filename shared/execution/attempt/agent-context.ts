@@ -83,9 +83,9 @@ export class AttemptContext implements AgentContext {
 
   readonly random: AgentContext['random'] = () => this.#execution.journal.random();
 
-  readonly input: AgentContext['input'] = () => this.#execution.journal.takeInput(this.#inputs);
+  readonly input: AgentContext['input'] = () => this.#execution.journal.inputs.takeInput(this.#inputs);
 
-  readonly history: AgentContext['history'] = () => (this.#turns ??= readHistory(this.#parts.ledger, this.#execution));
+  readonly history: AgentContext['history'] = () => (this.#turns ??= this.#takeHistory());
 
   readonly attach: AgentContext['attach'] = (name, data, mediaType) => this.#execution.files.attach(name, data, mediaType);
 
@@ -95,6 +95,11 @@ export class AttemptContext implements AgentContext {
     const { models, body } = this.#execution;
     return this.#parts.fleetModels(models, { name, traceparent: childTraceparent(body.traceparent) });
   };
+
+  async #takeHistory(): Promise<readonly AgentTurn[]> {
+    if (this.#execution.body.session === null) return [];
+    return await this.#execution.journal.inputs.takeHistory(() => readHistory(this.#parts.ledger, this.#execution));
+  }
 
   get #inputs(): InputChannel {
     const { attempt, files } = this.#execution;

@@ -10,6 +10,8 @@ interface AttemptUsageOptions {
   readonly attempt: RunningAttempt;
   readonly body: TaskBody;
   readonly log: AgentLog;
+  /** Receives what each report and each call used, where it was used. */
+  readonly onEach?: (used: TaskUsage) => void;
   /** Receives all that the agent of an attempt without model calls reported, after each report. */
   readonly onReport?: (reported: TaskUsage) => Promise<void>;
   /** Receives all that the attempt has used, after each report and call. */
@@ -39,7 +41,9 @@ export class AttemptUsage {
 
   /** Adds what an agent says that it used. Throws AGENT_ERROR when that is no usage. */
   report(used: AgentUsage): void {
-    this.#reported = sumUsage(this.#reported, this.#price(readUsage(used)));
+    const priced = this.#price(readUsage(used));
+    this.#reported = sumUsage(this.#reported, priced);
+    if (!this.hasCalls) this.#options.onEach?.(priced);
     this.#changed();
   }
 
@@ -63,7 +67,9 @@ export class AttemptUsage {
   addCall(used: AgentUsage): void {
     const model = used.model ?? '';
     this.#calls[model] = (this.#calls[model] ?? 0) + 1;
-    this.#called = sumUsage(this.#called, this.#price(used));
+    const priced = this.#price(used);
+    this.#called = sumUsage(this.#called, priced);
+    this.#options.onEach?.(priced);
     this.#changed();
   }
 

@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import type { AgentInput, StepOptions, StepWork } from '../../config/index.ts';
+import type { StepOptions, StepWork } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import {
   assertMaySuspend,
@@ -13,14 +11,16 @@ import {
   readJournal,
 } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
+import { sumUsage, type TaskUsage } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
-import type { Inputs } from '../attempt/attempt-input.ts';
 import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
+import { DrawnValues } from './drawn-values.ts';
+import { JournalInputs } from './journal-inputs.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { RunWaits, type RunWaitSpec } from './run-waits.ts';
-import { type Begun, changedWait, RecordedJournal, resultOf, valueOf } from './recorded-journal.ts';
-import { journalError, tryStep } from './try-step.ts';
+import { type Begun, changedWait, definitionEntry, definitionOf, RecordedJournal, resultOf } from './recorded-journal.ts';
+import { journalError, onceKey, stepJson, tryStep } from './try-step.ts';
 
 export interface AttemptJournalOptions {
   ledger: Ledger;
@@ -29,16 +29,14 @@ export interface AttemptJournalOptions {
   /** The attempt's number. */
   number: number;
   agent: string;
+  /** Whether it has the journal of another task from its start on. */
+  isContinued: boolean;
   /** Whether a process was lost under the task: what a step begins is written before it begins. */
   isSuspect: boolean;
 }
 
 const MAX_NAME = 200;
-/** Times and random numbers that an entry keeps. */
-const MAX_DRAWN = 1000;
-const MESSAGES = 'messages';
 
-const idsSchema = z.array(z.string());
 const NOTHING_RECORDED = new RecordedJournal();
 
 /** The number of the step that code runs in. */
@@ -52,32 +50,50 @@ export class AttemptJournal {
   readonly #options: AttemptJournalOptions;
   readonly #writer: JournalWriter;
   #recorded = NOTHING_RECORDED;
-  #given: readonly string[] = [];
-  readonly #drawn: number[] = [];
+  readonly #drawn = new DrawnValues();
+  /** What steps under way have used, by their number. */
+  readonly #used = new Map<number, TaskUsage>();
   #begun = 0;
   #ends = 0;
   /** Steps under way. */
   readonly #running = new Set<Promise<unknown>>();
   #holdLaneMs = 0;
   #isSuspending = false;
+  /** The input that began, and of which nothing is written yet. */
+  #input: Begun | null = null;
   readonly waits: RunWaits;
+  readonly inputs: JournalInputs;
 
   constructor(options: AttemptJournalOptions) {
     this.#options = options;
     this.#writer = new JournalWriter(options.ledger, options.attempt);
     this.waits = new RunWaits(this, options);
+    this.inputs = new JournalInputs(this);
+  }
+
+  /** Whether an earlier attempt, or another task's, may have written a journal. */
+  get mayBeContinued(): boolean {
+    return this.#options.attempt.ref.token > 1 || this.#options.isContinued;
+  }
+
+  /** Goes on behind all entries, for a run that does not take them again. Returns JSON of what the last one gave; null for nothing. */
+  skipToEnd(): string | null {
+    this.#begun = Math.max(this.#begun, this.#recorded.last);
+    this.#options.output.skipTo(this.#recorded.output.text.length);
+    return this.#recorded.at(this.#recorded.last)?.value ?? null;
   }
 
   /** Reads what earlier attempts wrote. */
   async open(): Promise<void> {
     const { ledger, attempt, output } = this.#options;
-    if (attempt.ref.token === 1) return;
+    if (!this.mayBeContinued) return;
     const signal = (): AbortSignal => attempt.signal;
     const { entries } = await retryWhileAway(() => readJournal(ledger, attempt.ref), { signal });
     if (entries.length === 0) return;
     await retryWhileAway(() => noteReplay(ledger, attempt.ref, entries.at(-1)?.seq ?? 0), { signal });
     this.#recorded = new RecordedJournal(entries);
     this.#ends = this.#recorded.ends;
+    this.inputs.firstHistory = this.#recorded.history;
     output.replay(this.#recorded.output);
   }
 
@@ -88,7 +104,7 @@ export class AttemptJournal {
 
   /** `given`: messages that are part of the prompt of this attempt, by id. `holdLaneMs`: how long a run that waits keeps its lane. */
   begin(given: readonly string[], { holdLaneMs }: { holdLaneMs: number }): void {
-    this.#given = given;
+    this.inputs.given = given;
     this.#holdLaneMs = holdLaneMs;
   }
 
@@ -111,7 +127,7 @@ export class AttemptJournal {
     this.#writer.write({ ...begun, status: 'started', attempt: number }, isSuspect);
     try {
       const value = await current.run(begun.seq, () => tryStep({ ...options, name, attempt }, work));
-      return resultOf(await this.#end(begun, { value: this.#toJson(name, value) }), work);
+      return resultOf(await this.#end(begun, { value: stepJson(name, value, this.#options.ledger.settings.journal.maxEntryBytes) }), work);
     } catch (error) {
       // The next attempt does it again.
       if (attempt.stopped) throw error;
@@ -120,36 +136,44 @@ export class AttemptJournal {
     }
   }
 
+  get hasBegun(): boolean {
+    return this.#begun > 0;
+  }
+
+  get next(): NumberedEntry | undefined {
+    return this.#recorded.at(this.#begun + 1);
+  }
+
+  /** The entry that followed first, behind the definition. */
+  get #following(): NumberedEntry | undefined {
+    return this.#recorded.at(Math.max(1, this.#begun) + 1);
+  }
+
+  replayInput(name: string): NumberedEntry | null {
+    this.#input = this.#begin('input', name);
+    return this.#replay(this.#input);
+  }
+
+  async writeInput(name: string, value: string): Promise<void> {
+    const begun = this.#input?.name === name ? this.#input : this.#begin('input', name);
+    this.#input = null;
+    await this.#end(begun, { value });
+  }
+
+  /** Adds what was used to the step in whose work this is called. */
+  addUsage(used: TaskUsage): void {
+    const step = current.getStore();
+    if (step !== undefined) this.#used.set(step, sumUsage(this.#used.get(step), used));
+  }
+
   /** See `AgentContext.once`. */
-  readonly once = (key: string): string => {
-    const { tenant, id } = this.#options.attempt.ref;
-    return createHash('sha256')
-      .update(JSON.stringify([tenant, id, current.getStore() ?? 0, key]))
-      .digest('base64url');
-  };
+  readonly once = (key: string): string => onceKey(this.#options.attempt.ref, current.getStore() ?? 0, key);
 
   /** See `AgentContext.now`. */
-  readonly now = (): number => this.#draw(this.#options.attempt.now());
+  readonly now = (): number => this.#drawn.draw(this.#options.attempt.now(), this.#following);
 
   /** See `AgentContext.random`. */
-  readonly random = (): number => this.#draw(Math.random());
-
-  /** See `AgentContext.input`: a run with steps gets its messages where it got them first. */
-  async takeInput(inputs: Inputs): Promise<readonly AgentInput[]> {
-    const next = this.#recorded.at(this.#begun + 1);
-    if (next?.kind === 'input') {
-      const known = this.#replay(this.#begin('input', MESSAGES));
-      if (known) return await inputs.again(idsSchema.parse(valueOf(known)));
-    }
-    // Nothing had come when the run was here first.
-    if (next) return [];
-    const taken = await inputs.take();
-    const ids = taken.map(({ id }) => id);
-    // They are part of the prompt of a later attempt.
-    if (this.#begun === 0) this.#given = [...this.#given, ...ids];
-    else if (ids.length > 0) await this.#end(this.#begin('input', MESSAGES), { value: JSON.stringify(ids) });
-    return taken;
-  }
+  readonly random = (): number => this.#drawn.draw(Math.random(), this.#following);
 
   /**
    * Comes to a wait. Returns its entry once that has ended; else the run is suspended, and this never settles. Errors: TOO_MANY_SUSPENDED;
@@ -220,14 +244,6 @@ export class AttemptJournal {
     await this.#writer.flushed();
   }
 
-  /** The number that the run had here first, else this one. It is written with the entry that follows: until then nothing depends on it. */
-  #draw(fresh: number): number {
-    const { drawn = [] } = this.#recorded.at(Math.max(1, this.#begun) + 1) ?? {};
-    const value = drawn[this.#drawn.length] ?? fresh;
-    if (this.#drawn.length < MAX_DRAWN) this.#drawn.push(value);
-    return value;
-  }
-
   /** Takes the next number. The first entry of a run is its definition. Throws JOURNAL_FULL. */
   #begin(kind: JournalKind, name: string): Begun {
     const { attempt, ledger } = this.#options;
@@ -239,25 +255,12 @@ export class AttemptJournal {
     const max = ledger.settings.journal.maxEntries;
     if (this.#begun > max)
       throw new TaskFailure('JOURNAL_FULL', `The run has more than ${max} entries in its journal (journal.maxEntries)`);
-    const drawn = this.#drawn.splice(0);
-    return { seq: this.#begun, kind, name, startedAt: attempt.now(), ...(drawn.length > 0 && { drawn }) };
+    return { seq: this.#begun, kind, name, startedAt: attempt.now(), ...this.#drawn.take() };
   }
 
   #define(): void {
-    const { agent, attempt, number } = this.#options;
     this.#begun = 1;
-    if (this.#recorded.at(1)) return;
-    const [at, value] = [attempt.now(), JSON.stringify({ given: this.#given })];
-    this.#writer.write({
-      seq: 1,
-      kind: 'definition',
-      name: agent,
-      status: 'completed',
-      attempt: number,
-      startedAt: at,
-      endedAt: at,
-      value,
-    });
+    if (!this.#recorded.at(1)) this.#writer.write(definitionEntry(this.#options, definitionOf(this.inputs)));
   }
 
   /**
@@ -272,15 +275,6 @@ export class AttemptJournal {
     return known;
   }
 
-  #toJson(name: string, value: unknown): string | undefined {
-    const json = JSON.stringify(value) as string | undefined;
-    const max = this.#options.ledger.settings.journal.maxEntryBytes;
-    const bytes = json === undefined ? 0 : Buffer.byteLength(json);
-    if (bytes <= max) return json;
-    const message = `The step "${name}" gave ${bytes} bytes of JSON, and the journal takes ${max} (journal.maxEntryBytes)`;
-    throw new TaskFailure('STEP_TOO_LARGE', message);
-  }
-
   /** Writes the end of an entry, and waits until it is written. */
   async #end(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): Promise<NumberedEntry> {
     const entry = this.#ended(begun, end);
@@ -293,6 +287,7 @@ export class AttemptJournal {
   #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): NumberedEntry {
     const { attempt, number } = this.#options;
     const status = end.error ? 'failed' : 'completed';
-    return this.#marked({ ...begun, ...end, status, attempt: number, endedAt: attempt.now() });
+    const usage = this.#used.get(begun.seq);
+    return this.#marked({ ...begun, ...end, ...(usage && { usage }), status, attempt: number, endedAt: attempt.now() });
   }
 }

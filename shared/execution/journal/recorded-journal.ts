@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { StepWork } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
+import type { RunningAttempt } from '../attempt/running-attempt.ts';
 
 /** An entry that an attempt begins. */
 export interface Begun {
@@ -12,13 +13,30 @@ export interface Begun {
   drawn?: number[];
 }
 
-/** What a run began with: the messages that were part of its prompt, by id. */
-const definitionSchema = z.object({ given: z.array(z.string()) });
+/** What a run began with: the messages that were part of its prompt, and the turns of its session that it had asked for, by id. */
+const definitionSchema = z.object({ given: z.array(z.string()), history: z.array(z.string()).optional() });
+type Definition = z.infer<typeof definitionSchema>;
+
+/** The definition of a run, as its first entry keeps it. */
+export function definitionOf({ given, history }: { given: readonly string[]; history: readonly string[] | null }): Definition {
+  return { given: [...given], ...(history && { history: [...history] }) };
+}
+
+/** The first entry of a run. */
+export function definitionEntry(
+  { agent, attempt, number }: { agent: string; attempt: Pick<RunningAttempt, 'now'>; number: number },
+  definition: Definition,
+): NumberedEntry {
+  const at = attempt.now();
+  const value = JSON.stringify(definition);
+  return { seq: 1, kind: 'definition', name: agent, status: 'completed', attempt: number, startedAt: at, endedAt: at, value };
+}
 
 /** RecordedJournal is responsible for what earlier attempts of a run wrote into its journal. */
 export class RecordedJournal {
   readonly #entries: ReadonlyMap<number, NumberedEntry>;
-  readonly #last: number;
+  /** The number of the last entry; 0 without one. */
+  readonly last: number;
   /** How often an entry ended so far. */
   readonly ends: number;
   /** The text that stays written, and the number of the last entry of the output that has some of it. */
@@ -29,7 +47,7 @@ export class RecordedJournal {
   /** `entries`: by number. */
   constructor(entries: readonly NumberedEntry[] = []) {
     this.#entries = new Map(entries.map((entry) => [entry.seq, entry]));
-    this.#last = entries.at(-1)?.seq ?? 0;
+    this.last = entries.at(-1)?.seq ?? 0;
     this.ends = Math.max(0, ...entries.map(({ order = 0 }) => order));
     const ended = entries
       .filter((entry) => entry.status === 'waiting' || this.#isFinal(entry))
@@ -44,8 +62,17 @@ export class RecordedJournal {
 
   /** The messages that were part of the run's prompt when it began, by id; null for a run without a journal. */
   get given(): readonly string[] | null {
+    return this.#definition?.given ?? null;
+  }
+
+  /** The turns of its session that the run asked for before its first step, by the ids of their tasks; null for none. */
+  get history(): readonly string[] | null {
+    return this.#definition?.history ?? null;
+  }
+
+  get #definition(): Definition | undefined {
     const definition = this.at(1);
-    return definition?.value === undefined ? null : definitionSchema.parse(valueOf(definition)).given;
+    return definition?.value === undefined ? undefined : definitionSchema.parse(valueOf(definition));
   }
 
   at(seq: number): NumberedEntry | undefined {
@@ -67,7 +94,7 @@ export class RecordedJournal {
 
   /** A failed entry is final once the run began another after it. */
   #isFinal({ status, followed = 0 }: NumberedEntry): boolean {
-    return status === 'completed' || (status === 'failed' && this.#last > followed);
+    return status === 'completed' || (status === 'failed' && this.last > followed);
   }
 }
 

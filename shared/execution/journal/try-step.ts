@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StepOptions, StepWork } from '../../config/index.ts';
 import { classifyFailure, TaskFailure } from '../../errors/index.ts';
@@ -59,4 +60,22 @@ export function journalError(error: unknown): JournalError {
 /** Whether a step that failed so is not tried again. */
 function isHopeless(error: unknown): boolean {
   return error instanceof TaskFailure && (error.isFinal || classifyFailure(error.code) === 'permanent');
+}
+
+/** What a step gave, as JSON. Errors: STEP_TOO_LARGE for more than `max` bytes. */
+export function stepJson(name: string, value: unknown, max: number): string | undefined {
+  const json = JSON.stringify(value) as string | undefined;
+  const bytes = json === undefined ? 0 : Buffer.byteLength(json);
+  if (bytes <= max) return json;
+  throw new TaskFailure(
+    'STEP_TOO_LARGE',
+    `The step "${name}" gave ${bytes} bytes of JSON, and the journal takes ${max} (journal.maxEntryBytes)`,
+  );
+}
+
+/** A key for calls outward of a task's step, 0 outside of any: the same in each attempt. 43 letters, digits, `-` and `_`. */
+export function onceKey({ tenant, id }: { tenant: string; id: string }, step: number, key: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tenant, id, step, key]))
+    .digest('base64url');
 }

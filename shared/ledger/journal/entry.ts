@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { actorKinds } from '../../audit/index.ts';
+import type { TaskUsage } from '../../tasks/index.ts';
 
 /** What an entry of a journal is of. */
 export const JOURNAL_KINDS = ['definition', 'step', 'input', 'sleep', 'event', 'question', 'delegate'] as const;
@@ -9,6 +10,9 @@ export const JOURNAL_STATUSES = ['started', 'completed', 'failed', 'waiting'] as
 
 /** Why an entry failed, for the attempts that meet it again. `isFinal`: no other attempt is of use. */
 const errorSchema = z.object({ code: z.string(), message: z.string(), isFinal: z.boolean().optional() });
+
+/** Only the ledger writes it. */
+const usageSchema = z.custom<TaskUsage>((value) => typeof value === 'object' && value !== null);
 
 /** One entry of a task's journal, as it is stored. */
 const entrySchema = z.object({
@@ -23,6 +27,8 @@ const entrySchema = z.object({
   /** JSON of what it gave; absent for nothing. */
   value: z.string().optional(),
   error: errorSchema.optional(),
+  /** What the work of this entry used, in the attempt that ended it. */
+  usage: usageSchema.optional(),
   /** Of an entry that the run waits at: until when, ms since the epoch, and JSON of what it waits for besides. */
   until: z.number().optional(),
   wait: z.string().optional(),

@@ -6,6 +6,7 @@ import { pageSchema, showTable } from '../../output/table.ts';
 import { oneLine, shortAge } from '../../output/terminal.ts';
 import { addPaging } from '../options.ts';
 import { runWhy } from './explain-task.ts';
+import { runJournal } from './show-journal.ts';
 import { runShowTask } from './show-task.ts';
 import { resolveTaskId, styleOfStatus, taskViewSchema, type TaskView } from './task-view.ts';
 
@@ -32,6 +33,7 @@ export function addTaskCommands(program: Command, contextOf: ContextOf): void {
       .option('--json', 'print the answer as JSON')
       .action((id: string, options: TaskOptions, command: Command) => run(id, options, contextOf(command)));
   add('task', 'show a task, its attempts and its timeline', runShowTask);
+  add('journal', 'show what the run of a task has done: steps, waits, and what each used', runJournal);
   add('why', 'explain why a task does not run yet', runWhy);
 }
 

@@ -113,6 +113,7 @@ it('gauges are what the fleet is now', async () => {
     expect.arrayContaining([
       `muster_tasks_waiting{${LABELS}} 2`,
       'muster_tasks_parked{gate="time"} 1',
+      'muster_suspended{gate="event"} 0',
       'muster_attempts_running 0',
       'muster_attempts_orphaned 0',
       'muster_tenants_pressed{level="critical"} 0',

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AgentInput } from '#shared/config/define-config.ts';
+import type { AgentInput, AgentTurn } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
 import { AttemptOutput } from '#shared/execution/attempt/attempt-output.ts';
 import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
 import { AttemptJournal } from '#shared/execution/journal/attempt-journal.ts';
 import { readJournal } from '#shared/ledger/journal/read-journal.ts';
+import type { TaskUsage } from '#shared/tasks/usage.ts';
 import { wait } from '#shared/time/wait.ts';
 import { type Held, retry } from '../../ledger/support/test-ledger.ts';
 import { useLedger } from '../../ledger/support/use-ledger.ts';
@@ -28,7 +29,15 @@ async function openRun(held: Held): Promise<Run> {
   const attempt = new RunningAttempt({ ref, stored: '', first: state, takesInput: true, claimedAt, heldUntil: Infinity, clock });
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const output = new AttemptOutput({ ledger: test.ledger, log, attempt, number: state.attempt });
-  const journal = new AttemptJournal({ ledger: test.ledger, attempt, output, number: state.attempt, agent: 'echo', isSuspect: false });
+  const journal = new AttemptJournal({
+    ledger: test.ledger,
+    attempt,
+    output,
+    number: state.attempt,
+    agent: 'echo',
+    isSuspect: false,
+    isContinued: false,
+  });
   await journal.open();
   return { journal, output, held };
 }
@@ -47,6 +56,19 @@ const entriesOf = async ({ held }: Run): Promise<unknown[]> =>
 const never = (): never => expect.unreachable('the step is done already');
 const failure = async (work: () => Promise<unknown>): Promise<TaskFailure> =>
   await work().then(never, (error: unknown) => (error instanceof TaskFailure ? error : expect.unreachable(String(error))));
+
+const used = (tokens: number): TaskUsage => ({ inputTokens: tokens, outputTokens: 1, costMicroUsd: null });
+
+const turn = (id: string): AgentTurn => ({ taskId: id, input: 'x', output: 'y' });
+
+const playHistory = async ({ journal }: Run, turns: string[]): Promise<string[][]> => {
+  const read = async (): Promise<AgentTurn[]> => await Promise.resolve(turns.map(turn));
+  const before = await journal.inputs.takeHistory(read);
+  await journal.step('one', () => 1);
+  const behind = await journal.inputs.takeHistory(read);
+  await journal.step('two', () => 2);
+  return [before, behind].map((each) => each.map(({ taskId }) => taskId));
+};
 
 /** Two steps at once. */
 const playBoth = ({ journal }: Run, work: (name: string) => unknown): Promise<unknown[]> =>
@@ -140,7 +162,7 @@ describe('the journal of a run', () => {
 
   it('gives messages again where the run had them first', async () => {
     const play = async ({ journal }: Run, given: ReturnType<typeof inputsOf>): Promise<string[][]> => {
-      const idsOf = async (): Promise<string[]> => (await journal.takeInput(given)).map(({ id }) => id);
+      const idsOf = async (): Promise<string[]> => (await journal.inputs.takeInput(given)).map(({ id }) => id);
       await journal.step('one', ignore);
       const taken = await idsOf();
       await journal.step('two', ignore);
@@ -165,5 +187,30 @@ describe('the journal of a run', () => {
     await test.settle(run.held, retry(0));
     await expect(run.journal.step('ask', () => 1)).rejects.toThrow('lease-lost');
     expect(await entriesOf(run)).toEqual([]);
+  });
+
+  it('knows of each step what its work used, also of two at once', async () => {
+    const run = await firstRun();
+    await playBoth(run, async (name) => {
+      run.journal.addUsage(used(1));
+      await wait(name === 'slow' ? 20 : 1);
+      run.journal.addUsage(used(name === 'slow' ? 10 : 20));
+    });
+    run.journal.addUsage(used(500));
+    const { entries } = await readJournal(test.ledger, run.held);
+    expect(entries.map(({ name, usage }) => [name, usage?.inputTokens])).toEqual([
+      ['echo', undefined],
+      ['slow', 11],
+      ['quick', 21],
+    ]);
+  });
+
+  it('gets the history that it had first, also before its first step, and what came since not', async () => {
+    const first = await firstRun();
+    expect(await playHistory(first, ['a', 'b'])).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+    expect(await playHistory(await nextRun(first), ['b', 'c'])).toEqual([['b'], ['b']]);
   });
 });

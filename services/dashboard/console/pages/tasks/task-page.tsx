@@ -16,6 +16,7 @@ import { TaskFiles } from './task-files.tsx';
 import { TaskGantt } from './task-gantt.tsx';
 import { TaskHead } from './task-head.tsx';
 import { AttemptList, Diagnostics, LogList } from './task-history.tsx';
+import { TaskJournal } from './task-journal.tsx';
 import { TaskInput, TaskTexts } from './task-texts.tsx';
 import { TaskTree } from './task-tree.tsx';
 import { TaskUsage } from './task-usage.tsx';
@@ -69,7 +70,7 @@ function UnknownTask(): ReactElement {
 function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): ReactElement | null {
   const { parts, written, isLive, refresh } = live;
   if (parts === undefined) return null;
-  const { task, attempts, steps, log, artifacts, why } = parts;
+  const { task, attempts, steps, journal, log, artifacts, why } = parts;
   const error = errorToShow(task, why);
   return (
     <>
@@ -81,6 +82,7 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
       <TaskFiles taskRef={taskRef} task={task} artifacts={artifacts} />
       {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
+      {journal.length > 0 ? <TaskJournal entries={journal} /> : null}
       {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={error !== null} /> : null}
       <TaskGantt steps={steps} attempts={attempts} reasons={why.reasons} />
       <TaskTree task={task} taskRef={taskRef} />

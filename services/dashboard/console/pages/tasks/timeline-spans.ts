@@ -65,6 +65,7 @@ const WAIT_NAMES: Partial<Record<TaskStatus, string>> = {
   scheduled: 'Starts',
   failed: 'Waits for its retry',
   timeout: 'Waits for its retry',
+  suspended: 'Suspended',
 };
 
 type Described = Pick<Span, 'name' | 'detail' | 'tone'>;
@@ -73,7 +74,7 @@ function describeStep(step: Step, attempt: Attempt | undefined, reason: Reason |
   return step.status === 'running' ? describeRun(step, attempt) : describeWait(step, reason);
 }
 
-const ATTEMPT_TONES: Readonly<Record<string, Span['tone']>> = { success: 'good', failed: 'bad', timeout: 'bad' };
+const ATTEMPT_TONES: Readonly<Record<string, Span['tone']>> = { success: 'good', suspended: 'good', failed: 'bad', timeout: 'bad' };
 
 function describeRun({ note = null }: Step, attempt: Attempt | undefined): Described {
   if (attempt === undefined) return { name: 'Runs', detail: note, tone: 'busy' };

@@ -50,6 +50,13 @@ do
     return older
   end
 
+  -- Whether the message ends what holds its lane: one that runs by `interrupt` only, a suspended run unless a person is asked there.
+  local function ends_holder(context, task, id)
+    local holder = load_task(context, id)
+    if not holder or holder.status ~= 'suspended' then return task.mode == 'interrupt' end
+    return holder.gate ~= 'question'
+  end
+
   -- Modes `interrupt` and `latest`: which tasks the message replaces, or which one replaced it. Where the input of what is stopped is
   -- carried on, a late message waits instead, because nothing of it could go into a run that has begun.
   local function plan_replacement(context, lane, task, rules, plan)
@@ -62,7 +69,7 @@ do
       return
     end
     plan.replaced, plan.states = older.line, older.states
-    if task.mode == 'interrupt' then plan.stopped = older.holder end
+    if older.holder and ends_holder(context, task, older.holder) then plan.stopped = older.holder end
   end
 
   -- What a message that meets a taken lane does to others, and what becomes of itself, by its mode. Reads only.

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { MusterError } from '#shared/errors/index.ts';
+import type { FileLinks } from '#shared/files/index.ts';
+import { route, type Route } from '#shared/http/index.ts';
+import { keepCheckpoint, type Ledger } from '#shared/ledger/index.ts';
+import { taskPathSchema } from '../find-tasks.ts';
+
+interface CheckpointPorts {
+  readonly ledger: Ledger;
+  readonly fileLinks: Pick<FileLinks, 'verify'>;
+}
+
+const headersSchema = z.object({
+  'muster-attempt-key': z
+    .string()
+    .max(4000)
+    .meta({ description: 'What the attempt was given (`MUSTER_ATTEMPT_KEY`, or the header of its call).' }),
+});
+
+const bodySchema = z
+  .strictObject({
+    checkpoint: z.unknown().meta({
+      description:
+        'A text, or JSON; with `suspend` (`{ untilMs }` or `{ event, match, timeoutMs }`) the run waits without a slot once its agent has answered.',
+    }),
+  })
+  .meta({ id: 'CheckpointRequest', examples: [{ checkpoint: { page: 4, suspend: { untilMs: 1_777_626_000_000 } } }] });
+
+/** `POST /v1/tasks/:id/checkpoint`: what a running attempt leaves for the next one. */
+export function postCheckpoint({ ledger, fileLinks }: CheckpointPorts): Route {
+  return route({
+    method: 'post',
+    path: '/v1/tasks/:id/checkpoint',
+    operationId: 'keepCheckpoint',
+    summary: 'Keep what a running attempt leaves for the next one',
+    description: 'For agents behind HTTP, with the key of the attempt alone. 409 `file.attempt-over` once the attempt has ended.',
+    scope: 'none',
+    errors: ['file.link-invalid', 'file.attempt-over', 'request.too-large'],
+    request: { params: taskPathSchema, headers: headersSchema, body: bodySchema },
+    responses: { 204: z.null() },
+    handle: async ({ params: { id }, headers, body: { checkpoint } }) => {
+      const key = await fileLinks.verify(headers['muster-attempt-key'], Date.now());
+      if (key?.may !== 'checkpoint' || key.task !== id) throw new MusterError('file.link-invalid', 'The key is of no attempt of this task');
+      const text = typeof checkpoint === 'string' ? checkpoint : JSON.stringify(checkpoint ?? null);
+      const isKept = await keepCheckpoint(ledger, { tenant: key.tenant, id, lease: key.lease }, text);
+      if (!isKept) throw new MusterError('file.attempt-over', 'The attempt has ended');
+      return { status: 204 };
+    },
+  });
+}
