@@ -30,7 +30,13 @@ export interface HeldTasks {
   detail: string;
   /** What helps, as `why` says it. */
   helps: string;
+  /** Whether a run waits there without a slot, and from which on that is long, ms. */
+  isSuspended: boolean;
+  longMs: number;
 }
+
+/** From which on a wait is long, unless its gate says, ms. */
+const LONG_MS = 60_000;
 
 /** Holds of one tenant and gate that are looked at, and read at once. */
 const MAX_HOLDS = 100;
@@ -66,7 +72,17 @@ async function describeHold(ledger: Ledger, { tenant, hold, id, state }: HoldHea
   if (report === null || count === 0) return null;
   const { detail, until, since } = report;
   const helps = report.helps ?? helpsAt(ledger, hold.gate);
-  return { ...hold, count, since: since ?? state.createdAt, acceptedAt: state.createdAt, until, detail, helps };
+  return {
+    ...hold,
+    count,
+    since: since ?? state.createdAt,
+    acceptedAt: state.createdAt,
+    until,
+    detail,
+    helps,
+    isSuspended: state.status === 'suspended',
+    longMs: kindOf(ledger, hold.gate)?.longMs ?? LONG_MS,
+  };
 }
 
 /** What keeps tasks waiting for long at a gate where nothing holds them. */

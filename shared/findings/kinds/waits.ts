@@ -43,7 +43,9 @@ function waitOf({ acceptedAt, until }: HeldTasks, now: number): number {
   return Math.max(now - acceptedAt, (until ?? 0) - now);
 }
 
+/** A run that waits without a slot is as it should be, until it has waited for long. */
 function isLasting(held: HeldTasks, now: number): boolean {
+  if (held.isSuspended) return now - held.since >= held.longMs;
   return held.gate !== 'provider' || waitOf(held, now) >= THROTTLED_MS;
 }
 
@@ -53,7 +55,7 @@ function describeHeld(held: HeldTasks, now: number): Finding {
   const end = until === null || /\buntil\b|\bat \d{4}-/.test(detail) ? '' : `, until ${timeText(until)}`;
   return findingOf({
     code: 'task.held',
-    severity: waitOf(held, now) >= HOUR_MS ? 'critical' : 'warning',
+    severity: !held.isSuspended && waitOf(held, now) >= HOUR_MS ? 'critical' : 'warning',
     text: `${count === 1 ? '1 task waits' : `${count} tasks wait`}: ${detail}${end}.`,
     helps: count === 1 ? helps : ofMany(helps),
     count,

@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { newDelivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { savePerson } from '#shared/tenants/person-store.ts';
+import { questionId } from '#shared/waits/questions/question.ts';
+import { seeToWait } from '#shared/waits/see-to-wait.ts';
 import { apiRoutes } from '../../../services/api/routes.ts';
 import { driveTasks } from './support/drive-tasks.ts';
 import { useApi } from './support/use-api.ts';
@@ -23,6 +26,24 @@ async function signInPerson(subject: string): Promise<void> {
   const roles = [{ tenant: 'default', scopes: ['read' as const] }];
   const person = { issuer: 'https://id.example.com', subject, name: subject, email: null, roles, lastAt: Date.now() };
   await savePerson(api.parts, person, { maxPeople: 10, peopleRetentionMs: 60_000 });
+}
+
+/** Has the run of a task ask a question. */
+async function ask(id: string): Promise<void> {
+  const asked = { question: 'Go on?', choices: ['yes', 'no'], schema: null, to: null, by: 'anyone' } as const;
+  const what = questionId(id, 2, { ...asked, choices: [...asked.choices] });
+  const entry = {
+    seq: 2,
+    kind: 'question',
+    name: 'Go on?',
+    status: 'waiting',
+    attempt: 1,
+    startedAt: 1,
+    wait: JSON.stringify(asked),
+  } as const;
+  const wait = { hold: { gate: 'question', what }, entry, until: null, holdLaneMs: 0 } as const;
+  await settleAttempt(api.parts.ledger, await drive.start(id), { kind: 'suspended', reason: 'it asks', wait });
+  await seeToWait(api.parts, { tenant: 'default', id });
 }
 
 interface Listed {
@@ -74,6 +95,7 @@ describe('every list that has pages', () => {
     for (let count = 0; count < 2; count += 1)
       await api.call('POST', '/v1/tasks/actions', { body: { action: 'retry', filter: { code: 'NONE' } } });
     for (const subject of ['ada', 'grace']) await signInPerson(subject);
+    for (let count = 0; count < 3; count += 1) await ask(await submit({}));
     const atLeast: Record<string, number> = {
       '/v1/tasks': NAMES.length + 5,
       '/v1/tasks/actions': 2,
@@ -84,6 +106,7 @@ describe('every list that has pages', () => {
       '/v1/schedules/:id/runs': 3,
       '/v1/runs': 3,
       '/v1/people': 2,
+      '/v1/questions': 3,
       '/v1/audit': 7,
     };
     for (const { path } of lists) {

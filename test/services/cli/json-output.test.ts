@@ -16,6 +16,10 @@ const ITEM = {
   mediaType: 'text/plain',
   bytes: 1,
   number: 1,
+  taskId: TASK_ID,
+  question: 'Go on?',
+  schema: null,
+  answer: null,
   at: '2026-01-01T00:00:00.000Z',
   nextFireAt: '2026-01-01T00:00:00.000Z',
 };

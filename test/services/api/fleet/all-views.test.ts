@@ -4,6 +4,8 @@ import { noteRefusal } from '#shared/deliveries/refused-platforms.ts';
 import { HOLD_GATES, type TaskHold } from '#shared/errors/index.ts';
 import { newestTenantEvent, readTenantEvents } from '#shared/events/tenant-events.ts';
 import { endedMember } from '#shared/ledger/ended-tasks.ts';
+import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { WAIT_KINDS } from '#shared/waits/gates.ts';
 import { holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { problemsOf } from '#shared/lifecycle/service.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
@@ -319,10 +321,26 @@ it.each(ENDING)('$id of the $scope is gone from every view when it has ended', a
   expect(events).toContain(`${scope === 'fleet' ? 'fleet.finding' : 'finding'}.resolved ${id}`);
 });
 
+it('a suspended run is in no view, until it has waited for longer than its gate says', async () => {
+  const { id } = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'x' });
+  const drive = driveTasks(parts);
+  const attempt = await drive.start(id);
+  const entry = { seq: 2, kind: 'question', name: 'x', status: 'waiting', attempt: 1, startedAt: Date.now() } as const;
+  const wait = { hold: { gate: 'question', what: 'q' }, entry, until: null, holdLaneMs: 0 } as const;
+  await settleAttempt(ledger, attempt, { kind: 'suspended', reason: 'its run asks: go on?', wait });
+  expect(await get('/v1/attention')).toEqual([]);
+  const { states } = own;
+  const text = (await redis.hget(states, id)) ?? '';
+  await redis.hset(states, id, text.replace(/suspended@\d+/, `suspended@${Date.now() - 2 * DAY_MS}`));
+  expect(await get('/v1/attention')).toMatchObject([{ code: 'task.held', gate: 'question', level: 'warning' }]);
+});
+
 it('every gate that holds tasks is in some finding', () => {
   const named = STATES.map(({ id }) => id).join(' ');
   const elsewhere: Readonly<Record<string, string>> = { repeats: 'input.held', daemon: 'daemon.missing' };
-  for (const gate of HOLD_GATES) expect(named).toContain(elsewhere[gate] ?? `task.held:${gate}`);
+  // Those of suspended runs, which wait for days before they are in one.
+  const ofRuns = new Set<string>(Object.keys(WAIT_KINDS));
+  for (const gate of HOLD_GATES.filter((each) => !ofRuns.has(each))) expect(named).toContain(elsewhere[gate] ?? `task.held:${gate}`);
 });
 
 it('a long wait is named with its gate, its cause and what helps, not by a number of open tasks', async () => {
