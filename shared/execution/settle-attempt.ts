@@ -56,7 +56,7 @@ export async function settleAndReport(parts: SettleParts, execution: Execution, 
 
 /** Has others learn what a run waits for now, and a run go on that waited for this task. */
 async function seeToRuns(parts: SettleParts, { attempt, body }: Execution, settled: Transition): Promise<void> {
-  if (settled.status === 'suspended') await seeToWait(parts, attempt.ref);
+  if (settled.isWatched && settled.entry !== undefined) await seeToWait(parts, { ...attempt.ref, entry: settled.entry });
   if (settled.ended) await resumeParentOf(parts.ledger, body, settled);
 }
 

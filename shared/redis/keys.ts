@@ -107,7 +107,7 @@ function shardKeys(prefix: string) {
      */
     deadlines: `${prefix}deadlines`,
     /**
-     * Sorted set: `<tenant>/<task>` of a suspended run whose wait nobody has seen to -> when it began or was last tried, ms. Written by:
+     * Sorted set: `<tenant>/<task>/<entry>` of a suspended run whose wait nobody has seen to -> when it began or was last tried, ms. Written by:
      * `settle-attempts.lua`, `promote-due.lua`, `watched-waits.ts`. Kept: until somebody did. Bound: suspended runs.
      */
     waits: `${prefix}waits`,

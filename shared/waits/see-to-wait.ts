@@ -22,8 +22,8 @@ export interface WaitPorts {
 /** Sees to the wait of a run that was suspended. */
 export async function seeToWait({ ledger, waits }: WaitPorts, open: OpenWait): Promise<void> {
   const task = await readTask(ledger, open.tenant, open.id);
-  const at = task?.state.suspended?.entry;
-  const entry = at === undefined ? null : await readEntry(ledger, open, at);
+  const isThere = task?.state.suspended?.entry === open.entry;
+  const entry = isThere ? await readEntry(ledger, open, open.entry) : null;
   if (task && entry?.status === 'waiting') await waits[entry.kind]?.({ body: task.body, state: task.state, entry });
   await closeWait(ledger, open);
 }

@@ -6,6 +6,8 @@ export interface OpenWait {
   tenant: string;
   /** The task. */
   id: string;
+  /** The number of the entry that it waits at. */
+  entry: number;
 }
 
 /**
@@ -21,11 +23,11 @@ export async function takeOpenWait(
   const [member] = await redis.zrangebyscore(waits, '-inf', before, 'LIMIT', 0, 1);
   if (member === undefined) return null;
   await redis.zadd(waits, 'XX', now, member);
-  const [tenant = '', id = ''] = member.split('/', 2);
-  return { tenant, id };
+  const [tenant = '', id = '', entry = ''] = member.split('/');
+  return { tenant, id, entry: Number(entry) };
 }
 
 /** Its wait was seen to. */
-export async function closeWait(ledger: Ledger, { tenant, id }: OpenWait): Promise<void> {
-  await ledger.redis.zrem(shardKeys(ledger, tenant).waits, `${tenant}/${id}`);
+export async function closeWait(ledger: Ledger, { tenant, id, entry }: OpenWait): Promise<void> {
+  await ledger.redis.zrem(shardKeys(ledger, tenant).waits, `${tenant}/${id}/${entry}`);
 }

@@ -43,7 +43,7 @@ async function ask(id: string): Promise<void> {
   } as const;
   const wait = { hold: { gate: 'question', what }, entry, until: null, holdLaneMs: 0 } as const;
   await settleAttempt(api.parts.ledger, await drive.start(id), { kind: 'suspended', reason: 'it asks', wait });
-  await seeToWait(api.parts, { tenant: 'default', id });
+  await seeToWait(api.parts, { tenant: 'default', id, entry: 2 });
 }
 
 interface Listed {

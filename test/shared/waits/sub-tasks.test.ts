@@ -67,7 +67,7 @@ it('sub-tasks are accepted once, however often and by how many processes their w
     ],
     { deadline },
   );
-  const see = (): Promise<void> => seeToWait(parts, { tenant: TENANT, id });
+  const see = (): Promise<void> => seeToWait(parts, { tenant: TENANT, id, entry: 2 });
   await Promise.all([see(), see()]);
   await see();
   const ids = await childrenOf(id);
@@ -91,7 +91,7 @@ it('a run goes on once, when the last of its sub-tasks has ended, with what each
     { agent: 'two', input: 'b' },
     { agent: 'nobody', input: 'c' },
   ]);
-  await seeToWait(parts, { tenant: TENANT, id });
+  await seeToWait(parts, { tenant: TENANT, id, entry: 2 });
   const [first = '', second = ''] = await childrenOf(id);
   await settle(first, done);
   await followSubTasks(parts, 0);
@@ -114,15 +114,15 @@ it('a run whose sub-tasks had ended when its process died goes on when its wait 
   await settle(child, done);
   await followSubTasks(parts, 0);
   expect(await statusOf(id)).toBe('suspended');
-  await seeToWait(parts, { tenant: TENANT, id });
+  await seeToWait(parts, { tenant: TENANT, id, entry: 2 });
   expect(await statusOf(id)).toBe('queued');
 });
 
 it('an agent that is in the chain already is refused, with the chain', async () => {
   const id = await suspendedAt([{ agent: 'one', input: 'a' }]);
-  await seeToWait(parts, { tenant: TENANT, id });
+  await seeToWait(parts, { tenant: TENANT, id, entry: 2 });
   const below = await suspendedAt([{ agent: 'boss', input: 'b' }], { agent: 'two', parentTaskId: (await childrenOf(id))[0] ?? '' });
-  await seeToWait(parts, { tenant: TENANT, id: below });
+  await seeToWait(parts, { tenant: TENANT, id: below, entry: 2 });
   const message = 'Sub-tasks lead in a circle: boss > one > two > boss';
   expect(await answersOf(below)).toMatchObject([{ status: 'refused', error: { code: 'task.loop', message } }]);
   expect(await statusOf(below)).toBe('queued');
@@ -132,6 +132,6 @@ it('a run that was cancelled before its sub-tasks were accepted has none', async
   const id = await suspendedAt([{ agent: 'one', input: 'a' }]);
   const [child = ''] = await childrenOf(id);
   await cancelTask(ledger, { tenant: TENANT, id, lane: null }, 'not any more');
-  await seeToWait(parts, { tenant: TENANT, id });
+  await seeToWait(parts, { tenant: TENANT, id, entry: 2 });
   expect(await statusOf(child)).toBeUndefined();
 });

@@ -67,7 +67,7 @@ end
 -- Has a suspended run wait in the queue as any task does.
 local function wake(id, task, fact)
   redis.call('ZREM', context.live, 'suspended/' .. id)
-  redis.call('ZREM', KEYS[12], shard_member(context, id))
+  redis.call('ZREM', KEYS[12], shard_member(context, id) .. '/' .. task.suspended.entry)
   task.suspended = nil
   resumed[#resumed + 1] = id
   facts[#resumed] = fact or 'null'

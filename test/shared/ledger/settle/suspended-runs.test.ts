@@ -76,7 +76,7 @@ it('a run that lets others of its lane go first leaves it at once, and once', as
 it('a wait that somebody has to see to is kept until somebody did', async () => {
   const { id } = await suspended();
   const now = Date.now() + 1000;
-  expect(await takeOpenWait(test.ledger, 0, { before: now, now })).toEqual({ tenant: TENANT, id });
+  expect(await takeOpenWait(test.ledger, 0, { before: now, now })).toEqual({ tenant: TENANT, id, entry: 2 });
   expect(await takeOpenWait(test.ledger, 0, { before: now - 1, now })).toBeNull();
   await answerRuns(test.ledger, TENANT, [{ id, entry: { ...entryOf(2), status: 'completed' } }]);
   expect(await takeOpenWait(test.ledger, 0, { before: now + 1, now: now + 2 })).toBeNull();

@@ -35,7 +35,7 @@ async function wait(
   const hold = { gate: 'event', what: lineOf(name, { ...match }) } as const;
   const suspension = { hold, entry: { ...entry, wait: JSON.stringify({ match }) }, until: null, holdLaneMs: 0 };
   await settleAttempt(ledger, { tenant, id, lane: null, token }, { kind: 'suspended', reason: 'it waits', wait: suspension });
-  if (isSeenTo) await seeToWait(parts, { tenant, id });
+  if (isSeenTo) await seeToWait(parts, { tenant, id, entry: entry.seq });
 }
 
 const stateOf = async (id: string): Promise<TaskState | undefined> => (await readTask(ledger, tenant, id))?.state;
@@ -110,8 +110,8 @@ describe('an event', () => {
     expect(await send(event)).toBe(2);
     const unseen = await waiting('cut', {}, false);
     expect(await isSuspended(unseen)).toBe(true);
-    await seeToWait(parts, { tenant, id: unseen });
-    await seeToWait(parts, { tenant, id: unseen });
+    await seeToWait(parts, { tenant, id: unseen, entry: 2 });
+    await seeToWait(parts, { tenant, id: unseen, entry: 2 });
     expect(await isSuspended(unseen)).toBe(false);
   });
 
