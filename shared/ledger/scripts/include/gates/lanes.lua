@@ -1,4 +1,4 @@
--- A task's own lane, which it takes before all else and keeps until it ends.
+-- A task's own lane, which it takes before all else and keeps until it ends, yields it, or has been suspended for long.
 
 -- include: lane-line
 
