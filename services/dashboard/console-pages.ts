@@ -31,6 +31,7 @@ const LIST = [
   { name: 'task', path: '/tasks/:id', text: 'Task', group: 'work', needs: 'read', inNavigation: false, list: '/tasks' },
   { name: 'sessions', path: '/sessions', text: 'Sessions', group: 'work', needs: 'read' },
   { name: 'chat', path: '/chat', text: 'Chat', group: 'work', needs: 'submit' },
+  { name: 'questions', path: '/questions', text: 'Questions', group: 'work', needs: 'read' },
   { name: 'session', path: '/sessions/:id', text: 'Chat', group: 'work', needs: 'read', inNavigation: false, list: '/sessions' },
   { name: 'schedules', path: '/schedules', text: 'Schedules', group: 'work', needs: 'read' },
   { name: 'failures', path: '/failures', text: 'Failures', group: 'work', needs: 'read' },

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetCall } from '../../support/fleet/fleet-client.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
@@ -20,9 +21,11 @@ let own: {
   action: string;
   budget: string;
   daemon: string;
+  question: string;
   keyId: string;
 };
 
+const ASKING = fileURLToPath(import.meta.resolve('../../support/agents/asking-agent.ts'));
 const UNKNOWN_TASK = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
 async function makeTenant(id: string): Promise<FleetCall & { keyId: string }> {
@@ -34,7 +37,9 @@ async function makeTenant(id: string): Promise<FleetCall & { keyId: string }> {
 const budget = { scope: 'tenant', per: 'day', hardMicroUsd: 1_000_000 };
 
 beforeAll(async () => {
-  fleet = await openFleet({ settings: { deliveries: { callbacks: { retryMs: [] } } } });
+  fleet = await openFleet({
+    settings: { deliveries: { callbacks: { retryMs: [] } }, agents: { asks: { kind: 'function', file: ASKING } } },
+  });
   await fleet.start('api');
   const starting = [fleet.start('webhooks'), fleet.start('dashboard'), fleet.start('worker'), fleet.start('chat')] as const;
   const [webhooks, dashboard] = await Promise.all(starting);
@@ -60,6 +65,7 @@ beforeAll(async () => {
     daemon: (await fleet.client.make('/v1/daemons', { name: 'laptop' }, theirs)).id,
     schedule: (await fleet.client.make('/v1/schedules', { every: '1d', agent: 'work', message: 'x' }, theirs)).id,
     delivery: '',
+    question: '',
     action: (await fleet.client.call('POST', '/v1/tasks/actions', { ...theirs, body: { action: 'retry', filter: { agent: 'nobody' } } }))
       .body.id,
     keyId,
@@ -68,6 +74,9 @@ beforeAll(async () => {
   await fleet.client.reaches(own.failed, ['permanently_failed'], theirs);
   const isFailed = async (): Promise<string | undefined> =>
     (await fleet.client.call('GET', '/v1/deliveries?status=failed', theirs)).body.items[0]?.id;
+  await fleet.client.submit({ agent: 'asks', context: { ask: { question: 'Go on?', choices: ['yes', 'no'] } } }, theirs);
+  const isAsked = async (): Promise<string | undefined> => (await fleet.client.call('GET', '/v1/questions', theirs)).body.items[0]?.id;
+  own.question = await waitFor(isAsked, { deadlineMs: 20_000, everyMs: 50, what: 'the question' });
   own.delivery = await waitFor(isFailed, { deadlineMs: 20_000, everyMs: 50, what: 'the delivery to fail' });
 });
 afterAll(async () => {
@@ -89,7 +98,7 @@ async function endpoints(url?: string): Promise<string[]> {
 
 describe('an id of another tenant', () => {
   type Ids = Record<
-    'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets' | 'daemons' | 'findings',
+    'tasks' | 'failed' | 'agents' | 'hooks' | 'schedules' | 'deliveries' | 'actions' | 'budgets' | 'daemons' | 'findings' | 'questions',
     string
   >;
   const calls = (ids: Ids): [method: string, path: string, id: string, body?: unknown][] => [
@@ -99,6 +108,7 @@ describe('an id of another tenant', () => {
       '/attempts',
       '/timeline',
       '/journal',
+      '/tree',
       '/stream',
       '/deliveries',
       '/artifacts',
@@ -144,6 +154,8 @@ describe('an id of another tenant', () => {
     ['POST', `/v1/daemons/${ids.daemons}/rotate`, ids.daemons],
     ['DELETE', `/v1/daemons/${ids.daemons}`, ids.daemons],
     ['POST', `/v1/attention/${ids.findings}/acknowledge`, ids.findings],
+    ['GET', `/v1/questions/${ids.questions}`, ids.questions],
+    ['POST', `/v1/questions/${ids.questions}/answer`, ids.questions, { answer: 'yes' }],
   ];
 
   it('is answered like one that is not there, at every endpoint', async () => {
@@ -158,6 +170,7 @@ describe('an id of another tenant', () => {
       budgets: 'nowhere',
       daemons: 'dmn_nowhere',
       findings: 'nothing.found',
+      questions: `${UNKNOWN_TASK}.2.00000000`,
     });
     for (const [position, [method, path, id, body]] of calls({
       tasks: own.task,
@@ -171,6 +184,7 @@ describe('an id of another tenant', () => {
       daemons: own.daemon,
       // As its delivery is.
       findings: 'delivery.failed',
+      questions: own.question,
     }).entries()) {
       const url = path.startsWith('/v1/hooks') ? { url: webhooksUrl } : {};
       const [, unknownPath = '', unknownId = '', unknownBody] = unknown[position] ?? [];
@@ -183,6 +197,7 @@ describe('an id of another tenant', () => {
     expect((await fleet.client.call('GET', `/v1/schedules/${own.schedule}`, theirs)).body).toMatchObject({ status: 'active', runCount: 0 });
     expect((await fleet.client.call('GET', '/v1/deliveries?status=failed', theirs)).body.items).toHaveLength(1);
     expect((await fleet.client.call('GET', '/v1/attention', theirs)).body.items).toMatchObject([{ id: 'delivery.failed' }]);
+    expect((await fleet.client.call('GET', `/v1/questions/${own.question}`, theirs)).body.status).toBe('open');
     expect((await fleet.client.task(own.task, theirs)).status).toBe('running');
     expect((await fleet.client.task(own.failed, theirs)).status).toBe('permanently_failed');
     expect(await fleet.client.call('GET', '/v1/agents/private', theirs)).toMatchObject({ status: 200, body: { hold: null } });
@@ -211,11 +226,14 @@ describe('an id of another tenant', () => {
       budgets: ':id',
       daemons: ':id',
       findings: ':id',
+      questions: ':id',
     }).map(([method, path]) => `${method} ${path}`);
     // PUT makes an agent or a budget of one's own under the same name.
     const known = new Set([...tested, 'PUT /v1/agents/:id', 'PUT /v1/budgets/:id', 'POST /hooks/:id']);
     // People come from an identity provider, and the tests of its routes show the wall between their tenants.
     known.add('PATCH /v1/people/:id').add('DELETE /v1/people/:id/sign-ins');
+    // The key of an attempt names its task; the scenario of checkpoints shows that it opens no other one.
+    known.add('POST /v1/tasks/:id/checkpoint');
     // A session is a name, and none is unknown; see below.
     for (const [method, path] of sessionCalls(':id')) known.add(`${method} ${path}`);
     for (const [method, path] of fleetCalls(':id')) known.add(`${method} ${path}`);

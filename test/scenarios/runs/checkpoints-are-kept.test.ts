@@ -106,6 +106,8 @@ describe('a checkpoint', () => {
       expect(JSON.parse(String(calls[1]?.checkpoint))).toMatchObject({ page: 4 });
       expect(await keep(calls[0]?.key ?? '', 'late')).toBe(409);
       expect(await keep('no key', 'x')).toBe(404);
+      task = await fleet.client.submit({ agent: 'echo' });
+      expect(await keep(calls[0]?.key ?? '', 'of another task')).toBe(404);
     } finally {
       server.close();
     }

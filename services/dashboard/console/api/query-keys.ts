@@ -5,4 +5,5 @@ export const DELIVERIES_KEY = ['deliveries'] as const;
 export const ENDPOINTS_KEY = ['callback-endpoints'] as const;
 export const HOOKS_KEY = ['hooks'] as const;
 export const hookKey = (id: string): readonly string[] => [...HOOKS_KEY, id];
+export const QUESTIONS_KEY = ['questions'] as const;
 export const QUEUES_KEY = ['queues'] as const;

@@ -22,6 +22,7 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   sessions: page(() => import('./sessions/sessions-page.tsx')),
   chat,
   session: chat,
+  questions: page(() => import('./questions/questions-page.tsx')),
   start: page(() => import('./start/start-page.tsx')),
   schedules: page(() => import('./schedules/schedules-page.tsx')),
   failures: page(() => import('./failures/failures-page.tsx')),

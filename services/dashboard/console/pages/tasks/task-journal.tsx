@@ -19,7 +19,8 @@ const KINDS: Readonly<Record<JournalEntry['kind'], string>> = {
 };
 
 /** What the run has done, by which attempt, and what each entry used. */
-export function TaskJournal({ entries }: { entries: readonly JournalEntry[] }): ReactElement {
+export function TaskJournal({ entries }: { entries: readonly JournalEntry[] }): ReactElement | null {
+  if (entries.length === 0) return null;
   return (
     <section className="card">
       <h2>Journal</h2>

@@ -16,6 +16,7 @@ import { TaskFiles } from './task-files.tsx';
 import { TaskGantt } from './task-gantt.tsx';
 import { TaskHead } from './task-head.tsx';
 import { AttemptList, Diagnostics, LogList } from './task-history.tsx';
+import { TaskQuestions } from './task-questions.tsx';
 import { TaskJournal } from './task-journal.tsx';
 import { TaskInput, TaskTexts } from './task-texts.tsx';
 import { TaskTree } from './task-tree.tsx';
@@ -77,12 +78,13 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
       <TaskHead taskRef={taskRef} task={task} why={why} isLive={isLive} onChanged={refresh} />
       {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={refresh} />}
       {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
+      {journal.some(({ kind }) => kind === 'question') ? <TaskQuestions taskRef={taskRef} /> : null}
       {error ? <ErrorNote error={error} task={task} attempts={attempts} /> : null}
       <TaskTexts task={task} written={written} />
       <TaskFiles taskRef={taskRef} task={task} artifacts={artifacts} />
       {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
-      {journal.length > 0 ? <TaskJournal entries={journal} /> : null}
+      <TaskJournal entries={journal} />
       {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={error !== null} /> : null}
       <TaskGantt steps={steps} attempts={attempts} reasons={why.reasons} />
       <TaskTree task={task} taskRef={taskRef} />
