@@ -3,6 +3,7 @@ import { wait } from '#shared/time/wait.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { startRedisProxy, type RedisProxy } from '../../support/fleet/redis-proxy.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 let fleet: Fleet;
 let proxy: RedisProxy;
@@ -25,9 +26,18 @@ const TASKS = 10;
 /** A ticket that goes straight to its queue is taken in this time also on a busy machine; the sweep's comes after a minute. */
 const START_MS = 15_000;
 
+/** The id of a task; none while its API is answered too late: that says so by a 503, and accepts nothing. */
+async function trySubmit(): Promise<string | undefined> {
+  const { status, body } = await fleet.client.call('POST', '/v1/tasks', { body: { agent: 'echo', input: 'hello' } });
+  if (status !== 202 && status !== 503) throw new Error(`expected 202 or 503, got ${status}: ${JSON.stringify(body)}`);
+  return status === 202 ? body.id : undefined;
+}
+
+const submit = (): Promise<string> => waitFor(trySubmit, { deadlineMs: START_MS, what: 'a 202' });
+
 /** Submits tasks and returns how long each waited for its start. Fails when one has not started. */
 async function startDelays(): Promise<number[]> {
-  const ids = await Promise.all(Array.from({ length: TASKS }, () => fleet.client.submit({ agent: 'echo', input: 'hello' })));
+  const ids = await Promise.all(Array.from({ length: TASKS }, submit));
   const ended = await fleet.client.ended(ids, 20_000);
   const records = await Promise.all(ended.map(async ({ id }) => (await fleet.client.call('GET', `/v1/tasks/${id}`)).body));
   return records.map(({ createdAt, startedAt }) => Date.parse(startedAt) - Date.parse(createdAt));
