@@ -10181,7 +10181,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** What the attempt was given (`MUSTER_ATTEMPT_KEY`, or the header of its call). */
+        /** What the call of the agent had in this header: the key of its attempt alone. */
         "muster-attempt-key": string;
       };
       path: {

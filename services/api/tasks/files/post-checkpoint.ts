@@ -14,7 +14,7 @@ const headersSchema = z.object({
   'muster-attempt-key': z
     .string()
     .max(4000)
-    .meta({ description: 'What the attempt was given (`MUSTER_ATTEMPT_KEY`, or the header of its call).' }),
+    .meta({ description: 'What the call of the agent had in this header: the key of its attempt alone.' }),
 });
 
 const bodySchema = z
