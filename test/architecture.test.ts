@@ -102,6 +102,7 @@ const CASES: Case[] = [
   ownedBy('ioredis', 'shared/redis'),
   ownedBy('bullmq', 'shared/queue'),
   ownedBy('pino', 'shared/log'),
+  ownedBy('@opentelemetry', 'shared/log'),
   ownedBy('@bull-board', 'services/dashboard'),
   {
     sentence: 'the environment is read in shared/config only',

@@ -11,9 +11,11 @@ import { readFleetCounts } from '#shared/metrics/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { EXAMPLES } from './examples.gen.ts';
 import { watchDaemons } from './fleet/daemon-watch.ts';
-import { openFindings } from './fleet/open-findings.ts';
+import { openAlerts, openFindings } from './fleet/open-findings.ts';
 import { addStoredFamilies } from './metrics/fleet-families.ts';
 import { addFleetGauges } from './metrics/fleet-gauges.ts';
+import { mcpRouter } from './mcp/mcp-router.ts';
+import { openOpenai } from './openai/open-openai.ts';
 import { apiRoutes } from './routes.ts';
 
 /** The HTTP API under `/v1`. It keeps nothing in memory, so any number of it may run. It notices workers that are gone and queues without
@@ -21,7 +23,11 @@ import { apiRoutes } from './routes.ts';
 export function createApiService(parts: Parts): Service {
   const { redis, keys, queues, log, config } = parts;
   const { settings } = config;
-  const router = createRouter({ routes: apiRoutes(parts).map(withExamples), parts, log });
+  const routes = apiRoutes(parts);
+  const router = createRouter({ routes: routes.map(withExamples), parts, log });
+  const openai = openOpenai(parts);
+  router.use(createRouter({ routes: openai.routes, parts, log, isDocumented: false }));
+  router.use(mcpRouter(parts, routes));
   const fleet = { redis, keys, settings, log };
   const onNotice = (notice: FleetNotice): void => void publishFleetEvent(fleet, notice);
   const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
@@ -29,9 +35,10 @@ export function createApiService(parts: Parts): Service {
   const handlers = handlersFor('api', {
     'watch-workers': () => watchWorkers({ ...fleet, queues, isHeld, onNotice }),
     'watch-daemons': () => watchDaemons(fleet),
-    'look-for-findings': openFindingLooks({ ...parts, list }),
+    'run-batches': ({ signal }) => openai.runBatches(signal),
+    'look-for-findings': openFindingLooks({ ...parts, list, alerts: openAlerts(parts) }),
   });
-  const chores = new ChoreRunner({ ...fleet, handlers, process: `${hostname()}-api-${process.pid}`, clock: systemClock });
+  const chores = new ChoreRunner({ ...fleet, service: 'api', handlers, process: `${hostname()}-api-${process.pid}`, clock: systemClock });
   return {
     ...createRouterService('api', router),
     registry: apiMetrics(parts),

@@ -13,6 +13,8 @@ import { postCheckpoint } from './tasks/files/post-checkpoint.ts';
 import { fileLinkRoutes } from './tasks/files/file-links.ts';
 import { postSessionUpload, postUpload } from './tasks/files/uploads.ts';
 import { fleetRoutes } from './fleet/fleet.ts';
+import { alertRoutes } from './fleet/alerts.ts';
+import { getScaling } from './fleet/scaling.ts';
 import { getUsage } from './money/usage.ts';
 import { getProviders } from './fleet/providers.ts';
 import { getNow } from './metrics/now.ts';
@@ -27,10 +29,11 @@ import { fleetLimitRoutes } from './limits/fleet-limits.ts';
 import { postLimitsPreview } from './limits/preview-limits.ts';
 import { streamNotifications } from './notifications/stream-notifications.ts';
 import { getAudit } from './tenants/audit.ts';
+import { erasureRoutes } from './tenants/erasures.ts';
 import { peopleRoutes } from './tenants/people.ts';
 import { postSignInLink } from './tenants/sign-in-links.ts';
 import { questionRoutes } from './tasks/questions.ts';
-import { queueRoutes } from './queues.ts';
+import { queueRoutes } from './fleet/queues.ts';
 import { budgetRoutes } from './money/budgets.ts';
 import { runRoutes } from './schedules/runs.ts';
 import { scheduleRoutes } from './schedules/schedules.ts';
@@ -91,6 +94,7 @@ export function apiRoutes(parts: Parts): Route[] {
     streamNotifications(parts),
     ...queueRoutes(parts, loads),
     ...fleetRoutes(parts),
+    ...operatingRoutes(parts, loads),
     ...daemonRoutes(parts),
     getProviders(parts),
     getMetrics(parts, loads),
@@ -108,4 +112,9 @@ export function apiRoutes(parts: Parts): Route[] {
     ...peopleRoutes(parts),
     getAudit(parts),
   ];
+}
+
+/** What autoscalers ask, who is alerted, and what is erased. */
+function operatingRoutes(parts: Parts, loads: LoadReader): Route[] {
+  return [getScaling(parts, loads), ...alertRoutes(parts), ...erasureRoutes(parts)];
 }

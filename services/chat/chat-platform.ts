@@ -9,12 +9,15 @@ import { keepListening, type PlatformDriver, sdkLog } from './platforms/platform
 import { ChatState } from './receive/chat-state.ts';
 import { InboundCall, InboundCalls } from './receive/inbound-call.ts';
 import { MessageIntake, type MessageIntakeParts } from './receive/message-intake.ts';
+import { AskedMessages } from './replies/asked-messages.ts';
 import { createChatPort } from './replies/chat-port.ts';
 
 export interface ChatPlatformParts extends MessageIntakeParts {
   /** Of the adapters' keys. */
   readonly keyPrefix: string;
   readonly keys: Keys;
+  /** How long a question may be open. */
+  readonly questionMs: number;
 }
 
 const REFUSALS: Readonly<Record<number, ErrorCode>> = { 400: 'request.malformed', 401: 'auth.bad-signature', 403: 'auth.forbidden' };
@@ -64,13 +67,15 @@ export class ChatPlatform {
       logger,
       concurrency: 'concurrent',
     });
+    const asked = new AskedMessages({ memory: state, keepMs: Math.max(parts.questionMs, settings.stateRetentionMs), log });
     this.port = createChatPort(driver, {
+      asked,
       callTimeoutMs: settings.callTimeoutMs,
       sendFileTimeoutMs: settings.sendFileTimeoutMs,
       ready: () => this.#chat.initialize(),
     });
     this.#access = new AccessWatch({ driver, redis, keys: parts.keys, log });
-    this.#intake = new MessageIntake({ driver, port: this.port, state, calls }, parts);
+    this.#intake = new MessageIntake({ driver, port: this.port, state, calls, asked }, parts);
     this.#registerHandlers();
   }
 
@@ -99,7 +104,7 @@ export class ChatPlatform {
     const { redis, keyPrefix, log } = this.#parts;
     const key = `${keyPrefix}:connections:${this.name}`;
     const count = await redis.incr(key);
-    await redis.expire(key, DAY_S, 'NX');
+    if ((await redis.ttl(key)) < 0) await redis.expire(key, DAY_S);
     if (count === MAX_CONNECTIONS + 1) {
       log.error(
         { event: 'chat.connections-spent' },

@@ -45,11 +45,12 @@ export function createChatService(parts: Parts): Service {
   return { name: 'chat', router, start, stop, problems: () => deliveries?.problems() ?? [] };
 }
 
-function createReceiver({ config, log, redis, keys }: Parts, platforms: ReadonlyMap<string, ChatPlatform>): Router {
+function createReceiver({ config, log, redis, keys, traces }: Parts, platforms: ReadonlyMap<string, ChatPlatform>): Router {
   const { chat, http, limits } = config.settings;
   const router = Router();
   const receive = receiveUpdate({
     log,
+    traces,
     platforms,
     maxBodyBytes: chat.maxBodyBytes,
     bounds: { maxDepth: http.maxBodyDepth, maxValues: http.maxBodyValues },
@@ -80,7 +81,7 @@ async function openPlatforms(parts: Parts, sender: CommandSender): Promise<ChatP
 
 function chatPlatformParts(parts: Parts, sender: CommandSender): ChatPlatformParts {
   const { config, log, redis, keys, tenants } = parts;
-  const { chat, tasks } = config.settings;
+  const { chat, tasks, questions } = config.settings;
   const name = config.env.MUSTER_CHAT_TENANT;
   // Found for each message: a name may become another tenant's.
   const chatTenant = (): string => tenants.find(name)?.id ?? name;
@@ -91,6 +92,7 @@ function chatPlatformParts(parts: Parts, sender: CommandSender): ChatPlatformPar
     albumKeys: () => keys.tenant(chatTenant()),
     settings: chat,
     idempotencyMs: tasks.idempotencyMs,
+    questionMs: questions.maxWaitMs,
     log,
     accept: { ...parts, commands: scheduleCommands(openScheduleParts(parts)), settings: chat, chatTenant },
     sender,

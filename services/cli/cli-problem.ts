@@ -110,6 +110,9 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
   504: EXIT.unreachable,
 };
 
+/** The fleet answered, and it is what the fleet asked that did not. */
+const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = { 'alert.failed': EXIT.failed };
+
 /** Turns a refusal into a problem with the server's own message. An answer that is no problem+json comes from a proxy or another server. */
 export async function responseProblem(response: Response): Promise<CliProblem> {
   const text = await response.text().catch(() => '');
@@ -119,11 +122,15 @@ export async function responseProblem(response: Response): Promise<CliProblem> {
   const later = Number.isFinite(seconds) ? ` Try again in ${seconds} s.` : '';
   const message = forms ? `${forms.given} ${forms.reason}` : refusalText(response, words);
   return new CliProblem(`${message}${later && !/[.!?]$/.test(message) ? '.' : ''}${later}`, {
-    exitCode: EXIT_BY_STATUS[response.status] ?? EXIT.failed,
+    exitCode: exitOf(response, code),
     code: code ?? `http.${response.status}`,
     ...(forms ? { lines: ['It can be:', ...forms.accepted.map((form) => `  ${form}`)] } : {}),
     ...(later ? { retryAfterMs: seconds * 1000 } : {}),
   });
+}
+
+function exitOf({ status }: Response, code = ''): ExitCode {
+  return EXIT_BY_CODE[code] ?? EXIT_BY_STATUS[status] ?? EXIT.failed;
 }
 
 function refusalText(

@@ -22,6 +22,8 @@ export interface CommandContext {
   end(code: ExitCode): void;
   /** The complete text of standard input. */
   readInput(): Promise<string>;
+  /** Standard input as it comes. */
+  readonly input: NodeJS.ReadableStream;
 }
 
 /** Makes the context when a command runs, because the address is among its options. */

@@ -61,6 +61,7 @@ function contextMaker(env: CliEnvironment, { stdin, stdout, stderr, variables }:
     isElsewhere: () => isElsewhere(command.optsWithGlobals<ServerOptions>(), env, process.cwd()),
     connect: () => new ApiClient(findServer(command.optsWithGlobals<ServerOptions>(), env, process.cwd())),
     readInput: () => text(stdin),
+    input: stdin,
   });
 }
 

@@ -14,7 +14,7 @@ const RUNS = [
 ] as const;
 
 /** Runs the fleet, or a service of it, in this process, or a command about a project of one's own. Resolves once it has started; a signal ends it. */
-export type Run = (name: (typeof RUNS)[number][0] | 'init' | 'test', args?: readonly string[]) => Promise<void>;
+export type Run = (name: (typeof RUNS)[number][0] | 'init' | 'test' | 'backup' | 'restore', args?: readonly string[]) => Promise<void>;
 
 /** The commands that are the fleet itself; all others are its clients. */
 export function addRunCommands(program: Command, run: Run): void {
@@ -32,9 +32,40 @@ export function addRunCommands(program: Command, run: Run): void {
     .action(async (folder: string, { fleet }: { fleet?: string }) =>
       run('init', [folder, ...(fleet === undefined ? [] : ['--fleet', fleet])]),
     );
+  addBackupCommands(program, run);
   program
     .command('test')
     .description('run the tests of a project, as node --test does')
     .argument('[files...]', 'by default every *.test.ts')
     .action(async (files: string[]) => run('test', files));
+}
+
+type BackupOptions = Record<string, string | boolean>;
+
+function addBackupCommands(program: Command, run: Run): void {
+  const passphrase = ['--passphrase-file <file>', 'what seals the secrets in it, instead of MUSTER_SEAL_KEY'] as const;
+  program
+    .command('backup')
+    .description('write what the fleet at REDIS_URL, or that of this machine, has into a file, while it runs')
+    .requiredOption('--to <file>', 'a new file; one whose backup was broken off is gone on with')
+    .option('--tenant <id>', 'only this tenant')
+    .option(...passphrase)
+    .action(async (options: BackupOptions) => run('backup', argumentsOf(options)));
+  program
+    .command('restore')
+    .description('give a backup to the fleet at REDIS_URL, or to that of this machine; it may run, and have another SHARDS')
+    .option('--from <file>', 'the backup; one whose restore was broken off is gone on with')
+    .option('--tenant <id>', 'only this tenant of it')
+    .option(...passphrase)
+    .option('--replace', 'remove first what its tenants have there')
+    .option('--wipe', 'remove what a restore that was broken off has written')
+    .action(async (options: BackupOptions) => run('restore', argumentsOf(options)));
+}
+
+/** The options as they were given. */
+function argumentsOf(options: BackupOptions): string[] {
+  return Object.entries(options).flatMap(([name, value]) => {
+    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return typeof value === 'string' ? [flag, value] : [flag];
+  });
 }

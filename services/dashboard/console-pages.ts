@@ -55,6 +55,7 @@ const LIST = [
     inNavigation: false,
     list: '/tenants',
   },
+  { name: 'alerts', path: '/alerts', text: 'Alerts', group: 'administration', needs: 'read', ofInstallation: true },
   { name: 'health', path: '/health', text: 'Settings and health', group: 'administration', needs: 'admin', ofInstallation: true },
   { name: 'audit', path: '/audit', text: 'Audit log', group: 'administration', needs: 'admin' },
   { name: 'start', path: '/start', text: 'First steps', group: 'work', needs: 'read', inNavigation: false },

@@ -38,6 +38,8 @@ const RUNS_ON_PROJECT = {
     const fleet = isClone ? join(root, 'dist', `muster-fleet-${version}.tgz`) : undefined;
     process.exitCode = runInit(args, { command: 'muster init', release: version, fleet, out: process.stdout, err: process.stderr });
   },
+  backup: async (args) => (await import('./backup/run-backup.ts')).runBackup(args, { out: process.stdout }),
+  restore: async (args) => (await import('./backup/run-backup.ts')).runRestore(args, { out: process.stdout }),
   test: async (files) => {
     const child = spawn(process.execPath, ['--test', ...files], { stdio: 'inherit' });
     const [code] = await once(child, 'exit');

@@ -5,7 +5,8 @@ import { checkMachine, provideNode } from './set-up/provide-node.mjs';
 import { buildConsole, buildGuide } from './set-up/build-pages.mjs';
 import { installModules } from './set-up/install-modules.mjs';
 import { provideChromium } from './set-up/provide-chromium.mjs';
-import { provideKubectl } from './set-up/provide-kubectl.mjs';
+import { provideKubernetes } from './set-up/provide-kubernetes.mjs';
+import { providePromtool } from './set-up/provide-promtool.mjs';
 import { providePython } from './set-up/provide-python.mjs';
 import { provideRedis } from './set-up/provide-redis.mjs';
 import { SetUpProblem } from './set-up/programs.mjs';
@@ -22,7 +23,7 @@ try {
   await provideRedis({ forTests });
   if (forTests) await provideChromium();
   if (forTests) await providePython();
-  if (forTests) await provideKubectl(root);
+  if (forTests) await Promise.all([provideKubernetes(root), providePromtool(root)]);
   console.log(`Set-up: all there (${((performance.now() - startedAt) / 1000).toFixed(1)} s).`);
 } catch (error) {
   if (!(error instanceof SetUpProblem)) throw error;

@@ -20,9 +20,9 @@ import { PROVIDERS } from './providers/registry.ts';
 
 /** Receives webhooks: `/v1/hooks*` manages hooks, `POST /hooks/:id` is for senders. It keeps nothing in memory. */
 export function createWebhooksService(parts: Parts): Service {
-  const { redis, keys, log } = parts;
+  const { redis, keys, log, seal } = parts;
   const { webhooks, tasks, http, limits } = parts.config.settings;
-  const store = new HookStore({ redis, keys, maxHooksPerTenant: webhooks.maxHooksPerTenant });
+  const store = new HookStore({ redis, keys, seal, maxHooksPerTenant: webhooks.maxHooksPerTenant });
   const assertRoom = (tenant: string): void => parts.ledger.stored.assertRoom(tenant);
   const deliveries = new HookDeliveries({ redis, keys, log, settings: webhooks.deliveries, assertRoom });
   const answering: AnswerWebhookParts = {
@@ -46,6 +46,7 @@ export function createWebhooksService(parts: Parts): Service {
     lookup: new HookLookup(store),
     findHook: async (id) => (await found.join(id)).answer,
     log,
+    traces: parts.traces,
     load: createServerLoad(http),
     refusals: new RefusalLimit({ redis, prefix: `${keys.fleet.http}:refused`, perMinute: limits.httpAnonymousPerMinute }),
     judged: new JudgedBytes(webhooks.maxBodyBytes),

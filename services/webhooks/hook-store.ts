@@ -10,7 +10,7 @@ import {
   type Script,
   type UnreadableRecord,
 } from '#shared/redis/index.ts';
-import { tenantEnded, tenantStateInLua, writeOfFleet, writeOfTenant } from '#shared/tenants/index.ts';
+import { openRecord, type Seal, sealRecord, tenantEnded, tenantStateInLua, writeOfFleet, writeOfTenant } from '#shared/tenants/index.ts';
 import { wait } from '#shared/time/index.ts';
 import { type Hook, hookSchema } from './hook.ts';
 
@@ -24,6 +24,7 @@ const REPLACE = SCRIPTS.get('replace-hook') as Script;
 export interface HookStoreParts {
   readonly redis: RedisClient;
   readonly keys: Keys;
+  readonly seal: Seal;
   readonly maxHooksPerTenant: number;
 }
 
@@ -38,12 +39,14 @@ export class HookStore {
   readonly #place: Pick<HookStoreParts, 'redis' | 'keys'>;
   readonly #redis: RedisClient;
   readonly #keys: Keys;
+  readonly #seal: Seal;
   readonly #maxHooks: number;
 
-  constructor({ redis, keys, maxHooksPerTenant }: HookStoreParts) {
+  constructor({ redis, keys, seal, maxHooksPerTenant }: HookStoreParts) {
     this.#place = { redis, keys };
     this.#redis = redis;
     this.#keys = keys;
+    this.#seal = seal;
     this.#maxHooks = maxHooksPerTenant;
   }
 
@@ -53,7 +56,7 @@ export class HookStore {
     // The owner first: a crash in between leaves an unused id instead of a listed hook that is never found.
     const { tenant } = hook;
     await writeOfFleet(this.#place, { tenant, key: this.#keys.fleet.hookOwners, command: ['HSET', hook.id, tenant] });
-    await writeOfTenant(this.#place, { tenant, key: hooks, command: ['HSET', hook.id, JSON.stringify(hook)] });
+    await writeOfTenant(this.#place, { tenant, key: hooks, command: ['HSET', hook.id, this.#textOf(hook)] });
     // Counted afterwards, so that callers at the same time cannot all take the last place.
     if ((await this.#redis.hlen(hooks)) <= this.#maxHooks) return;
     await this.remove(hook.tenant, hook.id);
@@ -64,7 +67,7 @@ export class HookStore {
 
   async find(tenant: string, id: string): Promise<Hook | null> {
     const text = await this.#redis.hget(this.#keys.tenant(tenant).hooks, id);
-    return text === null ? null : readRecord(id, text, readHook);
+    return text === null ? null : readRecord(id, text, (record) => this.#read(tenant, id, record));
   }
 
   /** The hook of whichever tenant. */
@@ -86,7 +89,7 @@ export class HookStore {
     const page = ids.slice(0, limit);
     const texts = page.length === 0 ? [] : await this.#redis.hmget(hooks, ...page);
     const stored = page.flatMap((id, position) => [[id, texts[position] ?? ''] as const]).filter(([, text]) => text !== '');
-    const { items, unreadable } = readRecords(stored, readHook);
+    const { items, unreadable } = readRecords(stored, (text, id) => this.#read(tenant, id, text));
     return { hooks: items, unreadable, nextCursor: ids.length > limit ? (page.at(-1) ?? null) : null };
   }
 
@@ -99,8 +102,8 @@ export class HookStore {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const seen = await this.#redis.hget(hooks, id);
       if (seen === null) return null;
-      const changed = change(readHook(seen));
-      const answer = await this.#replace(tenant, id, seen, JSON.stringify(changed));
+      const changed = change(this.#read(tenant, id, seen));
+      const answer = await this.#replace(tenant, id, seen, this.#textOf(changed));
       if (answer === 'ended') throw tenantEnded(tenant);
       if (answer === 'written') return changed;
       // Losers of a race wait for different times.
@@ -121,8 +124,12 @@ export class HookStore {
     await this.#redis.hdel(this.#keys.fleet.hookOwners, id);
     return (await this.#redis.hdel(hooks, id)) === 1;
   }
-}
 
-function readHook(text: string): Hook {
-  return hookSchema.parse(JSON.parse(text));
+  #read(tenant: string, id: string, text: string): Hook {
+    return hookSchema.parse(openRecord(this.#seal, { kind: 'hooks', tenant, id }, text));
+  }
+
+  #textOf(hook: Hook): string {
+    return sealRecord(this.#seal, { kind: 'hooks', tenant: hook.tenant, id: hook.id }, hook);
+  }
 }

@@ -119,6 +119,8 @@ const formerSecretSchema = z.strictObject({ secret: z.string(), endsAtMs: z.numb
 /** A hook as Redis keeps it. */
 export const hookSchema = z.object({
   ...fields,
+  /** Sealed it is longer. */
+  secret: z.string().min(1).nullable(),
   directives: fields.directives.default(false),
   event: fields.event.default(null),
   /** Oldest first. */

@@ -1,7 +1,16 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type ErrorCode, MusterError } from '#shared/errors/index.ts';
-import { contextOf, readRawBody, type RefusalLimit, sendProblem, type ServerLoad, toMusterError } from '#shared/http/index.ts';
-import type { Log } from '#shared/log/index.ts';
+import {
+  contextOf,
+  readRawBody,
+  type RefusalLimit,
+  type RequestContext,
+  sendProblem,
+  serveAsSpan,
+  type ServerLoad,
+  toMusterError,
+} from '#shared/http/index.ts';
+import type { Log, Traces } from '#shared/log/index.ts';
 import { answerHandshake, handshakeOf, writeHandshake } from './answer-handshake.ts';
 import { answerWebhook, type AnswerWebhookParts, type WebhookAnswer } from './answer-webhook.ts';
 import { refusedDelivery } from './deliveries/describe-delivery.ts';
@@ -15,6 +24,8 @@ export interface ReceiveHookParts extends AnswerWebhookParts {
   /** The hook of whichever tenant. */
   findHook(id: string): Promise<Hook | null>;
   readonly log: Log;
+  /** Without it deliveries are no spans. */
+  readonly traces: Traces | undefined;
   readonly maxBodyBytes: number;
   /** Used where this is mounted without the server, which has its own. */
   readonly load: ServerLoad;
@@ -99,6 +110,21 @@ async function receive(
   const id = String(request.params['id']);
   const context = contextOf(request, parts.log, parts.load);
   context.route = RECEIVER_PATH;
+  await serveAsSpan(parts.traces, { request, response, context }, () => receiveFor(parts, { id, request, response, context }, answer));
+}
+
+interface Received {
+  id: string;
+  request: Request<{ id: string }> | Request;
+  response: Response;
+  context: RequestContext;
+}
+
+async function receiveFor(
+  parts: ReceiveHookParts,
+  { id, request, response, context }: Received,
+  answer: (hook: Hook) => Promise<unknown>,
+): Promise<void> {
   let receiver = UNKNOWN_HOOKS;
   try {
     // Before the body, so that no sender makes us read 25 MB for an unknown hook.

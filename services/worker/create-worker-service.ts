@@ -23,6 +23,8 @@ import { orphanEnder } from './end-orphans.ts';
 import { openPool } from './isolation/open-pool.ts';
 import { openRemote } from './remote/open-remote.ts';
 import { openWatchdog } from './watchdog/watchdog.ts';
+import { DeletionCost, type DeletionCostOptions } from './scale-in/deletion-cost.ts';
+import { openPod } from './scale-in/kubernetes-pod.ts';
 import { WorkerService } from './worker-service.ts';
 
 /** How long a start waits for the orphans of killed workers to be ended. */
@@ -74,6 +76,7 @@ export function createWorkerService(parts: Parts): DrainableService {
     watchdog: openWatchdog(parts, name),
     heartbeat: new Heartbeat({ fleet, worker: name, capacity, clock: systemClock, log }),
     chores: chores.runner,
+    openDeletionCost: (busy) => openDeletionCost(parts, busy),
     openSource: () => openJobSource(parts, 'worker'),
     openTakers: (source) => [
       openSlotWorker(parts, { worker: name, policy, handle, source, isolation: executor.isolation }),
@@ -93,7 +96,12 @@ export function createWorkerService(parts: Parts): DrainableService {
 function capacityOf({ config }: Parts): HeartbeatOptions['capacity'] {
   const all = slotsOf(config.settings, config.env.MUSTER_QUEUES);
   const { slots, weights } = planSlots(config.settings, config.env.MUSTER_QUEUES);
-  return { queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])), slots, sure: Object.fromEntries(weights) };
+  return {
+    group: config.env.MUSTER_WORKER_GROUP,
+    queues: [...all].flatMap(([queue, count]) => (count > 0 ? [queue] : [])),
+    slots,
+    sure: Object.fromEntries(weights),
+  };
 }
 
 /** Says once how programs are bounded, where the configuration has any. */
@@ -101,4 +109,10 @@ function logIsolation({ config, log }: Parts): void {
   const { agents, commands } = config.settings;
   if (!Object.values(agents).some(({ kind }) => kind === 'command')) return;
   log.info({ event: 'command.isolation' }, `the programs of commands ${describeCgroups(commands)}`);
+}
+
+/** Of a worker in a pod of Kubernetes that knows its name. */
+function openDeletionCost({ config, log }: Parts, busy: DeletionCostOptions['busy']): DeletionCost | null {
+  const write = openPod(config.env);
+  return write && new DeletionCost({ write, busy, log });
 }

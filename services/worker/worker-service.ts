@@ -6,6 +6,7 @@ import { type Clock, within } from '#shared/time/index.ts';
 import type { IsolationPool } from './isolation/isolation-pool.ts';
 import type { LeaseKeeper, SignalListener } from '#shared/execution/index.ts';
 import type { Watchdog } from './watchdog/watchdog.ts';
+import type { DeletionCost, DeletionCostOptions } from './scale-in/deletion-cost.ts';
 import type { Remote } from './remote/open-remote.ts';
 
 export interface WorkerServiceOptions {
@@ -22,6 +23,8 @@ export interface WorkerServiceOptions {
   remote: Remote | null;
   /** What it does for the fleet again and again. */
   chores: Pick<ChoreRunner, 'start' | 'stop'>;
+  /** Keeps what it costs to end this worker's pod, in Kubernetes; null elsewhere. `busy` is what it asks. */
+  openDeletionCost: (busy: DeletionCostOptions['busy']) => DeletionCost | null;
   /** Finds the attempt that blocks or ends this process. */
   watchdog: Watchdog;
   /** Opens where jobs come from. Called once, at the start. */
@@ -54,6 +57,7 @@ export class WorkerService implements Service {
   #source: JobSource | undefined;
   #listener: SignalListener | undefined;
   #takers: JobTaker[] = [];
+  #deletionCost: DeletionCost | null = null;
   /** Resolves once no taker takes more; undefined before a drain. */
   #quieting: Promise<void> | undefined;
 
@@ -74,6 +78,8 @@ export class WorkerService implements Service {
     chores.start();
     this.#options.heartbeat.start({ activity: () => this.#activity(), drain: () => void this.drain() });
     this.#options.remote?.start();
+    this.#deletionCost = this.#options.openDeletionCost(() => ({ running: this.#running, longestMs: keeper.longestMs }));
+    this.#deletionCost?.start();
     for (const taker of this.#takers) taker.start();
     log.info({ event: 'worker.started', worker: name }, 'taking tickets');
     void publish('worker.started');
@@ -86,7 +92,7 @@ export class WorkerService implements Service {
     );
   }
 
-  /** Takes nothing more and lets all that runs end, however long that takes. For an operator's request, which may come again. */
+  /** Takes nothing more and lets all that runs end, or come to its next step, however long that takes. For an operator's request, which may come again. */
   async drain(): Promise<void> {
     if (this.#quieting) return;
     const { keeper, pool, heartbeat, onDrained, log, name } = this.#options;
@@ -108,7 +114,7 @@ export class WorkerService implements Service {
     // A completed attempt may still be settled while its ticket has ended already.
     await this.#whenIdle(Math.max(end, clock.monotonic() + CLOSE_MS));
     const { heartbeat, watchdog, remote } = this.#options;
-    await remote?.stop();
+    await Promise.all([remote?.stop(), this.#deletionCost?.stop()]);
     await Promise.all([chores, pool, heartbeat, watchdog].map((each) => each.stop()));
     keeper.stop();
     this.#listener?.close();
@@ -128,10 +134,13 @@ export class WorkerService implements Service {
     return { running: this.#running, suspects: pool.running, isDraining, stopped: this.problems(), blocks: watchdog.blocks };
   }
 
-  /** Claims no more tickets. A second call resolves with the first. */
+  /** Claims no more tickets, and has runs with steps go on elsewhere from their next one. A second call resolves with the first. */
   async #quiet(): Promise<void> {
     if (!this.#quieting) {
-      this.#options.onDrain();
+      const { keeper, pool, onDrain } = this.#options;
+      onDrain();
+      keeper.handOver();
+      pool.handOver();
       void this.#options.publish('worker.draining');
       this.#quieting = Promise.all(this.#takers.map((taker) => taker.quiet().catch(() => undefined))).then(() => undefined);
     }

@@ -1,4 +1,4 @@
-import { type Ledger, readState, readTask, removeTask } from '../ledger/index.ts';
+import { type Ledger, readState, readTaskRow, removeTask } from '../ledger/index.ts';
 import { cancelTree, type RetryParts, retryTask } from '../queue/index.ts';
 import { isTerminal } from '../tasks/index.ts';
 import type { Action, ActionName } from './action.ts';
@@ -41,7 +41,7 @@ async function cancelOne({ ledger }: ApplyParts, { tenant, id, reason, filter }:
 
 /** A task that ended otherwise, or after the action was created, was retried since it was found. */
 async function discardOne({ ledger }: ApplyParts, { tenant, filter, createdAt }: Action, task: string): Promise<Applied> {
-  const found = await readTask(ledger, tenant, task);
+  const found = await readTaskRow(ledger, tenant, task);
   if (!found) return 'done';
   const { status, completedAt = Infinity } = found.state;
   if (!filter.statuses.includes(status) || completedAt > createdAt) return 'skipped';

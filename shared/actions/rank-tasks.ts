@@ -1,4 +1,4 @@
-import { type Ledger, readTasks } from '../ledger/index.ts';
+import { type Ledger, readTaskRows } from '../ledger/index.ts';
 import { knownCost, type Task, TASK_STATUSES, type TaskState } from '../tasks/index.ts';
 import { type ScannedTask, scanTasks, type TaskSelection } from './scan-tasks.ts';
 
@@ -29,7 +29,7 @@ export async function rankTasks(ledger: Ledger, tenant: string, { selection, by,
     read += batch.read;
     if (read >= ledger.settings.limits.maxPreviewed) break;
   }
-  const tasks = await readTasks(
+  const tasks = await readTaskRows(
     ledger,
     tenant,
     largest.map(({ id }) => id),

@@ -11,7 +11,7 @@ import {
   readLookup,
   readLookupAfter,
   readStates,
-  readTasks,
+  readTaskRows,
   type TaskFilter,
   workerFits,
 } from '../ledger/index.ts';
@@ -171,7 +171,7 @@ async function keepWithText(
   selection: TaskSelection,
   found: readonly ScannedTask[],
 ): Promise<ScannedTask[]> {
-  const tasks = await readTasks(
+  const tasks = await readTaskRows(
     ledger,
     tenant,
     found.map(({ id }) => id),

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import type { ApiAgentDefinition } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript } from '../redis/index.ts';
-import { tenantEnded, tenantStateInLua } from '../tenants/index.ts';
+import { type Seal, sealRecord, tenantEnded, tenantStateInLua } from '../tenants/index.ts';
 import { Ticker } from '../time/index.ts';
 
 interface AgentCapsOptions {
   redis: RedisClient;
   keys: Keys;
   log: Log;
+  seal: Seal;
 }
 
 type Caps = Readonly<Record<string, number>>;
@@ -67,9 +68,9 @@ export class AgentCaps {
    * something else is. Errors: `tenant.ended`.
    */
   async write(tenant: string, id: string, definition: ApiAgentDefinition, former: string): Promise<'made' | 'replaced' | 'changed'> {
-    const { redis, keys } = this.#options;
+    const { redis, keys, seal } = this.#options;
     const { agentCaps, tenantStates } = keys.shard(keys.shardOf(tenant));
-    const args = [tenant, id, JSON.stringify(definition), definition.maxRunning ?? '', former];
+    const args = [tenant, id, sealRecord(seal, { kind: 'agents', tenant, id }, definition), definition.maxRunning ?? '', former];
     const script = SCRIPTS.get('put-agent');
     if (!script) throw new Error('The script put-agent is missing');
     const reply = await runScript(redis, script, [tenantStates, keys.tenant(tenant).agents, agentCaps], args);

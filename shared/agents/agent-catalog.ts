@@ -2,6 +2,7 @@ import { type AgentDefinition, type ApiAgentDefinition, apiAgentDefinitionSchema
 import { MusterError } from '../errors/index.ts';
 import { type Keys, readRecord, readRecords, type ReadRecords, type RedisClient } from '../redis/index.ts';
 import { measureKey } from '../ledger/index.ts';
+import { openRecord, type Seal } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
 import { type AgentCaps, ANY_FORMER, NO_FORMER } from './agent-caps.ts';
 
@@ -9,6 +10,7 @@ export interface AgentCatalogOptions {
   redis: RedisClient;
   keys: Keys;
   settings: Settings;
+  seal: Seal;
   caps: AgentCaps;
 }
 
@@ -31,12 +33,12 @@ export class AgentCatalog {
     this.#options = options;
   }
 
-  /** The agent of this name, or null. The configuration's need no round trip. Errors: `record.unreadable`. */
+  /** The agent of this name, or null. The configuration's need no round trip. Errors: `record.unreadable`, `seal.key-lost`. */
   async find(tenant: string, id: string): Promise<CatalogEntry | null> {
     const configured = this.configured(id);
     if (configured) return configured;
     const stored = await this.#options.redis.hget(this.#key(tenant), id);
-    return stored === null ? null : { id, origin: 'api', definition: readRecord(id, stored, readDefinition) };
+    return stored === null ? null : { id, origin: 'api', definition: readRecord(id, stored, (json) => this.#read(tenant, id, json)) };
   }
 
   /** Every agent the tenant may name, by name. */
@@ -45,7 +47,7 @@ export class AgentCatalog {
     const { items, unreadable } = readRecords(Object.entries(stored), (json, id): CatalogEntry => ({
       id,
       origin: 'api',
-      definition: readDefinition(json),
+      definition: this.#read(tenant, id, json),
     }));
     const configured = Object.keys(this.#options.settings.agents).flatMap((id) => this.configured(id) ?? []);
     return { items: [...configured, ...items].toSorted((a, b) => a.id.localeCompare(b.id)), unreadable };
@@ -73,7 +75,7 @@ export class AgentCatalog {
 
   /**
    * Changes a tenant's own agent by compare and set: `change` gets the definition that its result replaces. Null when there is none.
-   * Errors: `agent.busy`, `agent.operator-only`, `limit.storage`, `record.unreadable`, `tenant.ended`, and what `change` throws.
+   * Errors: `agent.busy`, `agent.operator-only`, `limit.storage`, `record.unreadable`, `seal.key-lost`, `tenant.ended`, and what `change` throws.
    */
   async change(tenant: string, id: string, change: (before: ApiAgentDefinition) => ApiAgentDefinition): Promise<ApiAgentDefinition | null> {
     this.#refuseConfigured(id);
@@ -82,7 +84,7 @@ export class AgentCatalog {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const stored = await redis.hget(this.#key(tenant), id);
       if (stored === null) return null;
-      const changed = change(readRecord(id, stored, readDefinition));
+      const changed = change(readRecord(id, stored, (json) => this.#read(tenant, id, json)));
       if ((await caps.write(tenant, id, changed, stored)) !== 'changed') return changed;
       // Losers of a race wait for different times.
       await wait(Math.random() * Math.min(5 * tries, MAX_PAUSE_MS));
@@ -120,8 +122,8 @@ export class AgentCatalog {
   #key(tenant: string): string {
     return this.#options.keys.tenant(tenant).agents;
   }
-}
 
-function readDefinition(json: string): ApiAgentDefinition {
-  return apiAgentDefinitionSchema.parse(JSON.parse(json));
+  #read(tenant: string, id: string, json: string): ApiAgentDefinition {
+    return apiAgentDefinitionSchema.parse(openRecord(this.#options.seal, { kind: 'agents', tenant, id }, json));
+  }
 }

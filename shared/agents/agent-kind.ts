@@ -10,8 +10,12 @@ import type {
 } from '../config/index.ts';
 import type { AttemptAccount, AttemptModels, EndpointRequests } from '../models/index.ts';
 import type { LearnedParameters } from '../providers/index.ts';
+import type { CallerCall, ModelRequest } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
+import type { CallBatch } from './batches/batched-model.ts';
 import type { OutputListing } from './command/folder/attempt-folder.ts';
+import type { SessionNote } from './command/kept/session-note.ts';
+import type { RunJournal } from './loop/run-journal.ts';
 
 /** The definition of one kind of agent. */
 export type DefinitionOf<Kind extends AgentKind> = Extract<AgentDefinition, { kind: Kind }>;
@@ -55,14 +59,24 @@ export interface AgentRun<Definition extends AgentDefinition = AgentDefinition> 
   readonly reportTotal?: (used: AgentUsage) => void;
   /** A program that has an account of its own at a provider runs through this. */
   readonly account?: AttemptAccount;
+  /** What its task's request had besides, where it came in OpenAI's protocol. */
+  readonly request?: ModelRequest | null;
+  /** Has a call of its model go by a provider's batch, while its task has time; null where it is to be made directly. */
+  readonly callBatch?: CallBatch;
+  /** Has the caller of that request do calls of its functions; null where it did not come back in time. */
+  readonly callCaller?: (calls: readonly CallerCall[]) => Promise<readonly string[] | null>;
   /** Resolves once `context.input()` may have something to give, which may be at once; stays pending when nothing ever arrives. */
   readonly inputArrived: () => Promise<void>;
   /** Adds to the record of the attempt, should it fail or time out. */
   readonly diagnose: (found: Diagnostics) => void;
   /** Files of its task, for a runner that gives it a folder. */
   readonly files?: AttemptFiles;
+  /** What it did, for the next attempt. */
+  readonly journal: RunJournal;
   /** What it leaves for the next attempt, for a runner of what is no function. */
   readonly checkpoint?: AttemptCheckpoint;
+  /** What coding agents keep of their sessions, for a runner of programs. */
+  readonly sessions?: AttemptSessions;
   /** Settles like the work, or rejects with the signal's reason as soon as that aborts; the work then continues unwatched. */
   readonly untilStopped: <T>(work: Promise<T>) => Promise<T>;
 }
@@ -75,8 +89,31 @@ export interface AttemptCheckpoint {
   readonly resumed: string | null;
   /** Keeps it. What is too long is left out with a warning. */
   readonly keep: (text: string) => Promise<void>;
-  /** Opens `POST /v1/tasks/<id>/checkpoint` to this attempt alone, while it runs. */
-  readonly key: () => Promise<string>;
+  /**
+   * Has people asked what the checkpoint that was kept last suspends its run for, while the agent goes on running. Resolves with JSON of the answer; null where
+   * there is none after `ms`, or once the signal aborts: its run is suspended there once the agent has ended. Absent where that is so at once, as on a daemon.
+   */
+  readonly askFor?: (ms: number, signal: AbortSignal) => Promise<string | null>;
+  /** Where it is kept by HTTP: `POST /v1/tasks/<id>/checkpoint`, as an address. */
+  readonly address: string;
+  /** Opens that to this attempt alone, while it runs. */
+  readonly key: string;
+}
+
+/** Where a program's own session and its working folder are kept for the next attempt of its task, and the next turn of its session. */
+export interface AttemptSessions {
+  /** What was kept last; null for nothing. */
+  readonly open: () => Promise<KeptRun | null>;
+  /** Keeps an archive in the place of what was there. Rejects when it cannot be kept. */
+  readonly keep: (session: SessionNote, archive: AsyncIterable<Uint8Array>) => Promise<void>;
+}
+
+/** What an attempt before left. */
+export interface KeptRun extends SessionNote {
+  /** Whether that was one of the same task. */
+  readonly isOfTask: boolean;
+  /** Opens its archive; null when that is gone. */
+  readonly read: () => Promise<AsyncIterable<Uint8Array> | null>;
 }
 
 /** Moves files of a task between its storage and the folder of an attempt. What it rejects with fails the attempt. */
@@ -129,6 +166,9 @@ export interface AgentRunnersOptions extends AgentEnvironment {
   readonly parameters?: Pick<LearnedParameters, 'read' | 'learn'>;
   /** `providers` of the configuration. Defaults to none. */
   readonly providers?: Settings['providers'];
+  /** `tools` and `mcp` of the configuration. Default to none. */
+  readonly tools?: Settings['tools'];
+  readonly mcp?: Settings['mcp'];
   /** `models` of the configuration. Defaults to none. */
   readonly models?: Settings['models'];
   /** Whether agents made by API may use `openaiApiKey`. Defaults to false. */

@@ -1,4 +1,12 @@
-import { type AgentDefinition, type AgentKind, type AgentResult, type Config, invalidConfig } from '../config/index.ts';
+import {
+  type AgentDefinition,
+  type AgentKind,
+  type AgentResult,
+  type Config,
+  invalidConfig,
+  type McpServer,
+  type Settings,
+} from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
 import type { AgentEnvironment, AgentRun, AgentRunner, AgentRunnersOptions, DefinitionOf, KindOfAgent } from './agent-kind.ts';
 import { command } from './command/command.ts';
@@ -8,6 +16,7 @@ import { echo } from './kinds/echo.ts';
 import { functionKind } from './kinds/function.ts';
 import { http } from './kinds/http.ts';
 import { openai } from './kinds/openai.ts';
+import { secretValues } from './redactor.ts';
 
 /** Every kind of agent, by its name in a definition. The compiler asks for an entry of each kind that the configuration has. */
 const AGENT_KINDS: { readonly [Kind in AgentKind]: KindOfAgent<DefinitionOf<Kind>> } = {
@@ -43,12 +52,19 @@ export function runAgent(runners: AgentRunners, run: AgentRun): Promise<AgentRes
   return runner(run);
 }
 
-/** Secrets that the definitions of the configuration hold or pass on. */
+/** Secrets that the definitions of the configuration hold or pass on, and its MCP servers. */
 export function agentSecrets(
-  agents: Readonly<Record<string, AgentDefinition>>,
+  { agents, mcp }: Pick<Settings, 'agents' | 'mcp'>,
   readVariable: AgentEnvironment['readSecret'],
 ): (string | undefined)[] {
-  return Object.values(agents).flatMap((definition) => kindOf(definition).secretsOf(definition, readVariable));
+  const ofAgents = Object.values(agents).flatMap((definition) => kindOf(definition).secretsOf(definition, readVariable));
+  return [...ofAgents, ...Object.values(mcp).flatMap((server) => secretsOfServer(server, readVariable))];
+}
+
+function secretsOfServer(server: McpServer, readVariable: AgentEnvironment['readSecret']): (string | undefined)[] {
+  if ('url' in server) return Object.values(server.headers ?? {});
+  const passed = Object.fromEntries((server.passEnv ?? []).map((name) => [name, readVariable(name)]));
+  return secretValues({ ...passed, ...server.env });
 }
 
 /**
@@ -56,17 +72,25 @@ export function agentSecrets(
  * Throws `config.invalid` with one line per problem, also in `details.problems`.
  */
 export async function assertAgents({ settings, env, directory, readVariable }: Config): Promise<void> {
-  const problems = await checkAgents(settings.agents, {
+  const agents = withoutForeign(settings.agents, env.MUSTER_CAPABILITIES);
+  const problems = await checkAgents(agents, {
     directory,
     openaiBaseUrl: env.OPENAI_BASE_URL,
     openaiApiKey: env.OPENAI_API_KEY,
     readSecret: readVariable,
     sandbox: settings.commands.sandbox,
   });
-  const runsCommands = Object.values(settings.agents).some(({ kind }) => kind === 'command');
+  const runsCommands = Object.values(agents).some(({ kind }) => kind === 'command');
   const userProblem = runsCommands ? commandUserProblem(commandUsers(settings.commands)) : null;
   if (userProblem !== null) problems.push(userProblem);
   if (problems.length > 0) throw invalidConfig(problems);
+}
+
+/** Without agents whose programs run on workers that have what this one does not: their programs need not be here. */
+function withoutForeign(agents: Settings['agents'], offered: readonly string[] = []): Settings['agents'] {
+  const isForeign = (agent: AgentDefinition): boolean =>
+    agent.kind === 'command' && (agent.capabilities ?? []).some((capability) => !offered.includes(capability));
+  return Object.fromEntries(Object.entries(agents).filter(([, agent]) => !isForeign(agent)));
 }
 
 /**

@@ -71,6 +71,20 @@ function refusal(host: string): TaskFailure {
   );
 }
 
+/**
+ * Why an address that is written out may not be called, before any call; null for one that may, and for a name, which is looked up when it is
+ * called.
+ */
+export function refusalOfAddress(url: string, allowNetworks: readonly string[]): string | null {
+  const address = URL.parse(url);
+  if (address === null || !/^https?:$/.test(address.protocol)) return 'expected an address (https:)';
+  if (address.username !== '' || address.password !== '') return 'expected an address without a user name or password';
+  const host = address.hostname.replace(/^\[(.*)\]$/, '$1');
+  // RFC 6761: these names are always of this machine.
+  const literal = /^(?:.*\.)?localhost\.?$/.test(host) ? '127.0.0.1' : host;
+  return isIP(literal) === 0 || createAddressGuard(allowNetworks)(literal) ? null : refusal(host).message;
+}
+
 /** Whether an address, IPv4 or IPv6 and without brackets, may be connected to. */
 type AddressGuard = (address: string) => boolean;
 

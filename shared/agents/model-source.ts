@@ -44,6 +44,8 @@ export function openModelSource(model: EndpointModel, clock: Clock = systemClock
     provider: 'openai.chat',
     url: ({ path }) => addressBelow(baseUrl, path),
     includeUsage: true,
+    // Else the schema of an answer would be left out.
+    supportsStructuredOutputs: true,
     headers: { ...keyHeaders(baseUrl, apiKey), traceparent },
     errorStructure: ERROR_STRUCTURE,
     convertUsage,

@@ -19,6 +19,9 @@ const usageSchema = z.strictObject({
   isEstimated: z.boolean().optional(),
 });
 
+/** What was used, as it was written down before. */
+export const writtenUsageSchema = usageSchema.transform(agentUsage);
+
 /** Unknown fields are refused: ignored, they would make an empty answer. */
 const answerSchema = z.strictObject({
   output: z.string().optional(),

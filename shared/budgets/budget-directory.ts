@@ -114,14 +114,13 @@ export class BudgetDirectory {
   }
 
   /** Callers at the same time share one reading. */
-  async #readVersions(shard: number): Promise<Readonly<Record<string, string>>> {
+  /** All that ask meanwhile get one promise: a caller with another would go on behind those that came later, and messages of a session change their order. */
+  #readVersions(shard: number): Promise<Readonly<Record<string, string>>> {
     const { redis, keys } = this.#options;
     const reading = redis.hgetall(keys.shard(shard).budgetVersions);
     this.#versions.set(shard, reading);
-    return await reading.catch((error: unknown) => {
-      this.#versions.delete(shard);
-      throw error;
-    });
+    reading.catch(() => this.#versions.delete(shard));
+    return reading;
   }
 
   async #write(tenant: string, id: string, { json, onlyNew }: { json: string; onlyNew: boolean }): Promise<Written> {

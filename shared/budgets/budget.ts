@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { BudgetRule } from '../config/index.ts';
+import { isOneShot, type TaskBody } from '../tasks/index.ts';
 import { Recent } from '../time/index.ts';
 
 /** A budget of a tenant. */
@@ -21,6 +22,12 @@ export interface SpendSubject {
   readonly keyId: string | null;
   /** Whether it waits where a budget denies, because nothing asks for it again: the run of a one-shot. Defaults to false. */
   readonly waits?: boolean;
+}
+
+/** Whose spending a task's is. */
+export function spendSubject(body: TaskBody): SpendSubject {
+  const { id, tenant, agent, session, scheduleId, rootTaskId, keyId } = body;
+  return { tenant, agent, session, scheduleId, rootTaskId: rootTaskId ?? id, keyId, waits: isOneShot(body) };
 }
 
 /** One window of a budget, or of one name that it counts. Times are ms since the epoch. */

@@ -1,4 +1,4 @@
-import { type Ledger, readTasks } from '../ledger/index.ts';
+import { type Ledger, readTaskRows } from '../ledger/index.ts';
 import { knownCost, type StoredAttempt } from '../tasks/index.ts';
 import { systemClock } from '../time/index.ts';
 import { readUsageGroups } from '../usage/index.ts';
@@ -66,7 +66,7 @@ async function readTaskCosts(ledger: Ledger, tenant: string, budget: Budget, now
 /** The attempts of tasks that have several, of which some may have ended before the window. */
 async function readAttempts(ledger: Ledger, tenant: string, tasks: readonly PaidTask[]): Promise<Map<string, readonly StoredAttempt[]>> {
   const ids = tasks.filter(({ state }) => state.attempt > 1).map(({ id }) => id);
-  return new Map((await readTasks(ledger, tenant, ids)).flatMap((task) => (task ? [[task.body.id, task.attempts]] : [])));
+  return new Map((await readTaskRows(ledger, tenant, ids)).flatMap((task) => (task ? [[task.body.id, task.attempts]] : [])));
 }
 
 /** The same by the usage of days that are in the window from their begin, also of tasks that are no longer kept. */

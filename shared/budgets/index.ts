@@ -2,7 +2,7 @@
  * Budgets: what a tenant, an agent, a session, a schedule, a task or a key may spend by the hour, the day, the month or in all. What a call can cost
  * is reserved before it and settled after it, once; what a budget holds is released when it has room.
  */
-export { type Budget, dollars, type SpendSubject } from './budget.ts';
+export { type Budget, dollars, type SpendSubject, spendSubject } from './budget.ts';
 export { BudgetDirectory } from './budget-directory.ts';
 export { budgetFailure } from './budget-failure.ts';
 export { countPast } from './count-past.ts';
@@ -13,6 +13,7 @@ export { releaseByBudgets, releaseIfFitting } from './release-budgets.ts';
 export {
   reserveSpend,
   settleSpend,
+  settleSpendOf,
   type SpendAmounts,
   type SpendAnswer,
   type SpendCall,

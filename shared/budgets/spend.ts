@@ -19,11 +19,13 @@ export interface SpendPorts {
 export interface SpendRequest {
   /** The same for the same call, and no other has it. */
   readonly id: string;
-  /** The lease of its attempt: when that ends, so does what it reserved. */
+  /** The lease of its attempt: when that ends, so does what it reserved. `until <ms>` for a call that waits without an attempt. */
   readonly lease: string;
   readonly subject: SpendSubject;
   /** Who settles it: another one that reserves the same call has taken it over. Defaults to anybody. */
   readonly holder?: string;
+  /** The time whose windows count it, ms since the epoch. Defaults to now. */
+  readonly at?: number;
   /** Budgets whose lines it may pass, because they downgrade to its model. Defaults to none. */
   readonly beyond?: readonly string[];
 }
@@ -106,7 +108,7 @@ async function reserveUnder(
   amounts: Required<SpendAmounts>,
 ): Promise<SpendAnswer> {
   const { tenant } = request.subject;
-  const now = systemClock.now();
+  const now = request.at ?? systemClock.now();
   const windows = windowsFor(withoutLines(budgets, request.beyond), request.subject, now);
   const { id, holder = '' } = request;
   const { waits = false } = request.subject;
@@ -214,6 +216,17 @@ export async function settleSpend(
     spent[at] ? [exceeded(window, { spent: Number(spent[at]), reserved: 0, amounts: NO_AMOUNTS, waits: call.waits, now })] : [],
   );
   return STRICTEST_FIRST.flatMap((atHard) => reached.filter((each) => each.atHard === atHard))[0] ?? null;
+}
+
+/** The same for a call that was reserved for the windows of a time, perhaps by another process. */
+export async function settleSpendOf(
+  ports: SpendPorts,
+  { id, subject, at }: Required<Pick<SpendRequest, 'id' | 'subject' | 'at'>>,
+  costMicroUsd: number,
+): Promise<void> {
+  const { tenant, waits = false } = subject;
+  const windows = windowsFor(await ports.budgets.of(tenant), subject, at);
+  await settleSpend(ports, { id, tenant, holder: '', windows, waits }, costMicroUsd);
 }
 
 const STRICTEST_FIRST = ['deny', 'pause', 'downgrade'] as const satisfies Budget['atHard'][];

@@ -253,6 +253,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/v1/tasks/{id}/journal/{seq}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * One entry of a journal, whole
+     * Needs the scope `read`.
+     */
+    get: operations["getJournalEntry"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/v1/tasks/{id}/tree": {
     parameters: {
       query?: never;
@@ -262,7 +282,7 @@ export interface paths {
     };
     /**
      * A task with its sub-tasks
-     * The task and all that descends from it by delegation, level by level, up to 2000 tasks. `rootTaskId` of a task is the one that has the whole tree. Needs the scope `read`.
+     * The task and all that descends from it by delegation, level by level. `rootTaskId` of a task is the one that has the whole tree. Needs the scope `read`.
      */
     get: operations["getTree"];
     put?: never;
@@ -584,7 +604,7 @@ export interface paths {
     put?: never;
     /**
      * Keep what a running attempt leaves for the next one
-     * For agents behind HTTP, with the key of the attempt alone. 409 `file.attempt-over` once the attempt has ended. Needs no key.
+     * For agents behind HTTP, and programs, with the key of the attempt alone. 409 `checkpoint.attempt-over` once the attempt has ended. Needs no key.
      */
     post: operations["keepCheckpoint"];
     delete?: never;
@@ -687,7 +707,11 @@ export interface paths {
     get: operations["getSession"];
     put?: never;
     post?: never;
-    delete?: never;
+    /**
+     * Erase a session and all that was said and made in it
+     * What runs or waits is stopped first, then all is removed: tasks with inputs, outputs, journals and checkpoints, files, deliveries, questions, kept workspaces, bodies of webhooks, notifications. The same call again answers with the same erasure until it has ended. The audit log says that it was done. Needs the scope `operate`.
+     */
+    delete: operations["eraseSession"];
     options?: never;
     head?: never;
     patch?: never;
@@ -722,7 +746,7 @@ export interface paths {
     };
     /**
      * Events of a session while they happen
-     * Server-sent events. First `history`: the latest messages that have their outcome. Then, for each message without an outcome and each new message: `message`, `status`, `output` and once `end`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again. Needs the scope `read`, or a visitor's token of this session.
+     * Server-sent events. First `history`: the latest messages that have their outcome. Then, for each message without an outcome and each new message: `message`, `status`, `output`, `question` where its run asks people, and once `end`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again. Needs the scope `read`, or a visitor's token of this session.
      */
     get: operations["streamSession"];
     put?: never;
@@ -1433,6 +1457,110 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/v1/scaling/{group}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * How many workers a group should have
+     * For keys of the tenant `default`. Of the last second. For the metrics-api scaler of KEDA: `valueLocation: desired`. Needs the scope `scaling`.
+     */
+    get: operations["getScaling"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/v1/alerts": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Who is alerted of what the fleet finds, and of what now
+     * For keys of the tenant `default`. Needs the scope `read`.
+     */
+    get: operations["getAlerts"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/v1/alerts/{name}/test": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send a test to a receiver of alerts
+     * For keys of the tenant `default`. It gets an alert of the kind `test` that is resolved already. Needs the scope `operate`.
+     */
+    post: operations["testAlert"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/v1/people/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Erase what a person sent to your tenant, and what came of it
+     * What runs or waits is stopped first, then all is removed: tasks with inputs, outputs, journals and checkpoints, files, deliveries, questions, kept workspaces, bodies of webhooks, notifications. The same call again answers with the same erasure until it has ended. The audit log says that it was done. All tasks of the tenant are looked at, which takes a while. For keys of `default` the sign-in of the person is forgotten too. Needs the scope `admin`.
+     */
+    delete: operations["erasePerson"];
+    options?: never;
+    head?: never;
+    /**
+     * Disable or enable a person
+     * Open sign-ins of the person follow at once: for keys of `default` in all tenants, else in your own. Needs the scope `admin`.
+     */
+    patch: operations["changePerson"];
+    trace?: never;
+  };
+  "/v1/erasures/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read how far an erasure is, and what it removed
+     * Needs the scope `operate`.
+     */
+    get: operations["getErasure"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/v1/daemons": {
     parameters: {
       query?: never;
@@ -1889,26 +2017,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  "/v1/people/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /**
-     * Disable or enable a person
-     * Open sign-ins of the person follow at once: for keys of `default` in all tenants, else in your own. Needs the scope `admin`.
-     */
-    patch: operations["changePerson"];
-    trace?: never;
-  };
   "/v1/people/{id}/sign-ins": {
     parameters: {
       query?: never;
@@ -2269,6 +2377,8 @@ export interface components {
        * It starts no earlier.
        */
       scheduledFor?: string | undefined;
+      /** How long it may take, ms or text as `24h`: until then calls of its model may go by batches, at their price. */
+      within?: (number | string) | undefined;
       /** What its worker must have. */
       requirements?: {
         /** What the worker must be able to do. */
@@ -2476,7 +2586,7 @@ export interface components {
      *     }
      */
     CheckpointRequest: {
-      /** A text, or JSON; with `suspend` (`{ untilMs }` or `{ event, match, timeoutMs }`) the run waits without a slot once its agent has answered. */
+      /** A text, or JSON; with `suspend` (`{ untilMs }`, `{ event, match, timeoutMs }` or `{ ask: { question, choices, ... } }`) the run waits without a slot once its agent has answered. */
       checkpoint: unknown;
     };
     /**
@@ -2561,6 +2671,8 @@ export interface components {
       retryBackoff?: ("exponential" | "linear") | undefined;
       /** Whether a task that runs at its deadline is aborted, and fails for good. */
       deadlineAborts?: boolean | undefined;
+      /** Of its code. Runs of an agent of the configuration go on with the version that they began with. */
+      version?: string | undefined;
       /** What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class. */
       retries?: {
         [key: string]: "retry" | "stop" | "wait";
@@ -2609,6 +2721,8 @@ export interface components {
       } | undefined;
       /** Calls of the model that one attempt may make. */
       maxSteps?: number | undefined;
+      /** How long its tasks may take, ms or text as `24h`: until then its calls may go by batches. */
+      within?: (number | string) | undefined;
       /** Price of a million tokens, in millionths of a dollar. */
       priceMicroUsdPerMillion?: {
         /** What the agent is given. */
@@ -2634,6 +2748,8 @@ export interface components {
       retryBackoff?: ("exponential" | "linear") | undefined;
       /** Whether a task that runs at its deadline is aborted, and fails for good. */
       deadlineAborts?: boolean | undefined;
+      /** Of its code. Runs of an agent of the configuration go on with the version that they began with. */
+      version?: string | undefined;
       /** What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class. */
       retries?: {
         [key: string]: "retry" | "stop" | "wait";
@@ -2690,6 +2806,8 @@ export interface components {
       retryBackoff?: ("exponential" | "linear") | undefined;
       /** Whether a task that runs at its deadline is aborted, and fails for good. */
       deadlineAborts?: boolean | undefined;
+      /** Of its code. Runs of an agent of the configuration go on with the version that they began with. */
+      version?: string | undefined;
       /** What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class. */
       retries?: {
         [key: string]: "retry" | "stop" | "wait";
@@ -2739,6 +2857,8 @@ export interface components {
       retryBackoff?: ("exponential" | "linear") | undefined;
       /** Whether a task that runs at its deadline is aborted, and fails for good. */
       deadlineAborts?: boolean | undefined;
+      /** Of its code. Runs of an agent of the configuration go on with the version that they began with. */
+      version?: string | undefined;
       /** What follows failures by code: `retry`, `stop` or `wait`; other codes follow their class. */
       retries?: {
         [key: string]: "retry" | "stop" | "wait";
@@ -3009,6 +3129,15 @@ export interface components {
     };
     /**
      * @example {
+     *       "disabled": true
+     *     }
+     */
+    PersonPatch: {
+      /** True takes the roles, false gives them back. */
+      disabled: boolean;
+    };
+    /**
+     * @example {
      *       "name": "laptop",
      *       "capabilities": [
      *         "browser",
@@ -3098,6 +3227,11 @@ export interface components {
        * @default 3600000
        */
       maxTimeoutMs?: (number | null) | undefined;
+      /**
+       * How long tasks are kept after their end, where that is shorter than the configured time. Null is no time of its own.
+       * @default null
+       */
+      retentionMs?: (number | null) | undefined;
       /**
        * Grants at once: tasks that run, and tasks whose ticket waits for a worker. Null is no limit.
        * @default 20
@@ -3196,6 +3330,8 @@ export interface components {
       storedBytes?: (number | null) | undefined;
       /** Longest run of one attempt, in milliseconds. */
       maxTimeoutMs?: (number | null) | undefined;
+      /** How long tasks are kept after their end, where that is shorter than the configured time. Null is no time of its own. */
+      retentionMs?: (number | null) | undefined;
       /** Grants at once: tasks that run, and tasks whose ticket waits for a worker. Null is no limit. */
       running?: (number | null) | undefined;
       /** Tasks accepted but without a grant. Null is no limit. */
@@ -3302,16 +3438,7 @@ export interface components {
       /** For people. */
       name: string;
       /** What it may. */
-      scopes: ("admin" | "operate" | "submit" | "answer" | "read")[];
-    };
-    /**
-     * @example {
-     *       "disabled": true
-     *     }
-     */
-    PersonPatch: {
-      /** True takes the roles, false gives them back. */
-      disabled: boolean;
+      scopes: ("admin" | "operate" | "journal" | "submit" | "answer" | "read" | "scaling")[];
     };
     /**
      * @example {
@@ -3595,7 +3722,7 @@ export interface components {
       untrusted: boolean;
       status: components["schemas"]["TaskStatus"];
       /** What it waits for, as `why` names it; `queue` for a free slot, null for a task that runs or has ended. */
-      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children") | null;
+      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "interruptions" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "batch" | "caller") | null;
       /** 10 is the most urgent. */
       priority: number;
       /**
@@ -3669,6 +3796,8 @@ export interface components {
         retryBackoff: "exponential" | "linear";
         /** Whether a task that runs at its deadline is aborted, and fails for good. */
         deadlineAborts: boolean;
+        /** Until then calls of its model may go by batches; null for calls at once. */
+        withinMs: number | null;
       };
       /** Called when it has ended. */
       callbackUrl: string | null;
@@ -3678,6 +3807,11 @@ export interface components {
       output: string | null;
       /** The final value, when its agent gives one. */
       result: unknown;
+      /**
+       * In lists: its `input` and `output` are cut to their beginnings, and `system`, `context` and long `metadata` and `result` are null, because the archive has them. Reading the task gives all.
+       * @constant
+       */
+      archived?: true | undefined;
       /** How the answer of its model ended; null before, and for an agent that does not say it. */
       finishReason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "unknown") | null;
       /** Whether the output is less than the model would have said: cut by `length` or `content_filter`. */
@@ -3694,6 +3828,8 @@ export interface components {
       worker: string | null;
       /** The release (`MUSTER_RELEASE`) of that worker. */
       release: string | null;
+      /** How often in a row workers that shut down interrupted it, and nothing was kept that the next attempt goes on from. */
+      interruptions: number;
       /** The critical task that last got its place while it ran. */
       preemptedBy: string | null;
       /** `X-Request-Id` of the request that made it; a run that a schedule made has its own. */
@@ -3894,6 +4030,7 @@ export interface components {
      *     - `task.not-running` (409): The task does not run.
      *     - `task.source-reserved` (403): The source is given by Muster itself.
      *     - `task.takes-no-input` (409): The task takes no input.
+     *     - `journal.not-found` (404): No such entry of the journal.
      *     - `question.not-found` (404): No such question.
      *     - `question.answered` (409): The question was answered before.
      *     - `question.closed` (409): The question is no longer open.
@@ -3903,11 +4040,20 @@ export interface components {
      *     - `artifact.not-found` (404): No such artifact.
      *     - `file.link-invalid` (404): The address of the file is wrong or has expired.
      *     - `file.attempt-over` (409): The attempt that may add files is over.
+     *     - `checkpoint.key-invalid` (404): The key is of no attempt of this task.
+     *     - `checkpoint.attempt-over` (409): The attempt that may keep checkpoints is over.
+     *     - `checkpoint.too-large` (413): The checkpoint is larger than allowed.
      *     - `task.runaway` (422): The tasks that delegate to each other were cut.
      *     - `task.loop` (422): The sub-task would lead in a circle.
      *     - `action.not-found` (404): No such action.
      *     - `action.busy` (409, later): Others change the action at the same time.
      *     - `agent.unknown` (422): No such agent.
+     *     - `alert.failed` (502): An alert was not taken.
+     *     - `erasure.not-found` (404): No such erasure.
+     *     - `backup.damaged` (500): The backup is damaged.
+     *     - `backup.refused` (409): The backup cannot be restored there.
+     *     - `alert.not-found` (404): No such alert.
+     *     - `group.not-found` (404): No such group of workers.
      *     - `agent.not-found` (404): No such agent.
      *     - `agent.operator-only` (403): This agent comes from the configuration only.
      *     - `agent.exists` (412): An agent of this name exists already.
@@ -3937,6 +4083,7 @@ export interface components {
      *     - `schedule.busy` (409, later): Others change the schedule at the same time.
      *     - `schedule.idempotency-conflict` (409): The key was used for another schedule.
      *     - `record.unreadable` (500): The record cannot be read by this version.
+     *     - `seal.key-lost` (500): It is sealed with a key that is not here.
      *     - `worker.not-found` (404): No such worker.
      *     - `finding.not-found` (404): No such finding.
      *     - `queue.not-found` (404): No such queue.
@@ -3951,6 +4098,8 @@ export interface components {
      *     - `limit.visitors` (429, later): Too many visitor tokens.
      *     - `limit.daemons` (429, later): Too many daemons.
      *     - `unavailable.redis` (503, later): Redis does not answer.
+     *     - `unavailable.memory` (503, later): Redis is nearly full.
+     *     - `unavailable.fsync` (503, later): Redis did not confirm that it is on disk.
      *     - `unavailable.files` (503, later): The storage of files does not answer.
      *     - `unavailable.provider` (503, later): The identity provider does not answer.
      *     - `unavailable.chat` (503, later): The chat message was not taken in time.
@@ -3958,7 +4107,7 @@ export interface components {
      *     - `config.invalid` (500): The configuration is wrong.
      *     - `internal.error` (500): Something went wrong here.
      */
-    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "question.not-found" | "question.answered" | "question.closed" | "question.forbidden" | "question.invalid" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "task.runaway" | "task.loop" | "action.not-found" | "action.busy" | "agent.unknown" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
+    ErrorCode: "request.malformed" | "request.invalid" | "request.too-large" | "request.headers-too-large" | "request.timeout" | "request.unsupported-media-type" | "request.upgrade-required" | "request.method-not-allowed" | "request.not-found" | "auth.missing" | "auth.invalid" | "auth.forbidden" | "auth.bad-signature" | "auth.csrf" | "auth.claim-missing" | "auth.no-role" | "auth.sign-in-failed" | "tenant.disabled" | "tenant.ended" | "tenant.not-found" | "tenant.exists" | "key.not-found" | "person.not-found" | "visitor.not-found" | "task.not-found" | "task.wrong-state" | "task.idempotency-conflict" | "task.not-running" | "task.source-reserved" | "task.takes-no-input" | "journal.not-found" | "question.not-found" | "question.answered" | "question.closed" | "question.forbidden" | "question.invalid" | "upload.not-found" | "artifact.not-found" | "file.link-invalid" | "file.attempt-over" | "checkpoint.key-invalid" | "checkpoint.attempt-over" | "checkpoint.too-large" | "task.runaway" | "task.loop" | "action.not-found" | "action.busy" | "agent.unknown" | "alert.failed" | "erasure.not-found" | "backup.damaged" | "backup.refused" | "alert.not-found" | "group.not-found" | "agent.not-found" | "agent.operator-only" | "agent.exists" | "agent.busy" | "budget.exists" | "budget.not-found" | "budget.operator-only" | "daemon.not-found" | "daemon.name-taken" | "hook.delivery-not-found" | "hook.handshake-refused" | "hook.not-replayable" | "hook.not-found" | "delivery.not-found" | "delivery.wrong-state" | "callback.endpoint-not-found" | "schedule.unreadable" | "schedule.unknown-zone" | "schedule.platform-off" | "schedule.range-too-large" | "schedule.not-found" | "schedule.wrong-state" | "limits.busy" | "tenant.busy" | "hook.busy" | "daemon.busy" | "schedule.busy" | "schedule.idempotency-conflict" | "record.unreadable" | "seal.key-lost" | "worker.not-found" | "finding.not-found" | "queue.not-found" | "limit.rate" | "limit.budget" | "limit.streams" | "limit.bodies" | "limit.actions" | "limit.pressure" | "limit.storage" | "limit.waiting" | "limit.visitors" | "limit.daemons" | "unavailable.redis" | "unavailable.memory" | "unavailable.fsync" | "unavailable.files" | "unavailable.provider" | "unavailable.chat" | "unavailable.shutting-down" | "config.invalid" | "internal.error";
     TaskList: {
       /** Newest first. A task whose id is `q` comes first. */
       items: components["schemas"]["Task"][];
@@ -4170,7 +4319,7 @@ export interface components {
       untrusted: boolean;
       status: components["schemas"]["TaskStatus"];
       /** What it waits for, as `why` names it; `queue` for a free slot, null for a task that runs or has ended. */
-      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children") | null;
+      gate: ("queue" | "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "interruptions" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "batch" | "caller") | null;
       /** 10 is the most urgent. */
       priority: number;
       /**
@@ -4244,6 +4393,8 @@ export interface components {
         retryBackoff: "exponential" | "linear";
         /** Whether a task that runs at its deadline is aborted, and fails for good. */
         deadlineAborts: boolean;
+        /** Until then calls of its model may go by batches; null for calls at once. */
+        withinMs: number | null;
       };
       /** Called when it has ended. */
       callbackUrl: string | null;
@@ -4253,6 +4404,11 @@ export interface components {
       output: string | null;
       /** The final value, when its agent gives one. */
       result: unknown;
+      /**
+       * In lists: its `input` and `output` are cut to their beginnings, and `system`, `context` and long `metadata` and `result` are null, because the archive has them. Reading the task gives all.
+       * @constant
+       */
+      archived?: true | undefined;
       /** How the answer of its model ended; null before, and for an agent that does not say it. */
       finishReason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "unknown") | null;
       /** Whether the output is less than the model would have said: cut by `length` or `content_filter`. */
@@ -4269,6 +4425,8 @@ export interface components {
       worker: string | null;
       /** The release (`MUSTER_RELEASE`) of that worker. */
       release: string | null;
+      /** How often in a row workers that shut down interrupted it, and nothing was kept that the next attempt goes on from. */
+      interruptions: number;
       /** The critical task that last got its place while it ran. */
       preemptedBy: string | null;
       /** `X-Request-Id` of the request that made it; a run that a schedule made has its own. */
@@ -4290,6 +4448,8 @@ export interface components {
       completedAt: string | null;
       /** The progress that it reported last. */
       progress: components["schemas"]["Progress"] | null;
+      /** Where people look at its trace, by the setting `traces.url`. */
+      traceUrl: string | null;
     };
     /**
      * @example {
@@ -4338,7 +4498,8 @@ export interface components {
      *           "taskId": null
      *         }
      *       ],
-     *       "estimatedStartMs": null
+     *       "estimatedStartMs": null,
+     *       "interruptions": 0
      *     }
      */
     Why: {
@@ -4348,7 +4509,7 @@ export interface components {
         /**
          * What it waits at.
          */
-        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
+        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "interruptions" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "batch" | "caller" | "version" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
         /** For people. */
         detail: string;
         /** Since when; null when unknown. */
@@ -4363,7 +4524,7 @@ export interface components {
         /**
          * The gate.
          */
-        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
+        gate: "lane" | "steer" | "cap" | "time" | "debounce" | "retry" | "suspect" | "budget" | "provider" | "circuit" | "failures" | "agent" | "repeats" | "interruptions" | "daemon" | "paused" | "worker" | "commands" | "sleep" | "event" | "question" | "children" | "batch" | "caller" | "version" | "turn" | "fleet" | "queue" | "outbox" | "rate" | "clock" | "deadline";
         /**
          * `closed` while the task waits at it.
          */
@@ -4385,6 +4546,8 @@ export interface components {
       }[];
       /** In about how many milliseconds it starts; null when unknown. */
       estimatedStartMs: number | null;
+      /** How often in a row workers that shut down interrupted it, and it started over. It is held at `interruptions` after `worker.maxInterruptions`. */
+      interruptions: number;
     };
     AttemptList: {
       /** First to last. */
@@ -4517,11 +4680,13 @@ export interface components {
       /** Its number, from 1. */
       seq: number;
       /**
-       * `definition` is what the run began with, `input` messages that it took; the run waits at the others but a `step`.
+       * `definition` is what the run began with, `input` messages that it took, `model` and `tool` calls of either; the run waits at the others but a `step`.
        */
-      kind: "definition" | "step" | "input" | "sleep" | "event" | "question" | "delegate";
+      kind: "definition" | "step" | "model" | "tool" | "input" | "sleep" | "event" | "question" | "delegate" | "batch" | "caller";
       /** Of a step the name that its agent gave it, of the definition the agent. */
       name: string;
+      /** Of the definition, the version of the agent; null for none. */
+      version: string | null;
       /**
        * `started` may have been under way when its attempt ended; the next one does it again. The run is suspended at one that is `waiting`.
        */
@@ -4537,6 +4702,14 @@ export interface components {
       endedAt: string | null;
       /** Of one that the run waits at: until when at most; null for without end. */
       until: string | null;
+      /** Bytes of the JSON that it gave; null for nothing. */
+      bytes: number | null;
+      /** The id of the file that has this; null where the journal has it itself. */
+      file: string | null;
+      /** What it gave; null for nothing, and where it cannot be opened. In a list also null for more than 4096 bytes. Absent without the scope `journal`, and where `journal.bodies` is off. */
+      value?: unknown | undefined;
+      /** What it was given: a question with its choices, the `match` of an event, the tasks of a delegation, the arguments of a tool. As `value`. Absent without the scope `journal`, and where `journal.bodies` is off. */
+      input?: unknown | undefined;
       /** What its work used; null for nothing that is known. */
       usage: components["schemas"]["Usage"] | null;
       /** Of one that failed. */
@@ -4557,13 +4730,23 @@ export interface components {
      *       "id": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
      *       "agent": "research",
      *       "status": "suspended",
+     *       "input": "Tea?",
      *       "costMicroUsd": 1200,
+     *       "isEstimated": false,
+     *       "createdAt": "2026-05-01T09:00:02.000Z",
+     *       "startedAt": "2026-05-01T09:00:03.000Z",
+     *       "completedAt": null,
      *       "children": [
      *         {
      *           "id": "01KQS1C8ZW4H6J8K0M2N4P6Q8R",
      *           "agent": "reader",
      *           "status": "running",
+     *           "input": "Tea? (for)",
      *           "costMicroUsd": 1200,
+     *           "isEstimated": false,
+     *           "createdAt": "2026-05-01T09:00:02.000Z",
+     *           "startedAt": "2026-05-01T09:00:03.000Z",
+     *           "completedAt": null,
      *           "children": [],
      *           "hasMore": false
      *         }
@@ -4577,8 +4760,21 @@ export interface components {
       /** The agent that runs it. */
       agent: string;
       status: components["schemas"]["TaskStatus"];
+      /** How its input begins, at most 200 bytes. */
+      input: string;
       /** Cost of its own attempts in millionths of a US dollar, without that of its sub-tasks; null when unknown. */
       costMicroUsd: number | null;
+      /** Whether a part of that is estimated. */
+      isEstimated: boolean;
+      /**
+       * Format: date-time
+       * When it was accepted.
+       */
+      createdAt: string;
+      /** When its current or last attempt began. */
+      startedAt: string | null;
+      /** When it ended. */
+      completedAt: string | null;
       /** The tasks that it delegated, oldest first. */
       children: components["schemas"]["TaskTreeNode"][];
       /** Whether it may have delegated others, which are left out because the tree is large. */
@@ -5158,6 +5354,88 @@ export interface components {
       }[];
       /** Turns that an agent is given as history. */
       transcriptLength: number;
+      /** What programs keep for their next run in this session: their own session, and their working folder. Visitors do not see them. */
+      workspaces: {
+        /** The agent that runs the work. */
+        agent: string;
+        /** The task that ran in it last. */
+        taskId: string;
+        /**
+         * Format: date-time
+         * When it was last kept.
+         */
+        keptAt: string;
+        /**
+         * Format: date-time
+         * Its next run begins anew after this, or once that task is not kept any more.
+         */
+        expiresAt: string;
+        /** As they are stored, compressed. */
+        bytes: number;
+        /** What was changed in its checkout, as `git diff --stat` says it; null without a checkout. */
+        changes: string | null;
+      }[];
+    };
+    /** What was removed; final once it is completed. */
+    ErasedCounts: {
+      /** Tasks with input, output, attempts, journal, checkpoint and questions. */
+      tasks: number;
+      /** Files that came with these, were made by them, or were kept for the next run. */
+      files: number;
+      /** Replies, callbacks and questions on their way out, or sent. */
+      deliveries: number;
+      /** Events that named these tasks. */
+      notifications: number;
+      /** Bodies of webhooks that made these tasks. */
+      webhooks: number;
+      /** Sessions with their choices and what programs kept of them. */
+      sessions: number;
+    };
+    /**
+     * @example {
+     *       "id": "01KQS1C8ZV0G3P5T7W9X1Y2Z3A",
+     *       "kind": "session",
+     *       "status": "completed",
+     *       "stopping": 0,
+     *       "removed": {
+     *         "tasks": 12,
+     *         "files": 3,
+     *         "deliveries": 12,
+     *         "notifications": 48,
+     *         "webhooks": 0,
+     *         "sessions": 1
+     *       },
+     *       "kept": "Backups that were made before keep it until they are deleted.",
+     *       "by": "k1",
+     *       "createdAt": "2026-05-01T09:00:00.000Z",
+     *       "completedAt": "2026-05-01T09:00:01.000Z"
+     *     }
+     */
+    Erasure: {
+      /** The erasure's id; sorts by time. */
+      id: string;
+      /**
+       * Whose data.
+       */
+      kind: "session" | "person";
+      /**
+       * Whether all of it is gone.
+       */
+      status: "running" | "completed";
+      /** Running tasks that it waits for: they were told to stop. */
+      stopping: number;
+      removed: components["schemas"]["ErasedCounts"];
+      /** What still has it, for people. */
+      kept: string;
+      /** Id of the key that requested it. */
+      by: string | null;
+      /**
+       * Format: date-time
+       * When it was made.
+       */
+      createdAt: string;
+      /** When it ended. */
+      completedAt: string | null;
     };
     /** A command, or the key came before. */
     CommandOrAccepted: components["schemas"]["CommandAnswer"] | components["schemas"]["AcceptedMessage"];
@@ -5215,6 +5493,15 @@ export interface components {
       /** Sent back as `Last-Event-ID`, it resumes after this event. */
       id?: string | undefined;
       data: components["schemas"]["SessionStatusEvent"];
+    } | {
+      /**
+       * Its name.
+       * @constant
+       */
+      event: "question";
+      /** Sent back as `Last-Event-ID`, it resumes after this event. */
+      id?: string | undefined;
+      data: components["schemas"]["SessionQuestionEvent"];
     } | {
       /**
        * Its name.
@@ -5299,6 +5586,29 @@ export interface components {
       status: components["schemas"]["TaskStatus"];
       /** What became of it, when that says more than its status. */
       outcome: components["schemas"]["Outcome"] | null;
+    };
+    /** The session is asked, or a question that it was asked has ended. */
+    SessionQuestionEvent: {
+      /** The task of the message. */
+      taskId: string;
+      /** The question. */
+      id: string;
+      /** For people. */
+      question: string;
+      /** What the answer is one of. */
+      choices: string[] | null;
+      /** JSON Schema of an answer that is no choice; null for a text. */
+      schema: {
+        [key: string]: unknown;
+      } | null;
+      /**
+       * Where it is.
+       */
+      status: "open" | "answered" | "expired" | "withdrawn";
+      /** Null while there is none. */
+      answer: unknown;
+      /** Until when it is open. */
+      expiresAt: string | null;
     };
     /** The message has its outcome. */
     SessionEndEvent: {
@@ -5390,7 +5700,7 @@ export interface components {
       /**
        * What it is.
        */
-      kind: "reply" | "callback";
+      kind: "reply" | "callback" | "question";
       /** The chat platform. */
       platform: string | null;
       /**
@@ -5473,6 +5783,7 @@ export interface components {
      *       "origin": "api",
      *       "kind": "http",
      *       "description": "Writes release notes",
+     *       "version": null,
      *       "timeoutMs": 60000,
      *       "maxRunning": 4,
      *       "maxAttempts": null,
@@ -5503,6 +5814,8 @@ export interface components {
       kind: "echo" | "function" | "openai" | "http" | "command" | "daemon";
       /** For people who choose an agent. */
       description: string | null;
+      /** Of its code: runs go on with the one that they began with. Null for none. */
+      version: string | null;
       /** How long one attempt may run; null takes that of the configuration. */
       timeoutMs: number | null;
       /** Tasks of each tenant that run at once; null for no bound. */
@@ -5548,6 +5861,12 @@ export interface components {
       } | undefined;
       /** Calls of the model that one attempt of an `openai` agent may make. */
       maxSteps?: number | undefined;
+      /** Names of `tools` that the model of an `openai` agent may call. */
+      tools?: string[] | undefined;
+      /** Names of `mcp`: servers whose tools it may call. */
+      mcp?: string[] | undefined;
+      /** Agents that it may give sub-tasks to. */
+      delegates?: string[] | undefined;
       /** Whether the output of a `command` agent is plain text, and no Markdown. */
       hasPlainOutput?: boolean | undefined;
       /** Address of an `http` agent, without a login. */
@@ -5951,7 +6270,7 @@ export interface components {
       ok: true;
     };
     /** What happened. Further fields may come. */
-    Notification: components["schemas"]["RunNotification"] | components["schemas"]["TaskNotification"] | components["schemas"]["ScheduleNotification"] | components["schemas"]["BudgetNotification"] | components["schemas"]["ActionNotification"] | components["schemas"]["QuestionNotification"] | components["schemas"]["AgentNotification"] | components["schemas"]["DaemonNotification"] | components["schemas"]["CircuitNotification"] | components["schemas"]["PressureNotification"] | components["schemas"]["FindingNotification"] | components["schemas"]["FleetNotification"];
+    Notification: components["schemas"]["RunNotification"] | components["schemas"]["TaskNotification"] | components["schemas"]["ScheduleNotification"] | components["schemas"]["BudgetNotification"] | components["schemas"]["ActionNotification"] | components["schemas"]["QuestionNotification"] | components["schemas"]["QuestionDigestNotification"] | components["schemas"]["AgentNotification"] | components["schemas"]["DaemonNotification"] | components["schemas"]["CircuitNotification"] | components["schemas"]["PressureNotification"] | components["schemas"]["FindingNotification"] | components["schemas"]["FleetNotification"];
     RunNotification: {
       /** The task. */
       taskId: string;
@@ -6123,7 +6442,7 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
-    /** A run asks people, or somebody answered it. */
+    /** A run asks people, its question is still open, or somebody answered it. */
     QuestionNotification: {
       /** The task. */
       taskId: string;
@@ -6148,7 +6467,7 @@ export interface components {
       /**
        * What it is.
        */
-      kind: "question.opened" | "question.answered";
+      kind: "question.opened" | "question.reminded" | "question.answered";
       /**
        * Format: date-time
        * When it happened.
@@ -6162,6 +6481,54 @@ export interface components {
       choices?: (string[] | null) | undefined;
       /** Who answered. */
       answeredBy?: string | undefined;
+      /**
+       * Format: date-time
+       * When it was asked.
+       */
+      askedAt?: string | undefined;
+      /** When it expires. */
+      expiresAt?: (string | null) | undefined;
+    } & {
+      [key: string]: unknown;
+    };
+    /** Once a day: what is open. */
+    QuestionDigestNotification: {
+      /**
+       * What it is.
+       * @constant
+       */
+      kind: "question.digest";
+      /**
+       * Format: date-time
+       * When it happened.
+       */
+      at: string;
+      /** Questions that are open. */
+      open: number;
+      /** The oldest of them. */
+      questions: ({
+        /** The question. */
+        questionId: string;
+        /** What is asked; absent once it is no longer kept. */
+        question?: string | undefined;
+        /** What the answer is one of. */
+        choices?: (string[] | null) | undefined;
+        /** The task. */
+        taskId: string;
+        /** The agent that runs the work. */
+        agent: string;
+        /** The conversation in which it is a turn. */
+        session: string | null;
+        /**
+         * Format: date-time
+         * When it was asked.
+         */
+        askedAt: string;
+        /** When it expires. */
+        expiresAt: string | null;
+      } & {
+        [key: string]: unknown;
+      })[];
     } & {
       [key: string]: unknown;
     };
@@ -6294,7 +6661,7 @@ export interface components {
         /**
          * What it is.
          */
-        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+        code: "redis.refused" | "redis.version" | "redis.scripts" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "redis.memory" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "seal.mixed" | "seal.lost" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "alert.failing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
         /**
          * `critical`: work stands still or is lost; `warning`: it soon may.
          */
@@ -6339,7 +6706,7 @@ export interface components {
         /**
          * What it is.
          */
-        code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+        code: "redis.refused" | "redis.version" | "redis.scripts" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "redis.memory" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "seal.mixed" | "seal.lost" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "alert.failing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
         /**
          * `critical`: work stands still or is lost; `warning`: it soon may.
          */
@@ -6456,6 +6823,7 @@ export interface components {
      *           "version": "0.1.0",
      *           "release": "v1.4.0",
      *           "status": "busy",
+     *           "group": "default",
      *           "queues": [
      *             "critical",
      *             "chat",
@@ -6518,6 +6886,7 @@ export interface components {
      *       "version": "0.1.0",
      *       "release": "v1.4.0",
      *       "status": "busy",
+     *       "group": "default",
      *       "queues": [
      *         "critical",
      *         "chat",
@@ -6553,6 +6922,8 @@ export interface components {
       version: string | null;
       /** What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster. */
       release: string | null;
+      /** The workers that it is scaled with, by `MUSTER_WORKER_GROUP`; null for a hub, and null when its release does not report it. */
+      group: string | null;
       /**
        * `idle` runs nothing now, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.
        */
@@ -6645,6 +7016,7 @@ export interface components {
      *       "version": "0.1.0",
      *       "release": "v1.4.0",
      *       "status": "busy",
+     *       "group": "default",
      *       "queues": [
      *         "remote"
      *       ],
@@ -6678,6 +7050,8 @@ export interface components {
       version: string | null;
       /** What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster. */
       release: string | null;
+      /** The workers that it is scaled with, by `MUSTER_WORKER_GROUP`; null for a hub, and null when its release does not report it. */
+      group: string | null;
       /**
        * `idle` runs nothing now, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.
        */
@@ -6763,6 +7137,179 @@ export interface components {
       lanesHeld: number;
       /** Of these, the lanes of sessions. */
       sessions: number;
+    };
+    /**
+     * @example {
+     *       "group": "default",
+     *       "runnable": 40,
+     *       "busy": 28,
+     *       "slots": 28,
+     *       "desired": 3
+     *     }
+     */
+    Scaling: {
+      /** The group, as `MUSTER_WORKER_GROUP` of its workers names it. */
+      group: string;
+      /** Tasks of its queues that wait for nothing but a slot: what limits, lanes and budgets hold back does not count. */
+      runnable: number;
+      /** Attempts that its workers run. */
+      busy: number;
+      /** Attempts that its live workers may run. */
+      slots: number;
+      /** Workers that it takes to run all of these at once; 0 for nothing to do. */
+      desired: number;
+    };
+    AlertRules: {
+      /** As in the configuration. */
+      items: components["schemas"]["AlertRule"][];
+      /** Null: this list has one page. */
+      nextCursor: null;
+    };
+    AlertRule: {
+      /** Of the configuration. */
+      name: string;
+      /**
+       * What receives its alerts.
+       */
+      to: "slack" | "webhook" | "email" | "alertmanager";
+      /**
+       * The least that is sent.
+       */
+      severity: "info" | "warning" | "critical";
+      /** The only tenants that it is about; null for the installation and all. */
+      tenants: string[] | null;
+      /** What is found and not acknowledged before it was sent, and what was sent as firing and not as resolved yet: as it reads now, the worst and newest first. */
+      firing: components["schemas"]["FiringAlert"][];
+      /** When its receiver last took what fires; null for never. */
+      firingSentAt: string | null;
+      /** When its receiver last took what was resolved; null for never. */
+      resolvedSentAt: string | null;
+      /** Why its receiver takes nothing; null while it does. It is tried again, after 5 s up to 5 minutes. */
+      failure: {
+        /**
+         * Format: date-time
+         * When the last try failed.
+         */
+        at: string;
+        /** Tries in a row that failed. */
+        times: number;
+        /** Why the last one did. */
+        why: string;
+      } | null;
+    };
+    FiringAlert: {
+      /** The same for `firing` and `resolved`. */
+      id: string;
+      /**
+       * Whether it is so, or over.
+       */
+      status: "firing" | "resolved";
+      /**
+       * `critical`: work stands still or is lost.
+       */
+      severity: "info" | "warning" | "critical";
+      /** The code of the finding. */
+      kind: string;
+      /** Whose it is; null for the installation. */
+      tenant: string | null;
+      /** What was found, in a sentence. */
+      summary: string;
+      /** What helps, for people. */
+      helps: string;
+      /**
+       * Format: date-time
+       * Since when.
+       */
+      since: string;
+      /**
+       * What became of what was found. `resolved`: it is over, which the receiver has not taken yet.
+       */
+      finding: "open" | "acknowledged" | "resolved";
+      /** Whether the receiver took it as firing. If not, `failure` of the rule says why. */
+      isSent: boolean;
+    };
+    /**
+     * @example {
+     *       "id": "alert_0c6b21f3a2c94e7d1f5b8a60",
+     *       "status": "firing",
+     *       "severity": "critical",
+     *       "kind": "queue.unserved",
+     *       "tenant": null,
+     *       "summary": "No worker serves the queue \"chat\", in which 3 tasks wait",
+     *       "helps": "Start a worker that serves it.",
+     *       "since": "2026-05-01T09:00:00.000Z"
+     *     }
+     */
+    Alert: {
+      /** The same for `firing` and `resolved`. */
+      id: string;
+      /**
+       * Whether it is so, or over.
+       */
+      status: "firing" | "resolved";
+      /**
+       * `critical`: work stands still or is lost.
+       */
+      severity: "info" | "warning" | "critical";
+      /** The code of the finding. */
+      kind: string;
+      /** Whose it is; null for the installation. */
+      tenant: string | null;
+      /** What was found, in a sentence. */
+      summary: string;
+      /** What helps, for people. */
+      helps: string;
+      /**
+       * Format: date-time
+       * Since when.
+       */
+      since: string;
+    };
+    /**
+     * @example {
+     *       "id": "person_5b1c9e2f70aa4d31",
+     *       "name": "Ann Example",
+     *       "email": "ann@example.com",
+     *       "roles": [
+     *         {
+     *           "tenant": "acme",
+     *           "scopes": [
+     *             "operate"
+     *           ]
+     *         }
+     *       ],
+     *       "disabled": false,
+     *       "firstSignInAt": "2026-05-01T09:00:00.000Z",
+     *       "lastSignInAt": "2026-05-04T07:30:00.000Z"
+     *     }
+     */
+    Person: {
+      /** The same for the same person at the same provider. */
+      id: string;
+      /** As the provider gives it. */
+      name: string;
+      /** As the provider gives it. */
+      email: string | null;
+      /** What the last sign-in gave: for keys of `default` in all tenants, else in your own. */
+      roles: components["schemas"]["PersonRole"][];
+      /** Whether the person may not act in your tenant, or anywhere for keys of `default`. */
+      disabled: boolean;
+      /**
+       * Format: date-time
+       * The first sign-in that is remembered.
+       */
+      firstSignInAt: string;
+      /**
+       * Format: date-time
+       * The last one.
+       */
+      lastSignInAt: string;
+    };
+    PersonRole: {
+      /** Where the role counts. */
+      tenant: string;
+      /** What the person may do there. */
+      scopes: ("admin" | "operate" | "journal" | "submit" | "answer" | "read" | "scaling" | "visit")[];
     };
     /**
      * @example {
@@ -7251,7 +7798,7 @@ export interface components {
       /**
        * What it is.
        */
-      code: "redis.refused" | "redis.version" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
+      code: "redis.refused" | "redis.version" | "redis.scripts" | "redis.appendonly" | "redis.appendfsync" | "redis.maxmemory-policy" | "redis.disk" | "redis.memory" | "data.foreign" | "data.mixed" | "data.unreadable" | "process.stopped" | "worker.dead" | "worker.clock" | "process.clock" | "chore.failing" | "chore.late" | "configuration.mixed" | "seal.mixed" | "seal.lost" | "zone-data.mixed" | "zone-data.old" | "queue.unserved" | "queue.paused" | "hub.missing" | "daemon.missing" | "alert.failing" | "ends.unfollowed" | "delivery.untaken" | "chat.refused" | "files.apart" | "model.parameters" | "provider.blocked" | "pressure.warning" | "pressure.critical" | "tenant.pressed" | "agent.failing" | "agent.held" | "agent.paused" | "input.held" | "task.held" | "task.waiting" | "delivery.failed" | "endpoint.disabled" | "schedule.paused" | "budget.soft" | "budget.hard";
       /**
        * `critical`: work stands still or is lost; `warning`: it soon may.
        */
@@ -7333,6 +7880,13 @@ export interface components {
         /** How long the first of them has waited there; null where they wait for their time. */
         oldestMs: number | null;
       }[];
+      /** What runs ask people. A run that waits for its answer is suspended, and is not among `waiting`. */
+      questions: {
+        /** How many wait for an answer. */
+        open: number;
+        /** When the oldest of them was asked; null for none. */
+        oldestAt: string | null;
+      };
     };
     /**
      * @example {
@@ -7545,7 +8099,7 @@ export interface components {
       /** For people. */
       name: string;
       /** What it may; each scope includes those below it, but `submit` does not include `answer`. */
-      scopes: ("admin" | "operate" | "submit" | "answer" | "read" | "visit")[];
+      scopes: ("admin" | "operate" | "journal" | "submit" | "answer" | "read" | "scaling" | "visit")[];
       /**
        * Format: date-time
        * When it was made.
@@ -7581,7 +8135,7 @@ export interface components {
       /** For people. */
       name: string;
       /** What it may; each scope includes those below it, but `submit` does not include `answer`. */
-      scopes: ("admin" | "operate" | "submit" | "answer" | "read" | "visit")[];
+      scopes: ("admin" | "operate" | "journal" | "submit" | "answer" | "read" | "scaling" | "visit")[];
       /**
        * Format: date-time
        * When it was made.
@@ -7671,52 +8225,6 @@ export interface components {
       nextCursor: string | null;
       /** Records that cannot be read by this version; absent when all can. */
       unreadable?: components["schemas"]["UnreadableRecord"][] | undefined;
-    };
-    /**
-     * @example {
-     *       "id": "person_5b1c9e2f70aa4d31",
-     *       "name": "Ann Example",
-     *       "email": "ann@example.com",
-     *       "roles": [
-     *         {
-     *           "tenant": "acme",
-     *           "scopes": [
-     *             "operate"
-     *           ]
-     *         }
-     *       ],
-     *       "disabled": false,
-     *       "firstSignInAt": "2026-05-01T09:00:00.000Z",
-     *       "lastSignInAt": "2026-05-04T07:30:00.000Z"
-     *     }
-     */
-    Person: {
-      /** The same for the same person at the same provider. */
-      id: string;
-      /** As the provider gives it. */
-      name: string;
-      /** As the provider gives it. */
-      email: string | null;
-      /** What the last sign-in gave: for keys of `default` in all tenants, else in your own. */
-      roles: components["schemas"]["PersonRole"][];
-      /** Whether the person may not act in your tenant, or anywhere for keys of `default`. */
-      disabled: boolean;
-      /**
-       * Format: date-time
-       * The first sign-in that is remembered.
-       */
-      firstSignInAt: string;
-      /**
-       * Format: date-time
-       * The last one.
-       */
-      lastSignInAt: string;
-    };
-    PersonRole: {
-      /** Where the role counts. */
-      tenant: string;
-      /** What the person may do there. */
-      scopes: ("admin" | "operate" | "submit" | "answer" | "read" | "visit")[];
     };
     AuditList: {
       /** Newest first. A page may be empty and have a cursor, where few entries fit. */
@@ -8066,6 +8574,11 @@ export interface components {
        */
       maxTimeoutMs: number | null;
       /**
+       * How long tasks are kept after their end, where that is shorter than the configured time. Null is no time of its own.
+       * @default null
+       */
+      retentionMs: number | null;
+      /**
        * Grants at once: tasks that run, and tasks whose ticket waits for a worker. Null is no limit.
        * @default 20
        */
@@ -8279,6 +8792,7 @@ export type SchedulePreviewRequest = components['schemas']['SchedulePreviewReque
 export type SchedulePatch = components['schemas']['SchedulePatch'];
 export type SkipRequest = components['schemas']['SkipRequest'];
 export type BackfillRequest = components['schemas']['BackfillRequest'];
+export type PersonPatch = components['schemas']['PersonPatch'];
 export type NewDaemon = components['schemas']['NewDaemon'];
 export type DaemonPatch = components['schemas']['DaemonPatch'];
 export type NewTenant = components['schemas']['NewTenant'];
@@ -8289,7 +8803,6 @@ export type LimitsPreviewRequest = components['schemas']['LimitsPreviewRequest']
 export type FleetLimitsPatch = components['schemas']['FleetLimitsPatch'];
 export type FleetLimitsPreviewRequest = components['schemas']['FleetLimitsPreviewRequest'];
 export type KeyRequest = components['schemas']['KeyRequest'];
-export type PersonPatch = components['schemas']['PersonPatch'];
 export type HookRequest = components['schemas']['HookRequest'];
 export type HookPatch = components['schemas']['HookPatch'];
 export type HookTest = components['schemas']['HookTest'];
@@ -8347,6 +8860,8 @@ export type UsageList = components['schemas']['UsageList'];
 export type SessionList = components['schemas']['SessionList'];
 export type SessionSummary = components['schemas']['SessionSummary'];
 export type Session = components['schemas']['Session'];
+export type ErasedCounts = components['schemas']['ErasedCounts'];
+export type Erasure = components['schemas']['Erasure'];
 export type CommandOrAccepted = components['schemas']['CommandOrAccepted'];
 export type CommandAnswer = components['schemas']['CommandAnswer'];
 export type AcceptedMessage = components['schemas']['AcceptedMessage'];
@@ -8357,6 +8872,7 @@ export type TurnFile = components['schemas']['TurnFile'];
 export type MessageEvent = components['schemas']['MessageEvent'];
 export type SessionOutputEvent = components['schemas']['SessionOutputEvent'];
 export type SessionStatusEvent = components['schemas']['SessionStatusEvent'];
+export type SessionQuestionEvent = components['schemas']['SessionQuestionEvent'];
 export type SessionEndEvent = components['schemas']['SessionEndEvent'];
 export type Transcript = components['schemas']['Transcript'];
 export type Turn = components['schemas']['Turn'];
@@ -8390,6 +8906,7 @@ export type ScheduleNotification = components['schemas']['ScheduleNotification']
 export type BudgetNotification = components['schemas']['BudgetNotification'];
 export type ActionNotification = components['schemas']['ActionNotification'];
 export type QuestionNotification = components['schemas']['QuestionNotification'];
+export type QuestionDigestNotification = components['schemas']['QuestionDigestNotification'];
 export type AgentNotification = components['schemas']['AgentNotification'];
 export type DaemonNotification = components['schemas']['DaemonNotification'];
 export type CircuitNotification = components['schemas']['CircuitNotification'];
@@ -8405,6 +8922,13 @@ export type Worker = components['schemas']['Worker'];
 export type FleetDaemon = components['schemas']['FleetDaemon'];
 export type Hub = components['schemas']['Hub'];
 export type Snapshot = components['schemas']['Snapshot'];
+export type Scaling = components['schemas']['Scaling'];
+export type AlertRules = components['schemas']['AlertRules'];
+export type AlertRule = components['schemas']['AlertRule'];
+export type FiringAlert = components['schemas']['FiringAlert'];
+export type Alert = components['schemas']['Alert'];
+export type Person = components['schemas']['Person'];
+export type PersonRole = components['schemas']['PersonRole'];
 export type DaemonWithToken = components['schemas']['DaemonWithToken'];
 export type DaemonList = components['schemas']['DaemonList'];
 export type Daemon = components['schemas']['Daemon'];
@@ -8433,8 +8957,6 @@ export type Check = components['schemas']['Check'];
 export type Configuration = components['schemas']['Configuration'];
 export type Setting = components['schemas']['Setting'];
 export type PersonList = components['schemas']['PersonList'];
-export type Person = components['schemas']['Person'];
-export type PersonRole = components['schemas']['PersonRole'];
 export type AuditList = components['schemas']['AuditList'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditActor = components['schemas']['AuditActor'];
@@ -8622,7 +9144,7 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. `unavailable.files`: The storage of files does not answer. `unavailable.fsync`: Redis did not confirm that it is on disk. */
       503: {
         headers: {
           /** Seconds until it may succeed. */
@@ -8978,7 +9500,17 @@ export interface operations {
       410: components["responses"]["TenantEnded"];
       422: components["responses"]["Invalid"];
       429: components["responses"]["TooMany"];
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -9219,13 +9751,86 @@ export interface operations {
       410: components["responses"]["TenantEnded"];
       422: components["responses"]["Invalid"];
       429: components["responses"]["TooMany"];
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      default: components["responses"]["Problem"];
+    };
+  };
+  getJournalEntry: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The task's id. */
+        id: string;
+        /** The entry's number. */
+        seq: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["JournalEntry"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `task.not-found`: No such task. `journal.not-found`: No such entry of the journal. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      /** `seal.key-lost`: It is sealed with a key that is not here. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
   getTree: {
     parameters: {
-      query?: never;
+      query?: {
+        /** Tasks that it shows at most, of all levels. */
+        limit?: number | undefined;
+      } | undefined;
       header?: never;
       path: {
         /** The task's id. */
@@ -9589,7 +10194,17 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. `unavailable.memory`: Redis is nearly full. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -9673,7 +10288,17 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -9772,7 +10397,17 @@ export interface operations {
       410: components["responses"]["TenantEnded"];
       422: components["responses"]["Invalid"];
       429: components["responses"]["TooMany"];
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -10181,7 +10816,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** What the call of the agent had in this header: the key of its attempt alone. */
+        /** What the call of the agent had in this header, or a program in `MUSTER_ATTEMPT_KEY`: the key of its attempt alone. */
         "muster-attempt-key": string;
       };
       path: {
@@ -10203,7 +10838,7 @@ export interface operations {
         };
         content?: never;
       };
-      /** `file.link-invalid`: The address of the file is wrong or has expired. */
+      /** `checkpoint.key-invalid`: The key is of no attempt of this task. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -10212,7 +10847,7 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** `file.attempt-over`: The attempt that may add files is over. */
+      /** `checkpoint.attempt-over`: The attempt that may keep checkpoints is over. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -10221,7 +10856,7 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** `request.too-large`: The request is larger than allowed. */
+      /** `request.too-large`: The request is larger than allowed. `checkpoint.too-large`: The checkpoint is larger than allowed. */
       413: {
         headers: {
           [name: string]: unknown;
@@ -10442,6 +11077,58 @@ export interface operations {
       default: components["responses"]["Problem"];
     };
   };
+  eraseSession: {
+    parameters: {
+      query: {
+        /** Has to be there, as this cannot be undone. */
+        erase: "" | "true";
+      };
+      header?: never;
+      path: {
+        /** The session's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** All of it is gone. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Erasure"];
+        };
+      };
+      /** A worker goes on with it: read it by its id. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Erasure"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.actions`: Too many actions are under way. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
   sendMessage: {
     parameters: {
       query?: never;
@@ -10522,7 +11209,7 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. `unavailable.files`: The storage of files does not answer. `unavailable.fsync`: Redis did not confirm that it is on disk. */
       503: {
         headers: {
           /** Seconds until it may succeed. */
@@ -10608,7 +11295,17 @@ export interface operations {
       410: components["responses"]["TenantEnded"];
       422: components["responses"]["Invalid"];
       429: components["responses"]["TooMany"];
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.files`: The storage of files does not answer. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -10799,7 +11496,7 @@ export interface operations {
         /** Where it is. */
         status?: ("pending" | "delivered" | "failed" | "unknown") | undefined;
         /** What it is. */
-        kind?: ("reply" | "callback") | undefined;
+        kind?: ("reply" | "callback" | "question") | undefined;
         /** The task that it belongs to. */
         task?: string | undefined;
         /** Items of a page, at most. */
@@ -12062,7 +12759,17 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -12143,7 +12850,17 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -12465,6 +13182,255 @@ export interface operations {
       401: components["responses"]["Unauthenticated"];
       403: components["responses"]["Forbidden"];
       /** `worker.not-found`: No such worker. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  getScaling: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The name of the group; `default` unless workers say otherwise. */
+        group: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Scaling"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `group.not-found`: No such group of workers. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  getAlerts: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["AlertRules"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  testAlert: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The name of the rule. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Alert"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `alert.not-found`: No such alert. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      /** `alert.failed`: An alert was not taken. */
+      502: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  erasePerson: {
+    parameters: {
+      query: {
+        /** Has to be there, as this cannot be undone. */
+        erase: "" | "true";
+      };
+      header?: never;
+      path: {
+        /** A signed-in person, a visitor, or the `user` of tasks: the id of somebody in a chat. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** All of it is gone. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Erasure"];
+        };
+      };
+      /** A worker goes on with it: read it by its id. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Erasure"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      410: components["responses"]["TenantEnded"];
+      422: components["responses"]["Invalid"];
+      /** `limit.rate`: Too many requests. `limit.bodies`: Too many request bodies at once. `limit.actions`: Too many actions are under way. */
+      429: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  changePerson: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The person's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PersonPatch"];
+      };
+    };
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Person"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `person.not-found`: No such person. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
+      410: components["responses"]["TenantEnded"];
+      413: components["responses"]["TooLarge"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["Invalid"];
+      429: components["responses"]["TooMany"];
+      503: components["responses"]["Unavailable"];
+      default: components["responses"]["Problem"];
+    };
+  };
+  getErasure: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** The erasure's id. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Erasure"];
+        };
+      };
+      401: components["responses"]["Unauthenticated"];
+      403: components["responses"]["Forbidden"];
+      /** `erasure.not-found`: No such erasure. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -13575,51 +14541,6 @@ export interface operations {
       default: components["responses"]["Problem"];
     };
   };
-  changePerson: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** The person's id. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["PersonPatch"];
-      };
-    };
-    responses: {
-      /** OK */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Person"];
-        };
-      };
-      401: components["responses"]["Unauthenticated"];
-      403: components["responses"]["Forbidden"];
-      /** `person.not-found`: No such person. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/problem+json": components["schemas"]["Problem"];
-        };
-      };
-      410: components["responses"]["TenantEnded"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["Invalid"];
-      429: components["responses"]["TooMany"];
-      503: components["responses"]["Unavailable"];
-      default: components["responses"]["Problem"];
-    };
-  };
   endSignIns: {
     parameters: {
       query?: never;
@@ -14258,7 +15179,17 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };
@@ -14321,7 +15252,17 @@ export interface operations {
           "application/problem+json": components["schemas"]["Problem"];
         };
       };
-      503: components["responses"]["Unavailable"];
+      /** `unavailable.redis`: Redis does not answer. `unavailable.shutting-down`: This process is shutting down. `unavailable.memory`: Redis is nearly full. */
+      503: {
+        headers: {
+          /** Seconds until it may succeed. */
+          "Retry-After"?: number | undefined;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/problem+json": components["schemas"]["Problem"];
+        };
+      };
       default: components["responses"]["Problem"];
     };
   };

@@ -1,5 +1,5 @@
 import type { HttpCalls } from './http-calls.ts';
-import type { Accepted, Artifact, Task, TaskCancelled, Why } from './openapi.gen.ts';
+import type { Accepted, Artifact, JournalEntry, Task, TaskCancelled, TaskTree, TaskTreeNode, Why } from './openapi.gen.ts';
 import { readPages } from './pages.ts';
 import { resultOf, type TaskEnds } from './task-end.ts';
 import { followTask, type TaskEvent } from './task-events.ts';
@@ -20,14 +20,14 @@ export class SentTask<Result = unknown> implements AsyncIterable<TaskEvent> {
   readonly id: string;
   /** What was answered when it was accepted; null for a task that was named by its id. */
   readonly accepted: Accepted | null;
+  readonly #ports: TaskPorts;
   readonly #calls: HttpCalls;
-  readonly #ends: TaskEnds;
 
-  constructor({ calls, ends }: TaskPorts, id: string, accepted: Accepted | null = null) {
+  constructor(ports: TaskPorts, id: string, accepted: Accepted | null = null) {
     this.id = id;
     this.accepted = accepted;
-    this.#calls = calls;
-    this.#ends = ends;
+    this.#ports = ports;
+    this.#calls = ports.calls;
   }
 
   /**
@@ -35,7 +35,7 @@ export class SentTask<Result = unknown> implements AsyncIterable<TaskEvent> {
    * the failure and the record as `task`: `CANCELLED` of a cancelled task, `DEADLINE_PASSED` of one that started too late.
    */
   async result({ signal }: Signalled = {}): Promise<Result> {
-    return resultOf(await this.#ends.wait(this.id, signal)) as Result;
+    return resultOf(await this.#ports.ends.wait(this.id, signal)) as Result;
   }
 
   /** Follows it from its beginning, also one that has ended. */
@@ -53,6 +53,16 @@ export class SentTask<Result = unknown> implements AsyncIterable<TaskEvent> {
     return await this.#calls.json({ method: 'POST', path: this.#path('/cancel'), json, isRepeatable: true, signal });
   }
 
+  /**
+   * Lets it go on after a permanent failure, or before the time of its next attempt. With `fromStep`, the `seq` of an entry of its journal, a new
+   * task has what an ended one did before that, and goes on with it. Resolves to the task that goes on. Not repeated by itself after a lost answer.
+   */
+  async retry({ fromStep, signal }: Signalled & { fromStep?: number } = {}): Promise<SentTask<Result>> {
+    const json = fromStep === undefined ? {} : { fromStep };
+    const { id } = await this.#calls.json<{ id: string }>({ method: 'POST', path: this.#path('/retry'), json, signal });
+    return id === this.id ? this : new SentTask(this.#ports, id);
+  }
+
   /** Its record as it is now. */
   async read({ signal }: Signalled = {}): Promise<Task> {
     return await this.#calls.json({ method: 'GET', path: this.#path(), signal });
@@ -61,6 +71,17 @@ export class SentTask<Result = unknown> implements AsyncIterable<TaskEvent> {
   /** Why it does not run yet. */
   async why({ signal }: Signalled = {}): Promise<Why> {
     return await this.#calls.json({ method: 'GET', path: this.#path('/why'), signal });
+  }
+
+  /** What its run has done, and what that waits for: steps, messages, sleeps, events, questions and sub-tasks, in their order. */
+  journal({ signal }: Signalled = {}): AsyncGenerator<JournalEntry, void> {
+    return readPages(this.#calls, { path: this.#path('/journal'), signal });
+  }
+
+  /** It with all that descends from it by delegation, up to `limit` tasks. */
+  async tree({ limit, signal }: Signalled & { limit?: number } = {}): Promise<TaskTreeNode> {
+    const { root } = await this.#calls.json<TaskTree>({ method: 'GET', path: this.#path('/tree'), query: { limit }, signal });
+    return root;
   }
 
   /** The files that it made. */

@@ -10,6 +10,15 @@ const common = {
   /** One sentence for people: what the agent does. */
   description: z.string().max(500).optional(),
   ...executionFields,
+  /**
+   * Of the agent's code: a run goes on with the version that it began with, as long as a worker has that. Names an order of steps; change it when
+   * that changes.
+   */
+  version: z
+    .string()
+    .regex(/^[\w.+-]{1,64}$/, 'expected 1 to 64 letters, digits, ".", "_", "+" or "-"')
+    .optional()
+    .describe('Of its code. Runs of an agent of the configuration go on with the version that they began with.'),
   /** What follows a failure with a code, or with a beginning of codes as `NETWORK_*`: `retry`, `stop` or `wait`. By default its class decides. */
   retries: z
     .record(
@@ -64,6 +73,16 @@ const functionAgent = z.strictObject({
 /** What `defineAgent` takes besides. */
 export type FunctionAgentSettings = Omit<z.input<typeof functionAgent>, 'kind' | 'file' | 'run' | 'name' | 'input' | 'output'>;
 
+/** What the model of an agent may do besides answering. From the configuration only. */
+const modelTools = {
+  /** Names of `tools` of the configuration. */
+  tools: z.array(z.string().min(1).max(64)).max(128).optional(),
+  /** Names of `mcp` of the configuration: servers whose tools it may call. */
+  mcp: z.array(z.string().min(1).max(64)).max(32).optional(),
+  /** Names of agents that it may give sub-tasks to, each a tool. */
+  delegates: z.array(nameSchema).max(64).optional(),
+};
+
 /** Any OpenAI-compatible endpoint. */
 const openai = z.strictObject({
   kind: z.literal('openai'),
@@ -89,10 +108,16 @@ const openai = z.strictObject({
    */
   parameters: z.record(z.string().regex(/^[a-z_]{1,64}$/), z.string().min(1).max(64).nullable()).optional(),
   /**
-   * Model calls of one run at most. Each answers what was said so far; another follows when messages arrived meanwhile. What arrives
-   * during the last one is the session's next turn. Defaults to 10.
+   * Model calls of one run at most. Each answers what was said so far; another follows when it called tools, or messages arrived meanwhile. The last
+   * one is given no tools. What arrives during it is the session's next turn. Defaults to 10, with tools to 25.
    */
-  maxSteps: z.number().int().min(1).max(100).optional(),
+  maxSteps: z.number().int().min(1).max(500).optional(),
+  ...modelTools,
+  /**
+   * How long its tasks may take, ms or text as `24h`, unless they say: until then its calls may go by a provider's batches, at their price. See
+   * [money](money.md#batches).
+   */
+  within: durationSchema.optional().describe('How long its tasks may take, ms or text as `24h`: until then its calls may go by batches.'),
   /** Price of a million input and output tokens in millionths of a US dollar, for `usage.costMicroUsd`. */
   priceMicroUsdPerMillion: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
   ...directives,
@@ -110,8 +135,31 @@ const http = z.strictObject({
   ...common,
 });
 
-const commandPresetSchema = z.enum(['claude-code', 'codex', 'opencode', 'aider']);
+export const COMMAND_PRESETS = ['claude-code', 'codex', 'opencode', 'aider'] as const;
+const commandPresetSchema = z.enum(COMMAND_PRESETS);
 export type CommandPreset = z.infer<typeof commandPresetSchema>;
+
+const notOption = z.string().min(1).max(2000).regex(/^[^-]/, 'expected something that does not begin with "-"');
+
+const workspaceSchema = z.union([
+  z.strictObject({
+    git: notOption,
+    /** A branch, a tag, or a commit in full. By default the branch that the repository names. */
+    ref: notOption.optional(),
+  }),
+  z.strictObject({ path: z.string().min(1) }),
+  z.strictObject({ keep: z.literal(true) }),
+]);
+
+/** As `to`, `by` and `timeoutMs` of `ask`. */
+const permissionsSchema = z.union([
+  z.literal('ask'),
+  z.strictObject({
+    to: z.array(z.string().min(1).max(300)).min(1).max(50).optional(),
+    by: z.enum(['anyone', 'others']).optional(),
+    timeoutMs: durationSchema.optional(),
+  }),
+]);
 
 /** Spawns a program: the prompt on its stdin, its stdout is the output. */
 const command = z
@@ -122,10 +170,22 @@ const command = z
      * `{promptFile}` is the path of a file with it. With a `preset` it may be absent.
      */
     command: z.array(z.string()).min(1).optional(),
+    /** What a worker has to have, by `MUSTER_CAPABILITIES`, besides what a task requires: its programs then run in a pool of their own. */
+    capabilities: z.array(capabilitySchema).max(50).optional(),
     /** A coding agent that Muster knows: it gets the options that it needs, and its events become output, progress and usage. */
     preset: commandPresetSchema.optional(),
     /** Relative to the configuration file. By default a folder of the attempt's own, which is removed afterwards. */
     cwd: z.string().optional(),
+    /**
+     * Instead of `cwd`: a folder for each session, which goes on with its next run for as long as `workspaces.keepMs`. It begins as a checkout of a
+     * repository (an address, or a path that is relative to the configuration file), as a copy of a folder, or empty.
+     */
+    workspace: workspaceSchema.optional(),
+    /**
+     * Of the preset `claude-code`: `ask`, or who may answer and until when, for each request of its for permission to be a question to people.
+     * Without it what its own settings do not allow is refused.
+     */
+    permissions: permissionsSchema.optional(),
     env: z.record(z.string(), z.string()).optional(),
     /** Names of this process's variables that the program may see; PATH and LANG it sees anyway, HOME is the attempt's own otherwise. */
     passEnv: z.array(z.string()).optional(),
@@ -152,10 +212,22 @@ const command = z
     ...common,
   })
   .refine(({ command: given, preset }) => given !== undefined || preset !== undefined, 'expected a "command" or a "preset"')
+  .refine(({ preset, permissions, command: given = [] }) => permissions === undefined || asksPeople(preset, given), {
+    message: 'only the preset "claude-code" asks for permissions, without a --permission-prompt-tool of its own',
+    path: ['permissions'],
+  })
+  .refine(({ cwd, workspace }) => cwd === undefined || workspace === undefined, {
+    message: 'expected "cwd" or "workspace", not both',
+    path: ['workspace'],
+  })
   .refine(({ preset, takesInput }) => takesInput !== true || preset === undefined || preset === 'claude-code', {
     message: 'only the preset "claude-code" takes input',
     path: ['takesInput'],
   });
+
+function asksPeople(preset: CommandPreset | undefined, words: readonly string[]): boolean {
+  return preset === 'claude-code' && !words.includes('--permission-prompt-tool');
+}
 
 /** Runs on a daemon, which knows by the agent's name what to do: a command, a model, a program of its own. */
 const daemon = z.strictObject({
@@ -189,7 +261,12 @@ export function hasPlainOutput(definition: AgentDefinition): boolean {
 export type AgentKind = AgentDefinition['kind'];
 
 /** What the API may add: nothing that runs code of the caller's on our machines. */
-export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [echo, openai.omit({ apiKeyEnv: true }), http, daemon]);
+export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [
+  echo,
+  openai.omit({ apiKeyEnv: true, tools: true, mcp: true, delegates: true }),
+  http,
+  daemon,
+]);
 export type ApiAgentDefinition = z.infer<typeof apiAgentDefinitionSchema>;
 
 export const agentIdSchema = nameSchema;

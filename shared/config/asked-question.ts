@@ -71,6 +71,24 @@ export function answerProblem({ choices, schema }: Pick<Asked, 'choices' | 'sche
   return checked.problems === undefined ? null : sentenceOf('answer', checked.problems);
 }
 
+/** The choice that a text is, or whose number it is; undefined for any other text. */
+export function choiceOf({ choices }: Pick<Asked, 'choices'>, text: string): string | undefined {
+  const said = text.trim().toLowerCase();
+  return choices?.find((choice) => choice.toLowerCase() === said) ?? choices?.find((_, at) => `${at + 1}` === said);
+}
+
+/** What a text answers, which may not fit: a choice or, where there is a schema, the value of a text of JSON. */
+export function readTextAnswer(asked: Pick<Asked, 'choices' | 'schema'>, text: string): unknown {
+  const said = text.trim();
+  if (asked.choices !== null) return choiceOf(asked, said) ?? said;
+  if (asked.schema === null || answerProblem(asked, said) === null) return said;
+  try {
+    return JSON.parse(said) as unknown;
+  } catch {
+    return said;
+  }
+}
+
 /** An answer as the agent gets it: what the agent's own schema makes of it. */
 export function readAnswer({ schema }: Pick<Question, 'schema'>, answer: unknown): unknown {
   if (schema === undefined || !isAgentSchema(schema)) return answer;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
+import { readSecretFiles } from './secrets/secret-files.ts';
 
 /** What the commands read from the environment. They are clients: nothing of a fleet's own configuration is needed. */
 const cliEnvironmentSchema = z.object({
@@ -18,10 +19,11 @@ export type CliEnvironment = z.infer<typeof cliEnvironmentSchema>;
 
 /** Reads the environment of a command; an empty variable counts as absent. Throws `config.invalid`, naming each wrong one. */
 export function readCliEnvironment(variables: NodeJS.ProcessEnv = process.env): CliEnvironment {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const { given, problems: ofFiles } = readSecretFiles(set, ['MUSTER_API_KEY', 'MUSTER_DAEMON_TOKEN']);
   const read = cliEnvironmentSchema.safeParse(given);
-  if (read.success) return read.data;
-  const problems = read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (read.success && ofFiles.length === 0) return read.data;
+  const problems = [...ofFiles, ...(read.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`)];
   throw new MusterError('config.invalid', problems.join('; '), { details: { problems } });
 }
 

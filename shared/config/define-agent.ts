@@ -78,3 +78,72 @@ function checkResult(schema: AgentSchema, returned: unknown): unknown {
     details: { problems: checked.problems },
   });
 }
+
+/** What a tool gets besides its input. */
+export type ToolContext = Pick<AgentContext, 'task' | 'signal' | 'log' | 'trace' | 'once' | 'progress' | 'attach' | 'model'>;
+
+/** Something that a model may do: it reads the description and the schema, and decides when to call it, and with what. */
+export interface ToolOptions<Sent, Given> {
+  /** What it does and when to use it, for the model. */
+  description: string;
+  /** Checks what a model calls it with; a model is told what does not fit. */
+  input: AgentSchema<Sent, Given>;
+  /**
+   * Does it. What it returns is given to the model, as JSON unless it is a text, and kept in the run's journal: a later attempt gets it without
+   * calling the tool again. An error that it throws is told to the model; a `TaskFailure` ends the attempt by its code. `context.once` gives a key
+   * that is the same should the attempt die within it.
+   */
+  run: (input: Given, context: ToolContext) => unknown;
+  /** Whether a person has to approve a call before it is done. Defaults to `never`. */
+  approve?: 'always' | 'never' | ((input: Given) => boolean);
+}
+
+/** A tool, whatever its schema makes of its input. */
+export interface Tool extends Pick<ToolOptions<unknown, never>, 'description' | 'run' | 'approve'> {
+  input: AgentSchema;
+}
+
+/** Types a tool of `tools` in the configuration: its schema says what `run` is given. */
+export function defineTool<Sent, Given>(options: ToolOptions<Sent, Given>): ToolOptions<Sent, Given> {
+  return options;
+}
+
+/** What a model works with within a function. */
+export interface AgentLoopOptions {
+  readonly instructions?: string;
+  /** What it is asked to do. Defaults to the input of the task. */
+  readonly input?: string;
+  /** Names of `tools` of the configuration, or tools by name. */
+  readonly tools?: readonly string[] | Readonly<Record<string, Tool>>;
+  /** Names of `mcp` of the configuration. */
+  readonly mcp?: readonly string[];
+  /** Names of agents that it may give sub-tasks to. */
+  readonly delegates?: readonly string[];
+  /** Defaults to `OPENAI_MODEL`. */
+  readonly model?: string;
+  /** Calls of the model at most; the last one is given no tools. Defaults to 25. */
+  readonly maxSteps?: number;
+  /** Whether what it says is written to the output as it comes. Defaults to false. */
+  readonly stream?: boolean;
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** One turn of a session: what people said and what the agent answered. */
+export interface AgentTurn {
+  readonly taskId: string;
+  readonly input: string;
+  readonly output: string;
+  /** The messages that it is of, where it is more than these two: calls of functions, and what they gave. */
+  readonly messages?: readonly AgentMessage[];
+}
+
+/** A message of a conversation, as a model said or was given it. `arguments` is JSON. */
+export type AgentMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+    }
+  | { readonly role: 'tool'; readonly callId: string; readonly text: string };

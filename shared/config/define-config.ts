@@ -1,9 +1,20 @@
 import type { Readable } from 'node:stream';
 import type { AgentSchema } from '../text/index.ts';
+import type { AgentLoopOptions, AgentTurn } from './define-agent.ts';
 import type { SettingsInput } from './settings/settings.ts';
 
 export { TaskFailure } from '../errors/index.ts';
-export { type DefinedAgent, defineAgent } from './define-agent.ts';
+export {
+  type AgentLoopOptions,
+  type AgentMessage,
+  type AgentTurn,
+  type DefinedAgent,
+  defineAgent,
+  defineTool,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+} from './define-agent.ts';
 
 /** Types `muster.config.ts`; validation happens when a process starts. */
 export function defineConfig(settings: SettingsInput): SettingsInput {
@@ -60,13 +71,6 @@ export interface AgentAttachment {
   readonly stream: () => Promise<Readable>;
   /** An address that opens the file without a key, until some time after the attempt. */
   readonly url: () => Promise<string>;
-}
-
-/** One turn of a session: what people said and what the agent answered. */
-export interface AgentTurn {
-  readonly taskId: string;
-  readonly input: string;
-  readonly output: string;
 }
 
 /**
@@ -159,6 +163,8 @@ export interface AgentContext {
   readonly delegate: <Result = unknown>(agent: string, input: unknown, options?: DelegateOptions) => Promise<Delegated<Result>>;
   /** Begins several sub-tasks, `[agent, input, options]` each, and goes on once all have ended. Gives what became of each, in order. */
   readonly delegateAll: (calls: readonly DelegateCall[]) => Promise<Delegated[]>;
+  /** Has a model work with tools until it has answered, as an `openai` agent does: each call of either is a step. Gives its last answer. */
+  readonly agent: (options: AgentLoopOptions) => Promise<AgentResult>;
   /** A random number from 0 to below 1. A run with steps has the one that it had here first. */
   readonly random: () => number;
   /** Lines from `info` up are kept on the task too, up to `tasks.maxLogEntries`. */
@@ -240,7 +246,6 @@ export interface StepOptions {
   readonly timeoutMs?: number | string;
 }
 
-/** What an agent used. */
 export interface AgentUsage {
   /** All input tokens, cached ones included. */
   inputTokens: number;

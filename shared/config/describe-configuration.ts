@@ -1,6 +1,6 @@
 import { environmentSchema } from './environment.ts';
 import type { Config } from './load-config.ts';
-import { secretVariables } from './secret-variables.ts';
+import { secretVariables } from './secrets/secret-variables.ts';
 import { settingsSchema } from './settings/settings.ts';
 import { isAgentSchema } from '../text/index.ts';
 

@@ -17,6 +17,17 @@ export const lineSchema = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]*$/u, 'expected one line of text without control characters');
 
+/** An IANA time zone. */
+export const zoneSchema = z.string().max(64).refine(isZone, 'expected a time zone such as "Europe/Berlin"');
+
+function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** Something that a machine has and a task may need: `browser`, `gpu`, `repo:payments`. */
 export const capabilitySchema = z
   .string()

@@ -8,13 +8,16 @@ export {
   type ApiAgentDefinition,
   agentDefinitionSchema,
   agentIdSchema,
+  COMMAND_PRESETS,
   type CommandPreset,
   apiAgentDefinitionSchema,
   directivesOf,
   hasPlainOutput,
   inputSchemaOf,
 } from './agent-definitions.ts';
-export { answerProblem, type Asked, askedSchema, readAnswer, readAsked } from './asked-question.ts';
+export type { AgentLoopOptions, Tool } from './define-agent.ts';
+export type { McpServer } from './settings/model-settings.ts';
+export { answerProblem, type Asked, askedSchema, choiceOf, readAnswer, readAsked, readTextAnswer } from './asked-question.ts';
 export {
   CHAT_PLATFORMS,
   CHAT_RIGHTS,
@@ -32,6 +35,7 @@ export type {
   AgentFunction,
   AgentInput,
   AgentLog,
+  AgentMessage,
   AgentModel,
   AgentResult,
   AgentTask,
@@ -47,9 +51,9 @@ export type {
 export { describeConfiguration } from './describe-configuration.ts';
 export { type CliEnvironment, readCliEnvironment, readNamedVariable } from './cli-environment.ts';
 export { DEFAULT_DATA_DIRECTORY, type Environment, withVariables } from './environment.ts';
-export { REDIS_URL_FORM } from './redis-url.ts';
-export { secretVariables, withdrawVariables } from './secret-variables.ts';
-export { type Network, capabilitySchema, executionFields, lineSchema, readNetwork } from './fields.ts';
+export { hasTlsFiles, openTlsFiles, parseRedisQuery, REDIS_URL_FORM } from './redis-url.ts';
+export { secretVariables, withdrawVariables } from './secrets/secret-variables.ts';
+export { type Network, capabilitySchema, durationSchema, executionFields, lineSchema, readNetwork } from './fields.ts';
 export { commandPlace, configurationOf, installedVersion, isImage, releaseName, startCommand } from './installed-version.ts';
 export {
   CLI_AGENT,
@@ -67,7 +71,8 @@ export { importModule } from './import-module.ts';
 export { type Config, invalidConfig, loadConfig, loadEnvironment } from './load-config.ts';
 export { loadProducerConfig, type ProducerConfigOptions } from './load-producer-config.ts';
 export { excerptOf } from './source-code.ts';
-export type { FileSettings } from './settings/file-settings.ts';
+export type { AlertRule } from './settings/metrics-settings.ts';
+export type { ArchiveSettings, FileSettings } from './settings/file-settings.ts';
 export { type FleetLimits, type FleetLimitsPatch, fleetLimitsPatchSchema, fleetLimitsSchema } from './settings/fleet-limits.ts';
 export {
   type TenantLimits,

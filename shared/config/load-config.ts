@@ -6,7 +6,11 @@ import { chatProblems } from './chat.ts';
 import { environmentSchema, type Environment } from './environment.ts';
 import { describeImportFailure } from './import-failure.ts';
 import { importModule } from './import-module.ts';
+import { redisFileProblems } from './redis-url.ts';
+import { readSecretFiles } from './secrets/secret-files.ts';
+import { secretVariables } from './secrets/secret-variables.ts';
 import { placeOf } from './source-code.ts';
+import { toolProblems } from './settings/model-settings.ts';
 import { endpointProblems } from './settings/money-settings.ts';
 import { laneProblems } from './settings/routing-settings.ts';
 import { settingsSchema, type Settings } from './settings/settings.ts';
@@ -51,18 +55,18 @@ const RETIRED = [
  * Throws `config.invalid` with one line per problem in `details.problems`, all of them at once.
  */
 export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<LoadedConfig> {
-  const { given, env, problems } = readEnvironment(variables);
-
-  const named = given['MUSTER_CONFIG'];
-  const file = resolve(cwd, named ?? 'muster.config.ts');
-  const written = await readFile(file, named !== undefined, problems);
+  // An empty one is not set.
+  const named = variables['MUSTER_CONFIG'];
+  const file = resolve(cwd, named || 'muster.config.ts');
+  const ofFile: string[] = [];
+  const written = await readFile(file, Boolean(named), ofFile);
   const { renamed, warnings } = renameSettings(written);
   const settings = settingsSchema.safeParse(renamed);
+  const { given, env, problems } = readEnvironment(variables, settings.data?.agents);
+  problems.push(...ofFile);
   if (!settings.success) problems.push(...describe(settings.error, (path) => placeOf(file, path)));
-  problems.push(...[...laneProblems(written), ...endpointProblems(written)].map((problem) => `${file}: ${problem}`));
-
-  if (settings.success) problems.push(...agentNameProblems(settings.data).map((problem) => `${file}: ${problem}`));
-
+  const ofSettings = settings.success ? [...agentNameProblems(settings.data), ...toolProblems(settings.data)] : [];
+  problems.push(...[...laneProblems(written), ...endpointProblems(written), ...ofSettings].map((problem) => `${file}: ${problem}`));
   if (problems.length > 0 || !env.success || !settings.success) throw invalidConfig(problems);
   const digest = createHash('sha256').update(JSON.stringify(settings.data, schemasAsJson)).digest('hex').slice(0, DIGEST_CHARACTERS);
   applyEnvironment(env.data, settings.data);
@@ -100,18 +104,22 @@ export function loadEnvironment(variables: NodeJS.ProcessEnv = process.env): Pic
 }
 
 interface ReadEnvironment {
-  /** The variables that are set. */
+  /** The variables that are set, with the secrets that files have. */
   given: NodeJS.ProcessEnv;
   env: z.ZodSafeParseResult<Environment>;
   problems: string[];
 }
 
-function readEnvironment(variables: NodeJS.ProcessEnv): ReadEnvironment {
+/** `agents`: those of the configuration, which may name secrets of their own. */
+function readEnvironment(variables: NodeJS.ProcessEnv, agents: Settings['agents'] = {}): ReadEnvironment {
   // Compose and Kubernetes pass an unset variable as an empty one.
-  const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const set: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const { given, problems: ofSecrets } = readSecretFiles(set, secretVariables(agents));
   const env = environmentSchema.safeParse(given);
-  const problems = env.success ? adminKeyProblems(env.data) : describe(env.error, () => 'environment');
-  return { given, env, problems: [...problems, ...chatProblems(given)] };
+  const problems = env.success
+    ? [...adminKeyProblems(env.data), ...redisFileProblems(env.data.REDIS_URL)]
+    : describe(env.error, () => 'environment');
+  return { given, env, problems: [...ofSecrets, ...problems, ...chatProblems(given)] };
 }
 
 /** The settings under their new names, without retired ones, with a line for each. An old name wins where both are set. */

@@ -72,6 +72,9 @@ const failure = z.object({
 
 const attachment = z.object({ name: short, mediaType: short, bytes: count, url: z.string().max(4000) });
 
+/** What attempts before left, JSON of what their run waited for last, and where the next checkpoint is kept, with the header `Muster-Attempt-Key`. */
+const checkpoint = z.object({ text: text.nullish(), resumed: text.nullish(), url: text, key: text });
+
 /** Tasks that a daemon may declare to run at once. */
 const MAX_SLOTS = 10_000;
 
@@ -144,6 +147,8 @@ const HUB_MESSAGES = {
     input: text,
     system: text.nullish(),
     session: text.nullish(),
+    /** Since when the conversation of its session counts, ISO 8601, UTC; absent where all of it does. */
+    sessionSince: text.nullish(),
     context: jsonObject.default({}),
     /** Whether `task.input` may come. */
     takesInput: z.boolean().default(false),
@@ -156,6 +161,7 @@ const HUB_MESSAGES = {
     attachments: z.array(attachment).default([]),
     /** Where files that the task makes are sent; absent where none may be. */
     artifactsUrl: text.nullish(),
+    checkpoint: checkpoint.nullish(),
   }),
   'task.cancel': z.object({ type: z.literal('task.cancel'), ...attempt, reason: text }),
   /** `id` is the same when it is sent again: a daemon takes each once. */

@@ -11,7 +11,7 @@ export interface StoredDelivery {
 }
 
 /** Deliveries are kept beside the tasks. */
-export type DeliveryStorage = Pick<Ledger, 'redis' | 'keys' | 'settings'>;
+export type DeliveryStorage = Pick<Ledger, 'redis' | 'keys' | 'settings' | 'seal'>;
 
 type ScriptName = 'put-delivery' | 'take-due';
 

@@ -4,7 +4,7 @@ import { dropDeliveryJob, ensureDeliveryJob, type Queues } from '../queue/index.
 import { isTerminal } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import { dropDue, readDelivery, type StoredDelivery, takeDue } from './delivery-store.ts';
-import { type Delivery, DELIVERY_KINDS, type DeliveryKind } from './delivery.ts';
+import { type Delivery, END_KINDS } from './delivery.ts';
 import { endDelivery, HeldDelivery } from './held-delivery.ts';
 import { openDelivery } from './open-delivery.ts';
 
@@ -14,6 +14,8 @@ export interface DeliverySweepOptions {
   clock: Clock;
   log: Log;
 }
+
+type EndKind = (typeof END_KINDS)[number];
 
 /** Ends and deliveries of one batch, per shard and kind. */
 const BATCH_SIZE = 200;
@@ -35,18 +37,22 @@ export class DeliverySweep {
 
   /** One bounded sweep of one shard. What fails is logged, and comes again with the next. */
   async sweepShard(shard: number): Promise<void> {
-    for (const kind of DELIVERY_KINDS) await this.#openDeliveries(shard, kind);
+    const { redis, keys } = this.#options.ledger;
+    const { ended, deliveriesDue } = keys.shard(shard);
+    // One command of each process while nothing is delivered.
+    if ((await redis.exists(ended, deliveriesDue)) === 0) return;
+    for (const kind of END_KINDS) await this.#openDeliveries(shard, kind);
     const due = await takeDue(this.#options.ledger, shard, this.#options.clock.now(), BATCH_SIZE);
     await eachBounded(due, ({ tenant, id }) => this.#guard(id, () => this.#audit(tenant, id)));
   }
 
   /** As fast as tasks end. */
-  async #openDeliveries(shard: number, kind: DeliveryKind): Promise<void> {
+  async #openDeliveries(shard: number, kind: EndKind): Promise<void> {
     for (let step = 0; step < MAX_BATCHES; step += 1) if (!(await this.#openBatch(shard, kind))) return;
   }
 
   /** Returns whether there may be more ends. */
-  async #openBatch(shard: number, kind: DeliveryKind): Promise<boolean> {
+  async #openBatch(shard: number, kind: EndKind): Promise<boolean> {
     const { ledger } = this.#options;
     const ended = await listEnded(ledger, shard, kind, BATCH_SIZE);
     const opened: string[] = [];
@@ -60,7 +66,7 @@ export class DeliverySweep {
   }
 
   /** A throttled delivery keeps its retry time. Returns whether the end has its delivery. */
-  async #openForEnd({ tenant, task, endedAt }: EndedTask, kind: DeliveryKind): Promise<boolean> {
+  async #openForEnd({ tenant, task, endedAt }: EndedTask, kind: EndKind): Promise<boolean> {
     const { ledger, clock } = this.#options;
     const delivery = await openDelivery(ledger, { tenant, task, kind }, endedAt, clock.now());
     if (delivery === null) return false;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { toIso } from '../time/index.ts';
 
-export const DELIVERY_KINDS = ['reply', 'callback'] as const;
+/** What is delivered of the end of a task. */
+export const END_KINDS = ['reply', 'callback'] as const;
+/** `question`: what the run of a task asks, which goes to its `callbackUrl` too. */
+export const DELIVERY_KINDS = [...END_KINDS, 'question'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 /** `unknown`: it may or may not have arrived; nothing is sent again without a request to. */
@@ -34,13 +37,27 @@ const fileSchema = z.strictObject({
 });
 export type DeliveryFile = z.infer<typeof fileSchema>;
 
+const askedSchema = z.strictObject({
+  /** The question. */
+  id: z.string(),
+  /** When it was to be posted first. */
+  at: z.number(),
+  /** Posts that were due when it was posted last, or may have been: the first, and each reminder. */
+  posts: z.int(),
+  /** The platform's ids of its messages. */
+  messages: z.array(z.string()),
+  /** Whether these show how it ended. */
+  isClosed: z.boolean(),
+});
+export type AskedQuestion = z.infer<typeof askedSchema>;
+
 /** A delivery as it is kept. Times are milliseconds since the epoch. */
 export const deliverySchema = z.strictObject({
   id: z.string(),
   tenant: z.string(),
   task: z.string(),
   kind: z.enum(DELIVERY_KINDS),
-  /** The chat platform; null for a callback, and until a process worked on it. */
+  /** The chat platform; null where it goes to a `callbackUrl`, and until a process worked on it. */
   platform: z.string().nullable(),
   status: z.enum(DELIVERY_STATUSES),
   parts: z.array(partSchema),
@@ -54,9 +71,9 @@ export const deliverySchema = z.strictObject({
   nextTryAt: z.number().nullable(),
   /** Counts the requested retries and the later ends of its task: each has a job of its own. */
   number: z.int(),
-  /** Counts the ends that its task had before this one: a task that is opened again ends again. */
+  /** Counts the ends that its task had before this one: a task that is opened again ends again. Of a question those before it. */
   turn: z.int(),
-  /** When the task ended, so far as it is known. */
+  /** When the task ended, so far as it is known; of a question when it was asked. */
   endedAt: z.number().nullable(),
   /** When it was opened the last time; its age is counted from the task's end or from here, whichever is later. */
   openedAt: z.number(),
@@ -64,6 +81,8 @@ export const deliverySchema = z.strictObject({
   isNoticed: z.boolean(),
   /** What the chat was told of the task's wait last, in the words of its event; absent for nothing. */
   waitNotice: z.string().optional(),
+  /** What its run asked in the chat last; absent for nothing. */
+  asked: askedSchema.optional(),
   /** A new random word for each process that takes it, so that a process that was frozen meanwhile writes nothing. */
   holder: z.string(),
 });
@@ -76,7 +95,7 @@ export interface DeliveryKey {
 }
 
 /** What every delivery's id looks like: its task's and its kind. */
-export const DELIVERY_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}-(?:reply|callback)$/;
+export const DELIVERY_ID: RegExp = /^[0-9A-HJKMNP-TV-Z]{26}-(?:reply|callback|question)$/;
 
 export function deliveryId({ task, kind }: Pick<DeliveryKey, 'task' | 'kind'>): string {
   return `${task}-${kind}`;

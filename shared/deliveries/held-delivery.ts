@@ -2,8 +2,9 @@ import type { GuardedFetch } from '../agents/index.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { FileStore } from '../files/index.ts';
 import type { Ledger } from '../ledger/index.ts';
-import type { Log } from '../log/index.ts';
+import { attemptTraceparent, type Log, type Span } from '../log/index.ts';
 import type { Queues, DeliveryEnd } from '../queue/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { type Clock, wait } from '../time/index.ts';
 import type { CallbackSlots } from './callbacks/deliver-callback.ts';
 import type { ChatPort, TypingSigns } from './replies/chat-port.ts';
@@ -28,6 +29,21 @@ export interface DeliveryContext {
   readonly waitingRoom: WaitingRoom;
   /** Whether a delivery whose task only waits should leave its slot to others. */
   isCrowded(tenant: string): boolean;
+}
+
+/** Starts the span of a try to deliver, below the attempt that it reports of. `startedAt`: ms since the epoch, by default now. */
+export function startDeliverySpan(
+  { traces }: Pick<Ledger, 'traces'>,
+  { body, state }: Task,
+  { kind, attempts }: Delivery,
+  startedAt?: number,
+): Span | undefined {
+  return traces?.start(`deliver ${kind}`, {
+    parent: state.token > 0 ? attemptTraceparent(body, state.token) : body.traceparent,
+    kind: 'client',
+    attributes: { 'muster.task.id': body.id, 'muster.delivery.attempt': attempts },
+    startedAt,
+  });
 }
 
 /** Thrown by a save when another process has taken the delivery: a process that was frozen stops, and sends nothing more. */

@@ -14,8 +14,9 @@ export {
   deliveryView,
   deliveryViewSchema,
 } from './delivery.ts';
-export { openReply, retryDelivery } from './open-delivery.ts';
+export { openQuestion, openReply, retryDelivery } from './open-delivery.ts';
 export { outboundMetrics, readUnfollowedEnds, readWaitingDeliveries } from './outbound-backlog.ts';
 export { type ChatPort, type ChatQuestion, DeliveryRefused, type OutgoingFile, type RefusalKind } from './replies/chat-port.ts';
 export { OutputReader } from './replies/reply-text.ts';
+export { splitText } from './replies/split-text.ts';
 export { noteRefusal, readRefusals } from './refused-platforms.ts';

@@ -59,6 +59,16 @@ export async function openReply({ ledger, queues, log, clock = systemClock }: Op
   }
 }
 
+/** Opens the delivery of what a run asks to the `callbackUrl` of its task; of a further question in place of the one before. */
+export async function openQuestion(
+  { ledger, queues, clock = systemClock }: Omit<OpenReplyParts, 'log'>,
+  { tenant, task }: Omit<DeliveryKey, 'kind'>,
+  askedAt: number,
+): Promise<void> {
+  const delivery = await openDelivery(ledger, { tenant, task, kind: 'question' }, askedAt, clock.now());
+  if (delivery?.status === 'pending') await ensureDeliveryJob(queues, ledger.keys.shardOf(tenant), delivery, false);
+}
+
 type RetryDeliveryAnswer = { kind: 'reopened'; delivery: Delivery } | { kind: 'refused'; status: DeliveryStatus } | { kind: 'none' };
 
 interface RetryDeliveryParts {

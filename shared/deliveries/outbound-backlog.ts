@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import { type Ledger, listEnded } from '../ledger/index.ts';
 import { OUTBOUND_QUEUES, type OutboundQueue, type Queues } from '../queue/index.ts';
-import { DELIVERY_KINDS } from './delivery.ts';
+import { END_KINDS } from './delivery.ts';
 
 /** Ends of tasks that nothing outside the ledger has followed yet. */
 interface UnfollowedEnds {
@@ -19,7 +19,7 @@ interface WaitingDeliveries {
   takers: number | null;
 }
 
-const FOLLOWED = [...DELIVERY_KINDS, 'run'] as const;
+const FOLLOWED = [...END_KINDS, 'run'] as const;
 
 /** Unfollowed ends stay in the ledger, so their count and age show that no process follows them. */
 export async function readUnfollowedEnds(ledger: Pick<Ledger, 'redis' | 'keys'>): Promise<UnfollowedEnds[]> {

@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   'task.not-running': { status: 409, retry: 'never', title: 'The task does not run' },
   'task.source-reserved': { status: 403, retry: 'never', title: 'The source is given by Muster itself' },
   'task.takes-no-input': { status: 409, retry: 'never', title: 'The task takes no input' },
+  'journal.not-found': { status: 404, retry: 'never', title: 'No such entry of the journal' },
   'question.not-found': { status: 404, retry: 'never', title: 'No such question' },
   'question.answered': { status: 409, retry: 'never', title: 'The question was answered before' },
   'question.closed': { status: 409, retry: 'never', title: 'The question is no longer open' },
@@ -47,11 +48,20 @@ export const ERROR_CODES = {
   'artifact.not-found': { status: 404, retry: 'never', title: 'No such artifact' },
   'file.link-invalid': { status: 404, retry: 'never', title: 'The address of the file is wrong or has expired' },
   'file.attempt-over': { status: 409, retry: 'never', title: 'The attempt that may add files is over' },
+  'checkpoint.key-invalid': { status: 404, retry: 'never', title: 'The key is of no attempt of this task' },
+  'checkpoint.attempt-over': { status: 409, retry: 'never', title: 'The attempt that may keep checkpoints is over' },
+  'checkpoint.too-large': { status: 413, retry: 'never', title: 'The checkpoint is larger than allowed' },
   'task.runaway': { status: 422, retry: 'never', title: 'The tasks that delegate to each other were cut' },
   'task.loop': { status: 422, retry: 'never', title: 'The sub-task would lead in a circle' },
   'action.not-found': { status: 404, retry: 'never', title: 'No such action' },
   'action.busy': { status: 409, retry: 'later', title: 'Others change the action at the same time' },
   'agent.unknown': { status: 422, retry: 'never', title: 'No such agent' },
+  'alert.failed': { status: 502, retry: 'never', title: 'An alert was not taken' },
+  'erasure.not-found': { status: 404, retry: 'never', title: 'No such erasure' },
+  'backup.damaged': { status: 500, retry: 'never', title: 'The backup is damaged' },
+  'backup.refused': { status: 409, retry: 'never', title: 'The backup cannot be restored there' },
+  'alert.not-found': { status: 404, retry: 'never', title: 'No such alert' },
+  'group.not-found': { status: 404, retry: 'never', title: 'No such group of workers' },
   'agent.not-found': { status: 404, retry: 'never', title: 'No such agent' },
   'agent.operator-only': { status: 403, retry: 'never', title: 'This agent comes from the configuration only' },
   'agent.exists': { status: 412, retry: 'never', title: 'An agent of this name exists already' },
@@ -81,6 +91,7 @@ export const ERROR_CODES = {
   'schedule.busy': { status: 409, retry: 'later', title: 'Others change the schedule at the same time' },
   'schedule.idempotency-conflict': { status: 409, retry: 'never', title: 'The key was used for another schedule' },
   'record.unreadable': { status: 500, retry: 'never', title: 'The record cannot be read by this version' },
+  'seal.key-lost': { status: 500, retry: 'never', title: 'It is sealed with a key that is not here' },
   'worker.not-found': { status: 404, retry: 'never', title: 'No such worker' },
   'finding.not-found': { status: 404, retry: 'never', title: 'No such finding' },
   'queue.not-found': { status: 404, retry: 'never', title: 'No such queue' },
@@ -95,6 +106,8 @@ export const ERROR_CODES = {
   'limit.visitors': { status: 429, retry: 'later', title: 'Too many visitor tokens' },
   'limit.daemons': { status: 429, retry: 'later', title: 'Too many daemons' },
   'unavailable.redis': { status: 503, retry: 'later', title: 'Redis does not answer' },
+  'unavailable.memory': { status: 503, retry: 'later', title: 'Redis is nearly full' },
+  'unavailable.fsync': { status: 503, retry: 'later', title: 'Redis did not confirm that it is on disk' },
   'unavailable.files': { status: 503, retry: 'later', title: 'The storage of files does not answer' },
   'unavailable.provider': { status: 503, retry: 'later', title: 'The identity provider does not answer' },
   'unavailable.chat': { status: 503, retry: 'later', title: 'The chat message was not taken in time' },
@@ -105,8 +118,14 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** What a request that makes a task may be refused with for the bounds of its tenant. */
-export const LIMIT_ERRORS = ['limit.waiting', 'limit.pressure', 'limit.budget', 'limit.storage'] as const satisfies readonly ErrorCode[];
+/** What a request that makes a task may be refused with for the bounds of its tenant and of the fleet. */
+export const LIMIT_ERRORS = [
+  'limit.waiting',
+  'limit.pressure',
+  'limit.budget',
+  'limit.storage',
+  'unavailable.memory',
+] as const satisfies readonly ErrorCode[];
 
 /** The one error that crosses a boundary of this product: a stable code, a sentence, and details. Its `retryAfterMs` becomes `Retry-After`. */
 export class MusterError extends CodedError<ErrorCode> {

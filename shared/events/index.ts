@@ -1,4 +1,5 @@
 /** What happened, for readers: a tenant's stream of events, the hints that all readers of a process share, and watches that hints wake. */
+export { remindOfQuestions } from './question-events.ts';
 export {
   type FleetEvent,
   type TenantEvent,

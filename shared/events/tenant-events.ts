@@ -118,11 +118,12 @@ export interface FleetEventFields {
   worker?: string;
   queue?: string;
   reason?: string;
-  /** Of the load: its level, the tasks that have not ended, the estimated wait in ms, -1 when unknown, and `slowDown`. */
+  /** Of the load: its level, the tasks that have not ended, the estimated wait in ms, -1 when unknown, `slowDown`, and what there is too little of. */
   level?: string;
   depth?: number;
   wait?: number;
   slow?: number;
+  bound?: string;
   /** Of a finding, JSON. */
   about?: string;
 }
@@ -178,6 +179,18 @@ async function publishTenantEvent({ redis, keys, settings }: FleetEventParts, te
   } catch {
     // The caller logs it too, and a tenant that has ended has no readers.
   }
+}
+
+/** People are reminded of an open question, or of all that are open. */
+export type QuestionEventFields = { event: 'question.reminded' | 'question.digest' } & Record<string, unknown>;
+
+/** Publishes it in the tenant's event stream. Best effort, as above. */
+export async function publishQuestionEvent(
+  ports: FleetEventParts,
+  tenant: string,
+  { event, ...about }: QuestionEventFields,
+): Promise<void> {
+  await publishTenantEvent(ports, tenant, event, about);
 }
 
 /** A finding that is new, or resolved. */

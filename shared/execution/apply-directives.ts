@@ -26,7 +26,7 @@ export interface ApplyDirectivesParts {
 }
 
 /** What applying needs of an execution. */
-type Answered = Pick<Execution, 'body' | 'attempt' | 'files' | 'log'>;
+type Answered = Pick<Execution, 'body' | 'attempt' | 'files' | 'journal' | 'log'>;
 
 /**
  * Applies the `/schedule` lines of an answer as the agent's tenant, and replaces each by its result. A later attempt of the same task
@@ -58,11 +58,14 @@ interface Orders {
 }
 
 /** Null for an answer whose directives are not applied: its agent or the words that it answers may give none. */
-async function ordersOf({ catalog, schedules: { ledger } }: ApplyDirectivesParts, { body, files, log }: Answered): Promise<Orders | null> {
+async function ordersOf(
+  { catalog, schedules: { ledger } }: ApplyDirectivesParts,
+  { body, files, journal, log }: Answered,
+): Promise<Orders | null> {
   const entry = await catalog.find(body.tenant, body.agent);
   const allowed = entry === null ? false : directivesOf(entry.definition);
   if (allowed === false) return null;
-  const outside = await readOutsideTexts(ledger, body, files);
+  const outside = await readOutsideTexts(ledger, body, { files, heard: journal.inputs.heard.all });
   const untrusted = outside.untrusted || (await isUntrusted(ledger, body));
   if (untrusted && allowed !== true) {
     log.info({ event: 'directive.untrusted' }, 'left the directives of an answer to untrusted words as they are');

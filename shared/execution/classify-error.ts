@@ -1,20 +1,23 @@
 import type { AgentCatalog, Diagnostics } from '../agents/index.ts';
-import { classifyFailure, type FailureRoute, HeldFailure, routeOfFailure, TaskFailure } from '../errors/index.ts';
-import type { AttemptEnd, Ledger } from '../ledger/index.ts';
+import { classifyFailure, type FailureRoute, hasCode, HeldFailure, routeOfFailure, TaskFailure } from '../errors/index.ts';
+import { type AttemptEnd, type Ledger, readJournalProgress } from '../ledger/index.ts';
 import type { TaskBody } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
+import { decideInterruption, type LeftBehind } from './decide-interruption.ts';
 import { AT_ONCE, daemonLoss, decideRetry, growTimeout, NO_RETRY, throttleDelay } from './decide-retry.ts';
 import type { Execution } from './execution.ts';
 import type { StopReason } from './attempt/running-attempt.ts';
 import { codeOf, messageOf, storedError, type FailureContext } from './stored-error.ts';
 
 export interface ClassifyContext extends FailureContext {
+  /** What the attempt has left, where its worker ends. */
+  left?: LeftBehind;
   /** What follows a failure by its code, as the agent's definition says; other codes follow their class. */
   routes?: Readonly<Record<string, FailureRoute>> | undefined;
 }
 
 export interface ClassifyParts {
-  ledger: Pick<Ledger, 'settings'>;
+  ledger: Ledger;
   catalog: AgentCatalog;
   clock: Clock;
   /** Takes secrets out of what is recorded of a task. */
@@ -27,17 +30,29 @@ export interface ClassifyParts {
  */
 export async function classifyEnd(
   parts: ClassifyParts,
-  { body, state, attempt }: Pick<Execution, 'body' | 'state' | 'attempt'>,
+  execution: Pick<Execution, 'body' | 'state' | 'attempt' | 'sessions'>,
   thrown: unknown,
   diagnostics: Diagnostics = {},
 ): Promise<AttemptEnd> {
+  const { body, state, attempt } = execution;
   const { stopped } = attempt;
   const { ledger, clock, redact } = parts;
   const routes = await findRoutes(parts, body);
   const now = attempt.redisNow(clock.monotonic());
   const context = { body, state, settings: ledger.settings, now, redact, routes, diagnostics };
   if (stopped?.kind === 'suspended') return stopped;
+  if (stopped?.kind === 'drain') return classifyStop(stopped, { ...context, left: await findLeft(ledger, execution, stopped.before) });
   return stopped ? classifyStop(stopped, context) : classifyError(thrown, context);
+}
+
+/** What the attempt leaves for the next one. Without its journal, while Redis is away, it counts as one that leaves nothing. */
+async function findLeft(
+  ledger: Ledger,
+  { attempt, sessions }: Pick<Execution, 'attempt' | 'sessions'>,
+  before: string | undefined,
+): Promise<LeftBehind> {
+  const journal = await readJournalProgress(ledger, attempt.ref).catch(() => null);
+  return { journal, hasKeptSession: sessions.hasKept, before };
 }
 
 /** What follows failures of the task's agent, by code; the defaults while an agent made by API cannot be read. */
@@ -59,7 +74,7 @@ export function classifyStop(stop: Exclude<StopReason, { kind: 'suspended' }>, c
     case 'failed':
       return classifyError(stop.failure, context);
     case 'drain':
-      return { kind: 'interrupted', reason: 'the worker is shutting down', delayMs: 0 };
+      return decideInterruption(context.state, context.settings, context.left);
     case 'detached':
     case 'lease-lost':
       // The ledger refuses it: another attempt has the task, or may have it.
@@ -80,8 +95,13 @@ export function classifyStop(stop: Exclude<StopReason, { kind: 'suspended' }>, c
 /** The same of an attempt whose agent threw. Pure. */
 export function classifyError(thrown: unknown, context: ClassifyContext): AttemptEnd {
   if (thrown instanceof HeldFailure) return classifyHeld(thrown, context);
-  const failure = thrown instanceof TaskFailure ? thrown : new TaskFailure('AGENT_ERROR', messageOf(thrown), { cause: thrown });
-  return classifyFailed(failure, context);
+  return classifyFailed(failureOf(thrown), context);
+}
+
+function failureOf(thrown: unknown): TaskFailure {
+  if (thrown instanceof TaskFailure) return thrown;
+  const code = hasCode(thrown, 'seal.key-lost') ? 'SEAL_KEY_LOST' : 'AGENT_ERROR';
+  return new TaskFailure(code, messageOf(thrown), { cause: thrown });
 }
 
 /** A failure that waits too often for its provider is retried like any other. */

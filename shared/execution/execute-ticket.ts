@@ -94,7 +94,14 @@ export async function resumeAttempt(
   if (begun.kind === 'lost') return { kind: 'done', note: 'nothing to do: its attempt is over' };
   const { state, stored } = begun;
   // It started earlier, and its timeout and end count from there.
-  const claimed = { ...adopted, state, stored, kind: 'claimed', redisTime: await redisNow(parts.ledger.redis) } as const;
+  const claimed = {
+    ...adopted,
+    state,
+    stored,
+    kind: 'claimed',
+    redisTime: await redisNow(parts.ledger.redis),
+    startedAt: state.startedAt,
+  } as const;
   const opened = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
   const execution = { ...opened, isResumed: true } as const;
   const { attempt } = execution;
@@ -111,8 +118,9 @@ export async function resumeAttempt(
   return await runToEnd(parts, execution);
 }
 
-/** Goes on from what the hub before kept of the attempt: its end may come before its daemon says all of it again. */
-async function resumeReports(ledger: Ledger, { attempt: { ref }, state, output, usage }: Execution): Promise<void> {
+/** Goes on from what attempts before, and the hub before, kept of the run: its end may come before its daemon says all of it again. */
+async function resumeReports(ledger: Ledger, { attempt: { ref }, state, output, usage, journal }: Execution): Promise<void> {
+  await journal.open();
   const [written, used] = await Promise.all([
     // Its first output may be older than its start, which is written when its daemon's acceptance arrives.
     readAttemptOutput(ledger, { ...ref, startedAt: state.scheduledAt ?? 0 }),

@@ -1,6 +1,7 @@
+import { spendSubject } from '../budgets/index.ts';
 import type { AgentLog } from '../config/index.ts';
 import type { ClaimAnswer, Ledger, TaskPlace } from '../ledger/index.ts';
-import type { Log } from '../log/index.ts';
+import type { Log, Span } from '../log/index.ts';
 import type { AttemptAccount, AttemptModels, EndpointRequests, ModelCalls } from '../models/index.ts';
 import { priorityBand, type TaskBody, type TaskState } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
@@ -9,9 +10,11 @@ import { AttemptFiles } from './attempt/attempt-files.ts';
 import { AttemptLog } from './attempt/attempt-log.ts';
 import { AttemptOutput } from './attempt/attempt-output.ts';
 import { AttemptUsage } from './attempt/attempt-usage.ts';
-import { AttemptSpend, spendSubject } from './attempt/attempt-spend.ts';
+import { startAttemptSpan } from './attempt/attempt-span.ts';
+import { AttemptSpend } from './attempt/attempt-spend.ts';
 import { AttemptTokens } from './attempt/attempt-tokens.ts';
 import { RunCheckpoint } from './attempt/run-checkpoint.ts';
+import { RunSessions } from './attempt/run-sessions.ts';
 import { RunningAttempt } from './attempt/running-attempt.ts';
 import { TaskLogWriter } from './attempt/task-log-writer.ts';
 import { AttemptJournal } from './journal/attempt-journal.ts';
@@ -36,7 +39,10 @@ export interface Execution {
   readonly tokens: AttemptTokens;
   readonly files: AttemptFiles;
   readonly checkpoint: RunCheckpoint;
+  readonly sessions: RunSessions;
   readonly log: AgentLog;
+  /** Undefined where its trace is not recorded. */
+  readonly span: Span | undefined;
   /** When the claim was sent, in monotonic milliseconds. */
   readonly claimedFrom: number;
   /** Whether its agent runs already, on a daemon, since another hub claimed it. */
@@ -56,13 +62,15 @@ export interface OpenExecutionParts {
 interface Claimed extends Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body' | 'state' | 'stored'> {
   /** Now by Redis's clock, ms since the epoch; by default the attempt starts now. */
   redisTime?: number;
+  /** Of an attempt that another hub began, ms since the epoch; by default now. */
+  startedAt?: number | undefined;
 }
 
 /** What belongs to a claimed attempt in this process. Opens nothing. */
 export function openExecution(
   { ledger, clock, log: parent, redact, modelCalls, fileParts }: OpenExecutionParts,
   place: TaskPlace,
-  { body, state, stored, redisTime = state.startedAt ?? state.scheduledAt }: Claimed,
+  { body, state, stored, startedAt, redisTime = state.startedAt ?? state.scheduledAt }: Claimed,
   claimedFrom: number,
 ): Execution {
   const attempt = new RunningAttempt({
@@ -76,10 +84,20 @@ export function openExecution(
     clock,
   });
   const log = new AttemptLog(parent, body, state);
-  const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
+  const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt, isReplayed: body.request !== null });
   const isSuspect = state.losses !== undefined;
   const isContinued = body.trigger === 'retry';
-  const journal = new AttemptJournal({ ledger, attempt, output, number: state.attempt, agent: body.agent, isSuspect, isContinued });
+  const journal = new AttemptJournal({
+    ledger,
+    files: fileParts.files,
+    attempt,
+    output,
+    number: state.attempt,
+    agent: body.agent,
+    isSuspect,
+    isContinued,
+    asking: state.asking?.entry,
+  });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
   const spend = new AttemptSpend({ attempt, body, holder: state.worker ?? '' });
   const tokens = new AttemptTokens({ ledger, attempt, body });
@@ -106,7 +124,8 @@ export function openExecution(
   const files = new AttemptFiles({ ...left, ports: fileParts });
   const checkpoint = new RunCheckpoint({ ...left, ledger, journal, fileLinks: fileParts.fileLinks });
   const own = { body, state, attempt, output, journal, taskLog, usage, models, requests, account, spend, tokens };
-  return { ...own, files, checkpoint, log, claimedFrom };
+  const sessions = new RunSessions({ ledger, files: fileParts.files, attempt, body, createdAt: state.createdAt, number: state.attempt });
+  return { ...own, files, checkpoint, sessions, log, span: startAttemptSpan(ledger, body, state, startedAt), claimedFrom };
 }
 
 /** Whose model calls they are. */

@@ -5,9 +5,11 @@
 export { currentAttempt } from './attempt/current-attempt.ts';
 export type { StopReason } from './attempt/running-attempt.ts';
 export { type ExecuteTicketParts, acceptAttempt, executeTicket, resumeAttempt } from './execute-ticket.ts';
+export { INTERRUPTIONS_KIND } from './decide-interruption.ts';
 export type { Execution } from './execution.ts';
 export { expireOfProcess, routeOfLoss } from './leases/expire-lease.ts';
 export { LeaseKeeper } from './leases/lease-keeper.ts';
 export { type SignalListener, listenForSignals } from './leases/signal-listener.ts';
 export { tryToReleaseClaim } from './release-lost-claim.ts';
+export { readLargeValue } from './journal/journal-values.ts';
 export { retryFromStep } from './journal/retry-from-step.ts';

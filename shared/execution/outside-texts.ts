@@ -19,14 +19,20 @@ const PAGE = 100;
 /** Bytes of one file that is searched. What a model reads in a picture or a longer file is not found. */
 const MAX_FILE_BYTES = 1_048_576;
 
-/** The outputs of the tasks that it delegated or was delegated with, what was left of earlier answers in its session, and files: its own, and those of the tasks above it. */
-export async function readOutsideTexts(ledger: Ledger, body: TaskBody, files: TaskFiles): Promise<OutsideTexts> {
+/** The outputs of the tasks that it delegated or was delegated with, what was left of earlier answers in its session, what its tools gave, and files: its own, and those of the tasks above it. */
+export async function readOutsideTexts(ledger: Ledger, body: TaskBody, { files, heard }: RunTexts): Promise<OutsideTexts> {
   const { untrusted, outputs } = await readTree(ledger, body);
   if (untrusted) return { untrusted, has: () => false };
   const inFiles = await readFiles([...files.opened, ...(await openFilesAbove(ledger, body, files))]);
   if (inFiles === null) return { untrusted, has: () => true };
-  const texts = [...outputs, ...(await readEarlierAnswers(ledger, body)), ...inFiles].map(wordsOf);
+  const texts = [...outputs, ...(await readEarlierAnswers(ledger, body)), ...answersIn(body), ...inFiles, ...heard].map(wordsOf);
   return { untrusted, has: (line) => texts.some((text) => text.includes(wordsOf(line))) };
+}
+
+/** What a run has read besides: its files, and what tools and events told it. */
+interface RunTexts {
+  files: TaskFiles;
+  heard: readonly string[];
 }
 
 type TaskFiles = Pick<AttemptFiles, 'opened' | 'openKept'>;
@@ -84,6 +90,12 @@ async function readEarlierAnswers(ledger: Ledger, { tenant, id, session, agent }
   return turns.flatMap(({ taskId, output }) =>
     heads.get(taskId)?.agent === agent ? extractDirectives(output, Infinity).directives.map(({ line }) => line) : [output],
   );
+}
+
+/** What its request says was answered before, and what functions gave. */
+function answersIn({ request }: TaskBody): string[] {
+  const messages = [...(request?.before ?? []), ...(request?.after ?? [])];
+  return messages.filter(({ role }) => role !== 'user').map(({ text }) => text);
 }
 
 /** The files of the tasks that it descends from: who delegates may pass on what stands there. */

@@ -1,11 +1,12 @@
-import type { AgentRun, Diagnostics } from '../agents/index.ts';
+import { type AgentRun, type Diagnostics, keepsJournal } from '../agents/index.ts';
 import type { SpendPorts } from '../budgets/index.ts';
-import type { AgentResult } from '../config/index.ts';
+import type { AgentDefinition, AgentResult } from '../config/index.ts';
 import { TaskFailure } from '../errors/index.ts';
 import { assertAgentStarts, type AttemptEnd, type Completion, type Ledger, readCut } from '../ledger/index.ts';
 import { retryWhileAway } from '../redis/index.ts';
 import { isDeeper } from '../tasks/index.ts';
 import { durationMs } from '../time/index.ts';
+import { seeToWait, type WaitHandlers } from '../waits/index.ts';
 import { runAsAttempt } from './attempt/current-attempt.ts';
 import { agentTask, AttemptContext, type ContextParts } from './attempt/agent-context.ts';
 import { gatherInput } from './attempt/attempt-input.ts';
@@ -16,6 +17,8 @@ import type { Execution } from './execution.ts';
 export interface RunAttemptParts extends ContextParts, ClassifyParts {
   ledger: Ledger;
   spending: SpendPorts;
+  /** What is done when a run begins to wait. */
+  waits: WaitHandlers;
   /** Runs the agent, in this process or on a daemon. */
   runAgent: (run: AgentRun, execution: Execution) => Promise<AgentResult>;
   /** How long an agent may take to end after an abort before its answer is no longer awaited, ms. */
@@ -36,11 +39,11 @@ export async function runAttempt(parts: RunAttemptParts, execution: Execution): 
   await journal.flushed();
   if (output.text !== '') await output.end();
   await taskLog.end();
-  return end;
+  return journal.version === undefined ? end : { ...end, version: journal.version };
 }
 
 /** Agents whose runs are suspended by a checkpoint. */
-const KEEPS_CHECKPOINT: ReadonlySet<string> = new Set(['command', 'http']);
+const KEEPS_CHECKPOINT: ReadonlySet<string> = new Set(['command', 'http', 'daemon']);
 
 /** How long a suspended run keeps its lane, unless its agent says. */
 const HOLD_LANE_MS = 60_000;
@@ -67,7 +70,7 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution, dia
   const stopped = new Promise<never>((_, reject) => {
     attempt.onStop((stop) => {
       // Its promise never settles.
-      if (stop.kind === 'suspended') return reject(new Error(stop.reason));
+      if (stop.kind === 'suspended' || (stop.kind === 'drain' && stop.before !== undefined)) return reject(new Error(stop.kind));
       grace = setTimeout(() => reject(new Error(`The agent did not end after ${stop.kind}`)), parts.graceMs);
     });
   });
@@ -82,40 +85,84 @@ async function runUntilStopped(parts: RunAttemptParts, execution: Execution, dia
 
 async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose: AgentRun['diagnose']): Promise<Completion> {
   const { ledger, catalog, spending } = parts;
-  const { body, state, attempt, models, requests } = execution;
+  const { body, state, attempt } = execution;
   const entry =
     catalog.configured(body.agent) ?? (await retryWhileAway(() => catalog.find(body.tenant, body.agent), { signal: () => attempt.signal }));
   if (!entry) throw new TaskFailure('AGENT_NOT_FOUND', `There is no agent "${body.agent}" any more`);
   await Promise.all([assertNoRunaway(ledger, execution), execution.isResumed ? undefined : assertStarts(parts, execution)]);
   await execution.spend.open(spending, entry.definition);
   const hasCheckpoint = KEEPS_CHECKPOINT.has(entry.definition.kind);
-  if (entry.definition.kind === 'function') await execution.journal.open();
-  if (hasCheckpoint) await execution.checkpoint.open();
-  const { text, given, brought } = await gatherInput(ledger, execution);
-  execution.journal.begin(given, { holdLaneMs: durationMs(entry.definition.holdLane ?? HOLD_LANE_MS) });
-  await execution.files.prepare(brought);
+  const until = answeredBy(execution);
+  const { text, given } = await prepareRun(parts, execution, { definition: entry.definition, hasCheckpoint, hasTime: until !== null });
   attempt.throwIfStopped();
   const task = agentTask(body, state, text);
+  const context = new AttemptContext(parts, execution, { task, given });
   const run: AgentRun = {
+    ...runOf(execution, until),
     task,
-    token: attempt.ref.token,
     definition: entry.definition,
     isOperators: entry.origin === 'config',
-    context: new AttemptContext(parts, execution, { task, given }),
-    models,
-    requests,
-    account: execution.account,
-    reportTotal: (used) => execution.usage.reportTotal([used]),
-    inputArrived: () => attempt.inputArrived,
+    context,
     diagnose,
-    files: execution.files,
     ...(hasCheckpoint && { checkpoint: execution.checkpoint }),
-    untilStopped: (work) => attempt.untilStopped(work),
   };
   const result = await parts.runAgent(run, execution);
-  if (hasCheckpoint) await execution.checkpoint.suspendIfAsked();
+  if (hasCheckpoint) await execution.checkpoint.suspendIfAsked(execution);
   if (result.usage) execution.usage.endTotal([result.usage]);
   return completionOf(execution.output.text, result, ledger.settings.tasks.maxOutputBytes);
+}
+
+/** Reads what attempts before left, and what this one begins with: its prompt, and the messages that are part of it, by id. */
+async function prepareRun(
+  parts: RunAttemptParts,
+  execution: Execution,
+  { definition, hasCheckpoint, hasTime }: { definition: AgentDefinition; hasCheckpoint: boolean; hasTime: boolean },
+): Promise<Pick<Awaited<ReturnType<typeof gatherInput>>, 'text' | 'given'>> {
+  const { attempt, body, journal, checkpoint } = execution;
+  if (keepsJournal(definition, body.request, hasTime)) await journal.open();
+  if (hasCheckpoint) await checkpoint.open(async (at) => void (await seeToWait(parts, { ...attempt.ref, entry: at })));
+  const { text, given, brought } = await gatherInput(parts.ledger, execution);
+  const { holdLane = HOLD_LANE_MS, version } = definition;
+  journal.begin(given, { holdLaneMs: durationMs(holdLane), version });
+  if (hasCheckpoint) await checkpoint.resume(execution);
+  await execution.files.prepare(brought);
+  return { text, given };
+}
+
+/** What the runner of any agent gets of its attempt. `until`: see `waitsOf`. */
+function runOf(
+  execution: Execution,
+  until: number | null,
+): Omit<AgentRun, 'task' | 'definition' | 'isOperators' | 'context' | 'diagnose' | 'checkpoint'> {
+  const { body, attempt, models, requests, account, usage, journal, files, sessions } = execution;
+  return {
+    token: attempt.ref.token,
+    models,
+    requests,
+    account,
+    reportTotal: (used) => usage.reportTotal([used]),
+    request: body.request,
+    ...waitsOf(execution, until),
+    inputArrived: () => attempt.inputArrived,
+    journal,
+    files,
+    sessions,
+    untilStopped: (work) => attempt.untilStopped(work),
+  };
+}
+
+/** What its runner may wait for without a slot. `until`: when it is to have its answer whose calls may go by batches. */
+function waitsOf({ journal: { waits } }: Execution, until: number | null): Pick<AgentRun, 'callBatch' | 'callCaller'> {
+  return {
+    ...(until !== null && { callBatch: (call) => waits.callBatch({ ...call, until }) }),
+    callCaller: (calls) => waits.callCaller(calls),
+  };
+}
+
+/** When a task is to have its answer whose calls may go by batches, ms since the epoch; null for any other. */
+function answeredBy({ body: { scheduledFor, deadline, execution }, state }: Execution): number | null {
+  if (execution.withinMs === undefined) return null;
+  return Math.min(Math.max(state.createdAt, scheduledFor ?? 0) + execution.withinMs, deadline ?? Infinity);
 }
 
 /** Whether what begins now may: an attempt that runs already goes on. */

@@ -11,10 +11,20 @@ export interface RunToEndParts extends RunAttemptParts, ApplyDirectivesParts, Se
 
 /** Takes a claimed attempt to its end: run, directives, cost, settle, report. Returns what its ticket becomes. */
 export async function runToEnd(parts: RunToEndParts, execution: Execution): Promise<TicketResult> {
+  const { span } = execution;
+  const { traces } = parts.ledger;
+  const work = (): Promise<TicketResult> => takeToEnd(parts, execution);
+  if (span) return await span.run(work);
+  // The slot may have been freed by an attempt that is one.
+  return await (traces ? traces.outside(work) : work());
+}
+
+async function takeToEnd(parts: RunToEndParts, execution: Execution): Promise<TicketResult> {
   const { attempt, usage, models, spend, tokens } = execution;
   try {
     const ended = await withDirectives(parts, execution, await runAttempt(parts, execution));
     if (attempt.stopped?.kind === 'detached') return detach(parts, execution, attempt.stopped);
+    if (ended.kind === 'completed') await execution.output.completed(ended.output);
     const end = withoutTurnBack({ ...ended, ...usage.total, ...models.substituted }, execution);
     if (spend.isCounted || tokens.isCounted) await countCost(execution, end);
     const settling = settleAndReport(parts, execution, await cutRunaway(parts.ledger, execution, end));
@@ -30,8 +40,10 @@ export async function runToEnd(parts: RunToEndParts, execution: Execution): Prom
 }
 
 /** A defect of this program. The keeper would go on renewing the lease; once it has run out, the task continues elsewhere. */
-function giveUp({ keeper }: RunToEndParts, { attempt, log }: Execution, error: unknown): void {
+function giveUp({ keeper }: RunToEndParts, { attempt, log, span }: Execution, error: unknown): void {
   keeper.abandon(attempt);
+  span?.fail('INTERNAL');
+  span?.end();
   log.error({ event: 'attempt.given-up', err: error }, 'an attempt could not be settled');
 }
 

@@ -16,6 +16,7 @@ import { isRedisUnavailable, retryWhileAway } from '../redis/index.ts';
 import type { TaskStatus } from '../tasks/index.ts';
 import type { Clock } from '../time/index.ts';
 import { resumeParentOf, seeToWait, type WaitHandlers } from '../waits/index.ts';
+import { endAttemptSpan } from './attempt/attempt-span.ts';
 import { countEnd } from './count-attempt.ts';
 import type { Execution } from './execution.ts';
 import type { LeaseKeeper } from './leases/lease-keeper.ts';
@@ -40,12 +41,15 @@ const AFTER_LEASE_MS = 300_000;
 /** Settles an attempt, logs its end and releases its lease. Returns what its ticket becomes. */
 export async function settleAndReport(parts: SettleParts, execution: Execution, end: AttemptEnd): Promise<TicketResult> {
   const { keeper, clock, onWaiting } = parts;
-  const { state, attempt, log, claimedFrom } = execution;
+  const { state, attempt, log, span, claimedFrom } = execution;
   const settled = await settleWithRetry(parts, attempt, end);
   parts.onSettled?.(attempt.ref, settled);
   const ranMs = clock.monotonic() - claimedFrom;
   if (settled !== 'lost') countEnd(parts.ledger, attempt.ref.tenant, state, { end, transition: settled, ranMs });
-  if (!isTurnedBackAgain(execution, end)) report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
+  if (!isTurnedBackAgain(execution, end)) {
+    report(log, end, settled, { tookMs: ranMs, attempt: state.attempt });
+    if (span) endAttemptSpan(span, end, settled);
+  }
   if (settled !== 'lost') await seeToRuns(parts, execution, settled).catch(ignoreUntilDue);
   if (end.kind === 'interrupted' && end.hold) await releaseIfOver(parts, attempt.ref.tenant, end.hold).catch(ignoreUntilDue);
   const result = ticketResult(end, settled);

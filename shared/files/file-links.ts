@@ -35,18 +35,19 @@ interface FileLinksOptions {
 export class FileLinks {
   readonly #redis: RedisClient;
   readonly #key: string;
-  readonly #base: string;
+  /** Where agents reach the API, without a slash at the end. */
+  readonly base: string;
   #secret: Promise<string> | undefined;
 
   constructor({ redis, keys, base }: FileLinksOptions) {
     this.#redis = redis;
     this.#key = keys.fleet.fileSecret;
-    this.#base = base;
+    this.base = base;
   }
 
   /** The complete address. Artifacts are put below it, by their names. */
   async address(link: FileLink): Promise<string> {
-    return `${this.#base}/files/${await this.sign(link)}`;
+    return `${this.base}/files/${await this.sign(link)}`;
   }
 
   /** The part of an address after `/files/`. */

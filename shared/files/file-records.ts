@@ -9,6 +9,8 @@ const recordSchema = z.object({
   bytes: z.number(),
   /** The session that it was uploaded into; absent for none. */
   session: z.string().optional(),
+  /** When it is removed although its task is kept, ms since the epoch; absent for never. */
+  until: z.number().optional(),
 });
 
 const taskFileSchema = recordSchema.extend({
@@ -20,7 +22,7 @@ const taskFileSchema = recordSchema.extend({
 });
 
 /** What the sender of a file says of it, cleaned. */
-export type FileDescription = Pick<z.infer<typeof recordSchema>, 'name' | 'mediaType' | 'session'>;
+export type FileDescription = Pick<z.infer<typeof recordSchema>, 'name' | 'mediaType' | 'session' | 'until'>;
 
 /** What is known of a stored file. */
 export interface StoredFile extends z.infer<typeof recordSchema> {
@@ -30,6 +32,23 @@ export interface StoredFile extends z.infer<typeof recordSchema> {
 
 /** A file that was made by a task, or fetched for it. */
 export type TaskFile = z.infer<typeof taskFileSchema>;
+
+const keptRunSchema = z.object({
+  file: z.string(),
+  bytes: z.number(),
+  /** The task whose run left it. */
+  task: z.string(),
+  /** When, ms since the epoch. */
+  at: z.number(),
+  note: z.unknown(),
+});
+
+/** What a run left for the next one. */
+export type KeptRunFile = z.infer<typeof keptRunSchema>;
+
+export function parseKeptRun(text: string): KeptRunFile {
+  return keptRunSchema.parse(JSON.parse(text));
+}
 
 /** The attempt that brings a file. */
 export interface FileAttempt {
@@ -48,7 +67,7 @@ export function parseTaskFile(text: string): TaskFile {
   return taskFileSchema.parse(JSON.parse(text));
 }
 
-type ScriptName = 'add-file' | 'add-task-file' | 'bind-files' | 'check-file';
+type ScriptName = 'add-file' | 'add-task-file' | 'bind-files' | 'check-file' | 'keep-run';
 
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
 

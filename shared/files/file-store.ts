@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FileSettings } from '../config/index.ts';
 import { MusterError } from '../errors/index.ts';
-import { type Keys, type RedisClient, scriptJson } from '../redis/index.ts';
+import { type Keys, type RedisClient, redisNow, scriptJson } from '../redis/index.ts';
 import { publicTenantId, tenantClosed } from '../tenants/index.ts';
 import { removeIfUnused, removeUnused } from './file-cleaner.ts';
 import {
   type FileAttempt,
   type FileDescription,
+  type KeptRunFile,
   parseFile,
+  parseKeptRun,
   parseTaskFile,
   runFileScript,
   type StoredFile,
@@ -20,6 +22,11 @@ import { type FileSource, fileTooLarge, type Spool } from './storage/spool.ts';
 export interface UploadedFile extends StoredFile {
   /** ISO; until then a task can have it. */
   readonly expiresAt: string;
+}
+
+interface UploadOptions {
+  readonly keepMs?: number;
+  readonly maxBytes?: number;
 }
 
 export interface FileStorePorts {
@@ -49,11 +56,12 @@ export class FileStore {
   }
 
   /**
-   * Stores a file that waits for its task; it is on disk and counted once this resolves.
+   * Stores a file that waits for its task, for `keepMs` (by default `files.uploadMs`); it is on disk and counted once this resolves. `maxBytes`: by
+   * default `files.maxFileBytes`.
    * Errors: `request.too-large`, `limit.storage`, `limit.bodies`, `unavailable.files`, `tenant.disabled`, `tenant.ended`.
    */
-  async upload(tenant: string, described: FileDescription, source: FileSource): Promise<UploadedFile> {
-    const { file, dueAt } = await this.#store(tenant, described, { source, keepMs: this.settings.uploadMs });
+  async upload(tenant: string, described: FileDescription, source: FileSource, how: UploadOptions = {}): Promise<UploadedFile> {
+    const { file, dueAt } = await this.#store(tenant, described, { keepMs: this.settings.uploadMs, ...how, source });
     return { ...file, expiresAt: new Date(dueAt).toISOString() };
   }
 
@@ -79,7 +87,8 @@ export class FileStore {
   }
 
   /**
-   * Stores a file that an attempt made, as `out/<name>`, or fetched, as `in/<place>`. One under the same name is replaced.
+   * Stores a file that an attempt made, as `out/<name>`, or fetched, as `in/<place>`, or that has what a step of its run gave, as `journal/<number>`.
+   * One under the same name is replaced.
    * Errors: `file.attempt-over`, and those of `upload`.
    */
   async add(by: FileAttempt, field: string, described: FileDescription, source: FileSource): Promise<TaskFile> {
@@ -87,7 +96,9 @@ export class FileStore {
     const entry: TaskFile = { ...file, attempt: by.attempt, at: Date.now() };
     const { keys } = this.#ports;
     const own = keys.tenant(by.tenant);
-    const { maxPerTask: maxFiles, maxBytesPerTask: maxBytes } = this.settings;
+    const { maxPerTask, maxBytesPerTask: maxBytes } = this.settings;
+    // A run has a bound of its own for its steps.
+    const maxFiles = field.startsWith('journal/') ? Number.MAX_SAFE_INTEGER : maxPerTask;
     const options = { tenant: by.tenant, task: by.task, lease: by.lease, maxFiles, maxBytes };
     const [kind] = await runFileScript(
       this.#ports.redis,
@@ -99,7 +110,37 @@ export class FileStore {
     await removeIfUnused(this.#ports, by.tenant, file.file).catch(() => undefined);
     if (kind === 'full')
       throw new MusterError('request.too-large', `The task has more than ${maxFiles} files, or ${maxBytes} bytes in them`);
-    throw new MusterError('file.attempt-over', 'The attempt that may add files to this task is over');
+    throw attemptOver();
+  }
+
+  /**
+   * Stores what a run leaves for the next one of its agent in the same session, or of the same task, in the place of what was left before. It is
+   * kept for `keepMs`, and no longer than its task. Errors: `file.attempt-over`, and those of `upload`.
+   */
+  async keepRun(by: FileAttempt, place: KeptPlace, source: FileSource, { maxBytes, keepMs }: KeepRunOptions): Promise<void> {
+    const at = Date.now();
+    const described = { name: 'session.tar.gz', mediaType: 'application/gzip', until: at + keepMs };
+    const dueInMs = Math.max(this.settings.checkMs, ACCEPT_MS);
+    const { file } = await this.#store(by.tenant, described, { source, keepMs: dueInMs, maxBytes });
+    const { keys } = this.#ports;
+    const own = keys.tenant(by.tenant);
+    const entry: KeptRunFile = { file: file.file, bytes: file.bytes, task: by.task, at, note: place.note };
+    const [kind, former = ''] = await runFileScript(
+      this.#ports.redis,
+      'keep-run',
+      [own.keptRuns(place.of), own.files, own.fileOwners, this.#due(by.tenant), keys.shard(keys.shardOf(by.tenant)).leases],
+      [JSON.stringify({ tenant: by.tenant, agent: place.agent, lease: by.lease, keepMs }), scriptJson(entry)],
+    );
+    // What cannot be removed now is removed when it is checked.
+    const unused = kind === 'kept' ? former : file.file;
+    if (unused !== '') await removeIfUnused(this.#ports, by.tenant, unused).catch(() => undefined);
+    if (kind !== 'kept') throw attemptOver();
+  }
+
+  /** What runs left, by agent. `of`: as it was kept. */
+  async listKeptRuns(tenant: string, of: KeptPlace['of']): Promise<Map<string, KeptRunFile>> {
+    const found = await this.#ports.redis.hgetall(this.#ports.keys.tenant(tenant).keptRuns(of));
+    return new Map(Object.entries(found).map(([agent, text]) => [agent, parseKeptRun(text)]));
   }
 
   /** Files that were made by a task (`out`), or fetched for it (`in`): by name or place. */
@@ -116,9 +157,27 @@ export class FileStore {
     return text === null ? null : parseFile(file, text);
   }
 
+  /** What several of a tenant's files are, in their order; null for each that is gone. */
+  async findAll(tenant: string, files: readonly string[]): Promise<(StoredFile | null)[]> {
+    if (files.length === 0) return [];
+    const texts = await this.#ports.redis.hmget(this.#ports.keys.tenant(tenant).files, ...files);
+    return files.map((file, at) => (texts[at] == null ? null : parseFile(file, texts[at])));
+  }
+
   /** Opens a file's bytes; null when they are gone. Who opens the stream reads it to its end or destroys it. */
   async open(place: FilePlace): Promise<Readable | null> {
     return await this.#ports.storage.read(place);
+  }
+
+  /** Keeps a file for so long from now on, at least, ms. */
+  async prolong(tenant: string, file: string, keepMs: number): Promise<void> {
+    const now = await redisNow(this.#ports.redis);
+    await this.#ports.redis.zadd(this.#due(tenant), 'XX', 'GT', now + keepMs, `${tenant}/${file}`);
+  }
+
+  /** Removes a file that no kept task has. Returns whether it did. */
+  async remove(tenant: string, file: string): Promise<boolean> {
+    return await removeIfUnused(this.#ports, tenant, file);
   }
 
   /** Removes files that no kept task has, at this time (Redis's, ms). Returns how many. */
@@ -137,13 +196,14 @@ export class FileStore {
   }
 
   async #store(tenant: string, described: FileDescription, how: StoreOptions): Promise<{ file: StoredFile; dueAt: number }> {
-    const { maxTransfers, maxFileBytes } = this.settings;
+    const { maxTransfers } = this.settings;
+    const { maxBytes = this.settings.maxFileBytes } = how;
     if (this.#transfers >= maxTransfers) {
       throw new MusterError('limit.bodies', `${maxTransfers} files arrive at once already`, { retryAfterMs: BUSY_RETRY_MS });
     }
     this.#transfers += 1;
     try {
-      return await this.#ports.spool.with(how.source, maxFileBytes, async (spooled) => {
+      return await this.#ports.spool.with(how.source, maxBytes, async (spooled) => {
         const file: StoredFile = { file: newFileId(), ...described, bytes: spooled.bytes };
         const dueAt = await this.#count(tenant, file, how.keepMs);
         // Should this fail, the file is counted until it expires, and nobody knows its id.
@@ -182,6 +242,26 @@ export class FileStore {
 interface StoreOptions {
   readonly source: FileSource;
   readonly keepMs: number;
+  /** Instead of `files.maxFileBytes`. */
+  readonly maxBytes?: number;
+}
+
+/** Where what a run leaves is found by the next one. */
+export interface KeptPlace {
+  /** A session, or a task without one. */
+  readonly of: `session/${string}` | `task/${string}`;
+  readonly agent: string;
+  /** What the next run has to know of it, as JSON. */
+  readonly note: unknown;
+}
+
+interface KeepRunOptions {
+  readonly maxBytes: number;
+  readonly keepMs: number;
+}
+
+function attemptOver(): MusterError {
+  return new MusterError('file.attempt-over', 'The attempt that may add files to this task is over');
 }
 
 /** Nobody can guess it. In hexadecimal digits, which the names of files and objects may hold on any system. */

@@ -5,9 +5,10 @@
 export { type Attachment, type AttachmentRequest, attachmentOfUrl, attachmentSchema } from './attachment.ts';
 export { type FileLink, FileLinks } from './file-links.ts';
 export { cleanFileName, cleanMediaType, contentDisposition, fileNameSchema, uniqueNames } from './file-name.ts';
-export type { FileAttempt, StoredFile, TaskFile } from './file-records.ts';
-export { FileStore, readAll, uploadNotFound } from './file-store.ts';
+export type { FileAttempt, KeptRunFile, StoredFile, TaskFile } from './file-records.ts';
+export { FileStore, type KeptPlace, readAll, uploadNotFound } from './file-store.ts';
 export { mediaTypeOf, mediaTypeOfName } from './extensions.ts';
+export { ObjectArchive, openArchive } from './object-archive.ts';
 export { openFiles, publicAddress } from './open-files.ts';
 export { describeStorages, readStorages, StorageWatch } from './storage-watch.ts';
 export type { FileSource } from './storage/spool.ts';

@@ -14,14 +14,20 @@ import {
 import { knownRefusal } from '../redis/index.ts';
 import { LATE, withinAttentive } from '../time/index.ts';
 import { createRateLimit, MINUTE_S, networkOf, tooManyCalls } from './rate-limits.ts';
-import { redisUnavailable } from './problems.ts';
+import { redisUnavailable } from './answers/problems.ts';
 import type { HttpPorts, RequestContext } from './request-context.ts';
 import type { Route } from './route.ts';
 import { SharedCalls } from './shared-calls.ts';
 import { assertSameOrigin, SignIns } from './sign-ins.ts';
 
 /** What a route requires of a key. */
-type Access = Pick<Route, 'scope' | 'forVisitors'>;
+type Access = Pick<Route, 'scope' | 'forVisitors' | 'takesAccessTokens'>;
+
+/** Knows the people who come with access tokens of the identity provider. */
+export interface AccessTokenReader {
+  /** Null for a token that opens nothing. */
+  find(token: string): Promise<ApiKey | null>;
+}
 
 type CountCall = (name: string) => Promise<void>;
 
@@ -32,6 +38,8 @@ type CountCall = (name: string) => Promise<void>;
 const AUTHENTICATE_MS = 1500;
 
 const BEARER = /^Bearer +(\S{1,512})$/i;
+/** A signed token begins with its header, which is JSON; no key does. */
+const ACCESS_TOKEN = /^Bearer +(eyJ[\w-]{1,2000}\.[\w-]{1,12000}\.[\w-]{1,2000})$/i;
 /** Names the tenant that an operator of the installation acts for. */
 const TENANT_HEADER = 'muster-tenant';
 
@@ -43,11 +51,13 @@ export class Authenticator {
   readonly #admissions: SharedCalls<AdmittedKey | null>;
   readonly #countKey: CountCall;
   readonly #countAddress: CountCall;
+  readonly #accessTokens: AccessTokenReader | undefined;
 
-  constructor(ports: HttpPorts) {
+  constructor(ports: HttpPorts, accessTokens?: AccessTokenReader) {
     const { limits } = ports.config.settings;
     const admissions = new KeyAdmissions(ports, { counterOf: (key) => `${this.#counters(kindOf(key))}:${key.id}`, windowS: MINUTE_S });
     this.#ports = ports;
+    this.#accessTokens = accessTokens;
     this.#signIns = new SignIns(ports);
     this.#keys = new SharedCalls(async (secret) => (await findVisitor(ports, secret)) ?? (await findKey(ports, secret)));
     this.#admissions = new SharedCalls((secret, calls) => inTime(admissions.admit(secret, calls)));
@@ -62,7 +72,7 @@ export class Authenticator {
   async authenticate(request: Request, access: Access, context: Pick<RequestContext, 'caller'>): Promise<ApiKey | null> {
     const startedAt = performance.now();
     const { scope } = access;
-    const key = scope === 'none' ? null : await this.#admit(request);
+    const key = scope === 'none' ? null : await this.#admit(request, access);
     if (!key || scope === 'none') {
       await inTime(this.#countAddress(networkOf(request.ip)), performance.now() - startedAt);
       if (scope === 'none') return null;
@@ -87,7 +97,9 @@ export class Authenticator {
   }
 
   /** The key that a request carries, once the request is counted for it. Errors: `auth.csrf`, `limit.rate`. */
-  async #admit(request: Request): Promise<ApiKey | null> {
+  async #admit(request: Request, { takesAccessTokens = false }: Access): Promise<ApiKey | null> {
+    const token = takesAccessTokens ? this.#tokenOf(request) : undefined;
+    if (token !== undefined) return await this.#admitPerson(token);
     if (request.get('authorization') !== undefined) return await this.#admitBearer(request);
     return await inTime(this.#admitSignIn(request));
   }
@@ -98,6 +110,16 @@ export class Authenticator {
     assertSameOrigin(request);
     await this.#countKey(key.id);
     return key;
+  }
+
+  async #admitPerson(token: string): Promise<ApiKey | null> {
+    const key = (await this.#accessTokens?.find(token)) ?? null;
+    if (key) await inTime(this.#countKey(key.id));
+    return key;
+  }
+
+  #tokenOf({ headers }: Request): string | undefined {
+    return this.#accessTokens && ACCESS_TOKEN.exec(headers.authorization ?? '')?.[1];
   }
 
   async #admitBearer(request: Request): Promise<ApiKey | null> {
@@ -116,6 +138,8 @@ export class Authenticator {
 
   async #find(request: Request): Promise<ApiKey | null> {
     if (request.get('authorization') === undefined) return await this.#signIns.find(request);
+    const token = this.#tokenOf(request);
+    if (token !== undefined) return (await this.#accessTokens?.find(token)) ?? null;
     const secret = secretOf(request);
     return secret === undefined ? null : (await this.#keys.join(secret)).answer;
   }
@@ -196,7 +220,8 @@ function assertVisits({ session }: ApiKey, { forVisitors }: Access, request: Req
   throw new MusterError('auth.forbidden', "This is a visitor's token: it is for talking in its own session and for nothing else");
 }
 
-function assertScope(key: ApiKey, scope: Scope): void {
+/** Errors: `auth.forbidden`. */
+export function assertScope(key: ApiKey, scope: Scope): void {
   if (hasScope(key.scopes, scope)) return;
   throw new MusterError('auth.forbidden', `This needs a key with the scope "${scope}"`, { details: { needed: scope, scopes: key.scopes } });
 }

@@ -1,8 +1,11 @@
 import { Router, type Request, type Response } from 'express';
-import type { Log } from '../log/index.ts';
+import { ERROR_CODES } from '../errors/index.ts';
+import type { Log, Traces } from '../log/index.ts';
 import type { ApiKey } from '../tenants/index.ts';
-import { Authenticator } from './authentication.ts';
-import { sendEvents, type EventsPlace } from './event-stream.ts';
+import { type AccessTokenReader, assertScope, Authenticator } from './authentication.ts';
+import { sendAwaited } from './answers/awaited-answer.ts';
+import { sendEvents } from './answers/event-stream.ts';
+import type { OpenPlace } from './answers/open-answer.ts';
 import { contextOf, createServerLoad, type HttpPorts, type RequestContext, type ServerLoad } from './request-context.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody, type BodyBounds } from './bodies/read-body.ts';
@@ -10,14 +13,19 @@ import { CostlyCalls } from './costly-calls.ts';
 import { dropBody, streamBody } from './bodies/stream-body.ts';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { type Answer, type Call, rememberRoutes, type RequestSchemas, type Route } from './route.ts';
-import { sendProblem } from './problems.ts';
+import { type Answer, type Call, rememberRoutes, type RequestSchemas, type Route, type SentParts } from './route.ts';
+import { serveAsSpan } from './request-span.ts';
+import { sendProblem, toMusterError } from './answers/problems.ts';
 import { RequestAudit } from './request-audit.ts';
 
 export interface RouterOptions {
   parts: HttpPorts;
   routes: readonly Route[];
   log: Log;
+  /** Who comes with an access token of the identity provider; by default nobody does. */
+  accessTokens?: AccessTokenReader | undefined;
+  /** Whether the OpenAPI document has them; by default it does. */
+  isDocumented?: boolean;
 }
 
 /**
@@ -25,10 +33,11 @@ export interface RouterOptions {
  * Only the routes' own paths are touched; what it does not know goes to the next router.
  */
 export function createRouter(options: RouterOptions): Router {
-  const { routes, parts, log } = options;
+  const { routes, parts, log, accessTokens, isDocumented = true } = options;
+  const { traces } = parts;
   const { settings } = parts.config;
   const router = Router();
-  const authenticator = new Authenticator(parts);
+  const authenticator = new Authenticator(parts, accessTokens);
   const audit = new RequestAudit({ ...parts, log });
   // Used only where a router is mounted without the server, which has its own for all of them.
   const load = createServerLoad(settings.http);
@@ -36,10 +45,10 @@ export function createRouter(options: RouterOptions): Router {
   for (const each of routes) {
     const bounds = each.request?.body && each.takesFile !== true ? bodyBounds(each, settings.http) : null;
     router[each.method](each.path, (request, response) =>
-      serveRoute(each, { bounds, authenticator, audit, log, load, costly }, { request, response }),
+      serveRoute(each, { bounds, authenticator, audit, log, load, costly, traces }, { request, response }),
     );
   }
-  rememberRoutes(router, routes);
+  if (isDocumented) rememberRoutes(router, routes);
   return router;
 }
 
@@ -51,6 +60,7 @@ interface RouteServing {
   readonly log: Log;
   readonly load: ServerLoad;
   readonly costly: CostlyCalls;
+  readonly traces: Traces | undefined;
 }
 
 interface Exchange {
@@ -59,29 +69,74 @@ interface Exchange {
 }
 
 async function serveRoute(each: Route, serving: RouteServing, exchange: Exchange): Promise<void> {
-  const { bounds, authenticator, audit, log, load } = serving;
-  const { request, response } = exchange;
-  const context = contextOf(request, log, load);
+  const { log, load, traces } = serving;
+  const context = contextOf(exchange.request, log, load);
   context.route = each.path;
+  await serveAsSpan(traces, { ...exchange, context }, () => answerRoute(each, serving, exchange, context));
+}
+
+async function answerRoute(each: Route, serving: RouteServing, exchange: Exchange, context: RequestContext): Promise<void> {
+  const { bounds, authenticator, audit } = serving;
+  const { request, response } = exchange;
   try {
     const key = await authenticator.authenticate(request, each, context);
     context.tenant = key?.tenant ?? null;
     // After the key: no body is read for a caller without one.
     if (bounds) await readBody(request, response, bounds, context.load.bodies);
     const input = parseInput(schemasOf(each), request);
-    const call = new RequestCall({ ...exchange, context, key, authenticator });
+    const forward = (to: Route, sent: SentParts): Promise<Answer> => serveForwarded(to, serving, { request, context, key, call }, sent);
+    const call: RequestCall = new RequestCall({ ...exchange, context, key, authenticator, forward });
     const answer = await handle(each, serving, input, call);
     await audit.recordAnswer({ route: each, request, own: context.caller, key }, answer);
-    if (answer.stream) return await sendStream(response, answer, answer.stream);
-    if (!answer.events) return sendAnswer(response, answer);
     const { streams } = context.load;
     const place = { streams, hasOwnComments: answer.hasOwnComments ?? false, ...readerOf(authenticator, request, key) };
-    await sendEvents(request, response, place, answer.events);
+    await send(exchange, answer, place);
   } catch (error) {
     await audit.recordProblem({ route: each, request, own: context.caller, key: context.caller }, error);
     if (each.takesFile === true) dropBody(request);
-    sendProblem(response, error, context.log);
+    refuse(each, exchange, { error, log: context.log });
   }
+}
+
+function refuse({ challenge }: Route, { request, response }: Exchange, { error, log }: { error: unknown; log: Log }): void {
+  const { status } = ERROR_CODES[toMusterError(error).code];
+  if (challenge && status === 401) response.set('WWW-Authenticate', challenge(request));
+  sendProblem(response, error, log);
+}
+
+interface Forwarding {
+  readonly request: Request;
+  readonly context: RequestContext;
+  readonly key: ApiKey | null;
+  readonly call: Call;
+}
+
+/** Serves a route within a request of another: the request was counted and its body bounded, all else is as if it had come to the route itself. */
+async function serveForwarded(
+  to: Route,
+  serving: RouteServing,
+  { request, context, key, call }: Forwarding,
+  sent: SentParts,
+): Promise<Answer> {
+  const { params = {}, query = {}, headers = {}, body } = sent;
+  const audited = { route: to, request: { params, body, ip: request.ip, headers: request.headers }, own: context.caller };
+  try {
+    if (key !== null && to.scope !== 'none') assertScope(key, to.scope);
+    const input = parseInput(schemasOf(to), { method: to.method.toUpperCase(), params, query, headers, body });
+    const answer = await handle(to, serving, input, call);
+    await serving.audit.recordAnswer({ ...audited, key }, answer);
+    return answer;
+  } catch (error) {
+    await serving.audit.recordProblem({ ...audited, key: context.caller }, error);
+    throw error;
+  }
+}
+
+async function send({ request, response }: Exchange, answer: Answer, place: OpenPlace): Promise<void> {
+  if (answer.stream) await sendStream(response, answer, answer.stream);
+  else if (answer.events) await sendEvents(request, response, place, answer.events);
+  else if (answer.awaited) await sendAwaited(response, place, answer.awaited, (ended) => sendAnswer(response, ended));
+  else sendAnswer(response, answer);
 }
 
 async function handle(each: Route, { costly }: RouteServing, input: Parameters<Route['handle']>[0], call: Call): Promise<Answer> {
@@ -109,6 +164,7 @@ interface CallOptions extends Exchange {
   readonly context: RequestContext;
   readonly key: Call['key'];
   readonly authenticator: Authenticator;
+  readonly forward: Call['forward'];
 }
 
 class RequestCall implements Call {
@@ -118,19 +174,21 @@ class RequestCall implements Call {
   readonly headers: Call['headers'];
   readonly address: string | undefined;
   readonly traceparent: string;
+  readonly forward: Call['forward'];
   readonly #response: Response;
   readonly #request: Request;
   readonly #idleMs: number;
   readonly #isStillAdmitted: () => Promise<boolean>;
   readonly #closing: AbortSignal;
 
-  constructor({ request, response, context, key, authenticator }: CallOptions) {
+  constructor({ request, response, context, key, authenticator, forward }: CallOptions) {
     this.tenant = key?.tenant ?? '';
     this.key = key;
     this.log = context.log;
     this.headers = request.headers;
     this.address = request.ip;
     this.traceparent = context.traceparent;
+    this.forward = forward;
     this.#response = response;
     this.#request = request;
     this.#idleMs = context.load.bodies.idleMs;
@@ -156,7 +214,7 @@ class RequestCall implements Call {
 }
 
 /** While a stream lasts, its key must still be allowed to open it; it counts for its key and its tenant. */
-function readerOf(authenticator: Authenticator, request: Request, key: ApiKey | null): Pick<EventsPlace, 'mayStay' | 'owner'> {
+function readerOf(authenticator: Authenticator, request: Request, key: ApiKey | null): Pick<OpenPlace, 'mayStay' | 'owner'> {
   if (key === null) return {};
   const owner = { tenant: key.tenant, key: key.id, isVisitor: key.session !== undefined };
   return { owner, mayStay: () => authenticator.isStillAdmitted(request, key) };

@@ -1,4 +1,3 @@
-import type { Request } from 'express';
 import { z } from 'zod';
 import { MusterError } from '../errors/index.ts';
 import { truncate } from '../text/index.ts';
@@ -22,6 +21,15 @@ const MAX_CHARACTERS = 500;
 
 type Issue = z.core.$ZodIssue;
 
+/** What is parsed of a request, or of a message of another protocol that stands for one. */
+export interface RequestParts {
+  readonly method: string;
+  readonly params: unknown;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: unknown;
+  readonly body?: unknown;
+}
+
 const PARTS = ['params', 'query', 'headers', 'body'] as const;
 
 /** The query of an endpoint that takes no parameters: a caller that sends some would take their effect for granted. */
@@ -31,7 +39,7 @@ const NO_QUERY = z.strictObject({});
  * Reads the parts that have a schema, and a query always. Throws `request.invalid` with every problem in `details.problems`. In a body null counts as absent
  * where its schema does not allow null; only a PATCH means something else by it.
  */
-export function parseInput(schemas: RequestSchemas, request: Request): Record<string, unknown> {
+export function parseInput(schemas: RequestSchemas, request: RequestParts): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const problems: InputProblem[] = [];
   const known: RequestSchemas = { query: NO_QUERY, ...schemas };
@@ -90,7 +98,7 @@ function withPath(issue: Issue): string {
 }
 
 /** A single value of a parameter that takes several needs no number. */
-function withPlace(problem: InputProblem, { query }: Request): InputProblem {
+function withPlace(problem: InputProblem, { query }: RequestParts): InputProblem {
   const [part, name = '', at] = problem.path.split('.');
   const given = part === 'query' && at === '0' ? query[name] : undefined;
   return typeof given === 'string' && !given.includes(',') ? { ...problem, place: `query parameter ${name}` } : problem;

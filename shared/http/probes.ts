@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Log } from '../log/index.ts';
 import { LATE, withinAttentive } from '../time/index.ts';
@@ -53,13 +53,13 @@ const PROBES: readonly RouteDescription[] = [
 /** `/healthz`: the process is up. `/readyz`: it can take work. `/metrics`: Prometheus text. None needs a key. */
 export function probeRouter({ readiness, warnings = () => [], registries, log }: ProbeOptions): Router {
   const watch = new ReadinessWatch(log);
+  const own = readinessMetrics(readiness);
   const router = Router();
   router.get('/healthz', (_request, response) => {
     response.json({ ok: true });
   });
   router.get('/readyz', async (_request, response) => {
-    const answer = await withinAttentive(readiness(), READINESS_MS).catch((error: unknown) => [String(error)]);
-    const found = answer === LATE ? ['the checks did not end in time'] : answer;
+    const found = await look(readiness);
     watch.note(found);
     const problems = typeof found === 'string' ? [found] : found;
     const others = warnings();
@@ -70,11 +70,31 @@ export function probeRouter({ readiness, warnings = () => [], registries, log }:
   });
   router.get('/metrics', async (_request, response) => {
     // Merged each time, because other metrics may have been registered since.
-    const all = Registry.merge(registries);
+    const all = Registry.merge([...registries, own]);
     response.type(all.contentType).send(await all.metrics());
   });
   rememberRoutes(router, PROBES);
   return router;
+}
+
+async function look(readiness: ProbeOptions['readiness']): Promise<Readiness> {
+  const answer = await withinAttentive(readiness(), READINESS_MS).catch((error: unknown) => [String(error)]);
+  return answer === LATE ? ['the checks did not end in time'] : answer;
+}
+
+/** What `/readyz` says, for whoever reads only `/metrics`. */
+function readinessMetrics(readiness: ProbeOptions['readiness']): Registry {
+  const registry = new Registry();
+  const gauge = new Gauge({
+    name: 'muster_process_ready',
+    help: 'Whether this process can take work: 1, else 0',
+    registers: [registry],
+    collect: async () => {
+      const found = await look(readiness);
+      gauge.set(typeof found !== 'string' && found.length === 0 ? 1 : 0);
+    },
+  });
+  return registry;
 }
 
 /** ReadinessWatch is responsible for logging once that a process stopped being ready, and once that it is ready again. */

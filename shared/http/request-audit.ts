@@ -4,7 +4,7 @@ import { CLI_AGENT } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ApiKey } from '../tenants/index.ts';
 import { Recent, withinAttentive } from '../time/index.ts';
-import { toMusterError } from './problems.ts';
+import { toMusterError } from './answers/problems.ts';
 import type { HttpPorts } from './request-context.ts';
 import { ERROR_CODES } from '../errors/index.ts';
 import type { Answer, Route } from './route.ts';
@@ -16,10 +16,13 @@ const MAX_CALLERS = 1000;
 /** How long an answer waits for its entry while Redis is slow; the entry is written all the same. */
 const MAX_WAIT_MS = 500;
 
+/** What an entry says of a request; a route that was called by another protocol has its own parameters and body. */
+type AuditedRequest = Pick<Request, 'params' | 'body' | 'ip' | 'headers'>;
+
 /** A call of a route by a key: its own, and as it counts for the call; null for a call without a key, which leaves no entry. */
 export interface AuditedCall {
   readonly route: Route;
-  readonly request: Request;
+  readonly request: AuditedRequest;
   readonly own: ApiKey | null;
   readonly key: ApiKey | null;
 }
@@ -84,13 +87,13 @@ function isDryRun(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'dryRun' in body && body.dryRun === true;
 }
 
-function originOf(request: Request): AuditEntry['via'] {
-  if (request.get('authorization') === undefined) return 'console';
-  return request.get('user-agent')?.startsWith(CLI_AGENT) === true ? 'cli' : 'api';
+function originOf({ headers }: AuditedRequest): AuditEntry['via'] {
+  if (headers.authorization === undefined) return 'console';
+  return headers['user-agent']?.startsWith(CLI_AGENT) === true ? 'cli' : 'api';
 }
 
 /** The path up to its last id, without a verb behind it; what a call made is named by the id that it answered with. */
-function objectOf({ method, path }: Route, { params }: Request, answer: unknown): string {
+function objectOf({ method, path }: Route, { params }: AuditedRequest, answer: unknown): string {
   const parts = path.replace(/^\/v1\//, '').split('/');
   const made = method === 'post' ? idOf(answer) : null;
   const names = Object.values(params).map(String);

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Log } from '../log/index.ts';
-import { childTraceparent, traceIdOf } from '../tasks/index.ts';
+import { childTraceparent, type Log, traceIdOf, type Traces } from '../log/index.ts';
 import type { Settings, Environment } from '../config/index.ts';
 import { OpenBodies, OpenStreams } from './server-load.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
@@ -8,7 +7,8 @@ import type { ApiKey, Tenant } from '../tenants/index.ts';
 
 /** RequestContext is responsible for what the server knows about a request besides the request. */
 export class RequestContext {
-  readonly traceparent: string;
+  /** W3C trace context of the request: of its span, where it is recorded. */
+  traceparent: string;
   readonly trace: string;
   /** What the server that the request came to has open. */
   readonly load: ServerLoad;
@@ -63,9 +63,10 @@ export interface ServerLoad {
 }
 
 export function createServerLoad(http: Settings['http']): ServerLoad {
-  const { maxStreams, maxStreamsPerTenant, maxStreamsPerKey, maxStreamsPerVisitor, slowReaderMs, streamCheckMs } = http;
+  const { maxStreams, maxStreamsPerTenant, maxStreamsPerKey, maxStreamsPerVisitor, awaitedHeadersMs, slowReaderMs, streamCheckMs } = http;
   return {
     streams: new OpenStreams(maxStreams, {
+      headersMs: awaitedHeadersMs,
       slowReaderMs,
       checkMs: streamCheckMs,
       perTenant: maxStreamsPerTenant,
@@ -86,4 +87,6 @@ export interface HttpPorts {
   readonly keys: Keys;
   readonly config: { readonly settings: Settings; readonly env: Pick<Environment, 'MUSTER_PUBLIC_URL'> };
   readonly tenants: { get(id: string): Tenant | null; find(name: string): Tenant | null };
+  /** Without it requests are no spans. */
+  readonly traces?: Traces | undefined;
 }

@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
 import type { ApiKey, Scope } from '../tenants/index.ts';
-import type { EventStream } from './event-stream.ts';
-import type { Router } from 'express';
+import type { EventStream } from './answers/event-stream.ts';
+import type { Request, Router } from 'express';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -22,8 +22,8 @@ export interface RequestSchemas {
   headers?: z.ZodType;
 }
 
-export type Input<Request extends RequestSchemas> = {
-  [Part in keyof Request]: Request[Part] extends z.ZodType ? z.output<Request[Part]> : undefined;
+export type Input<Schemas extends RequestSchemas> = {
+  [Part in keyof Schemas]: Schemas[Part] extends z.ZodType ? z.output<Schemas[Part]> : undefined;
 };
 
 /** Who calls, and what a handler may need of the connection. */
@@ -45,8 +45,21 @@ export interface Call {
   readFile(maxBytes: number): AsyncIterable<Buffer>;
   /** Whether the key that the request came with would still be accepted: for a handler that waits. */
   isStillAdmitted(): Promise<boolean>;
+  /**
+   * Serves another route to the same caller, as if it had sent this as a request of its own: with the scope, the schemas, the bounds and the entry
+   * in the audit log of that route. For protocols whose messages say what to do. Errors: `auth.forbidden`, `request.invalid`, those of the route.
+   */
+  forward(to: Route, sent: SentParts): Promise<Answer>;
   /** Aborts when the caller went away or the server closes. */
   readonly signal: AbortSignal;
+}
+
+/** The parts of a request by which another protocol calls a route. */
+export interface SentParts {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
 }
 
 export interface Answer {
@@ -56,8 +69,10 @@ export interface Answer {
   headers?: Record<string, string>;
   /** Instead of a body: the bytes of a file. */
   stream?: Readable;
-  /** Instead of a body: writes server-sent events. The stream ends when it resolves. */
+  /** Instead of a body: writes server-sent events. The stream ends when it resolves, and is cut when it rejects. */
   events?: (stream: EventStream) => Promise<void>;
+  /** Instead of a body: comes to one that may take long. The status of an answer counts only where that comes soon. */
+  awaited?: (gone: AbortSignal) => Promise<Answer>;
   /** Whether the writer of the events sends its own comments on a quiet stream. */
   hasOwnComments?: boolean;
 }
@@ -93,8 +108,8 @@ export interface RouteDescription {
   problems?: Record<number, string>;
 }
 
-export interface RouteOptions<Request extends RequestSchemas> extends RouteDescription {
-  request?: Request;
+export interface RouteOptions<Schemas extends RequestSchemas> extends RouteDescription {
+  request?: Schemas;
   /** By default `http.maxBodyBytes` of the configuration. */
   maxBodyBytes?: number;
   /**
@@ -108,14 +123,18 @@ export interface RouteOptions<Request extends RequestSchemas> extends RouteDescr
   isCostly?: boolean;
   /** Whether calls are entries of the audit log: by default those that change something, `work` only where `audit.work` says so. */
   audit?: 'work' | 'never';
-  handle(input: Input<Request>, call: Call): Promise<Answer> | Answer;
+  /** Whether an access token of the identity provider will do as well as a key, where its router takes them. */
+  takesAccessTokens?: boolean;
+  /** What `WWW-Authenticate` of its 401 says, for callers that find their way in by it; by default that it takes a key. */
+  challenge?: (request: Request) => string;
+  handle(input: Input<Schemas>, call: Call): Promise<Answer> | Answer;
 }
 
 /** An endpoint, described once for the router and for the documentation. */
 export type Route = RouteOptions<RequestSchemas>;
 
 /** Makes a route; its handler's input has the types of its schemas. */
-export function route<const Request extends RequestSchemas>(options: RouteOptions<Request>): Route {
+export function route<const Schemas extends RequestSchemas>(options: RouteOptions<Schemas>): Route {
   return options;
 }
 

@@ -5,6 +5,8 @@ const RETRY_MS = 5000;
 interface StreamOptions {
   /** Between two comments on a quiet stream. Defaults to 15 s: proxies give up after 30 or more. */
   keepAliveMs?: number;
+  /** What comes within this time has a status of its own, where an answer is awaited. */
+  headersMs?: number;
   /** How long a reader may leave what was written unread. Defaults to 30 s. */
   slowReaderMs?: number;
   /** Between two checks whether a reader may still read. Defaults to 5 s. */
@@ -33,6 +35,7 @@ interface Share {
 /** OpenStreams is responsible for how many event streams one server has open, in all and for each owner, and for ending them when it closes. */
 export class OpenStreams {
   readonly keepAliveMs: number;
+  readonly headersMs: number;
   readonly slowReaderMs: number;
   readonly checkMs: number;
   readonly #max: number;
@@ -45,6 +48,7 @@ export class OpenStreams {
     this.#max = max;
     this.#options = options;
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
+    this.headersMs = options.headersMs ?? 25_000;
     this.slowReaderMs = options.slowReaderMs ?? 30_000;
     this.checkMs = options.checkMs ?? 5000;
   }

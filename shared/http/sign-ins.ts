@@ -2,6 +2,8 @@ import type { Request, Response, CookieOptions } from 'express';
 import { type ApiKey, SignInStore, type SignInSubject } from '../tenants/index.ts';
 import type { HttpPorts } from './request-context.ts';
 import { MusterError } from '../errors/index.ts';
+import { isLoopback } from './rate-limits.ts';
+import type { Call } from './route.ts';
 
 /** SignIns is responsible for whose key a browser acts with, so that every service knows a person who signed in at one of them. */
 export class SignIns {
@@ -117,11 +119,24 @@ export function assertSameOrigin(request: Request): void {
 
 /** For browsers that do not say where a request comes from but in `Origin`. */
 function isOwnOrigin(request: Request): boolean {
-  const origin = request.get('origin');
-  if (origin === undefined) return false;
-  try {
-    return new URL(origin).host === request.get('host');
-  } catch {
-    return false;
-  }
+  const host = hostOf(request.get('origin'));
+  return host !== null && host === request.get('host');
 }
+
+/** Null for no origin, and for what is none. */
+function hostOf(origin: string | undefined): string | null {
+  return origin !== undefined && URL.canParse(origin) ? new URL(origin).host : null;
+}
+
+/**
+ * For what takes a key only: refuses what a page of another site makes a browser send, also of one whose name leads to this machine (DNS rebinding). A
+ * program sends no `Origin`. Errors: `auth.csrf`.
+ */
+export function assertOwnOrigin({ headers, address }: Pick<Call, 'headers' | 'address'>, publicUrl: string | undefined): void {
+  if (headers.origin === undefined) return;
+  const host = hostOf(headers.origin);
+  if (host !== null && (host === hostOf(publicUrl) || (host === headers.host && (!isLoopback(address) || LOCAL.test(host))))) return;
+  throw new MusterError('auth.csrf', 'A browser may send this from the pages of this installation only');
+}
+
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;

@@ -8,7 +8,7 @@ import type { Log } from '../log/index.ts';
 import { assertMethodAllowed } from './allowed-methods.ts';
 import { docsRouter } from './openapi/openapi.ts';
 import { probeRouter, type Readiness } from './probes.ts';
-import { refuseUnreadable, requestError, sendProblem } from './problems.ts';
+import { refuseUnreadable, requestError, sendProblem } from './answers/problems.ts';
 import { contextOf, createServerLoad, type ServerLoad } from './request-context.ts';
 import { routesOf } from './route.ts';
 import { secureHeaders, watchRequests } from './middleware.ts';

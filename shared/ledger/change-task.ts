@@ -1,4 +1,5 @@
 import type { TaskState, TaskStatus } from '../tasks/index.ts';
+import { restoreParts } from './archive/restore-parts.ts';
 import { parseState } from './codec/state.ts';
 import { contextKeys, runInContext, shardKeys, taskKeys, type TaskPlace } from './context.ts';
 import type { Ledger } from './ledger.ts';
@@ -79,13 +80,27 @@ export async function changePriority(ledger: Ledger, tenant: string, id: string,
 /** `repeated`: the same action reopened it before. */
 export type ReopenAnswer = { kind: 'reopened' | 'refused' | 'repeated'; status: TaskStatus } | { kind: 'unknown' };
 
-/** Reopens a permanently failed task with a new set of attempts; an action does so once. Its ticket goes to `onTicket`. */
+/** The archive takes a task again that was just brought back, before it is opened, at most so often. */
+const MAX_TRIES = 5;
+
+/** Reopens a permanently failed task with a new set of attempts; an action does so once. Its ticket goes to `onTicket`. Errors: those of `restoreParts`. */
 export async function reopenTask(ledger: Ledger, place: TaskPlace, action = ''): Promise<ReopenAnswer> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const answer = await tryReopen(ledger, place, action);
+    if (answer !== 'archived') return answer;
+    await restoreParts(ledger, place);
+  }
+  throw new Error(`The parts of task ${place.id} could not be brought back from the archive: it changes again and again`);
+}
+
+async function tryReopen(ledger: Ledger, place: TaskPlace, action: string): Promise<ReopenAnswer | 'archived'> {
+  const own = ledger.keys.tenant(place.tenant);
   const [kind, status] = (await runInContext(ledger, {
     script: 'reopen-task',
     tenant: place.tenant,
-    keys: [...taskKeys(ledger, place), ledger.keys.tenant(place.tenant).attempts],
+    keys: [...taskKeys(ledger, place), own.attempts, own.journal(place.id)],
     args: [place.id, action],
-  })) as [ReopenAnswer['kind'], TaskStatus];
+  })) as [ReopenAnswer['kind'] | 'archived', TaskStatus];
+  if (kind === 'archived') return kind;
   return kind === 'unknown' ? { kind } : { kind, status };
 }

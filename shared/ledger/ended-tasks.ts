@@ -1,6 +1,7 @@
 import type { Subscriber, Task } from '../tasks/index.ts';
 import type { Ledger } from './ledger.ts';
-import { readRecords, scriptJson } from '../redis/index.ts';
+import { readRecords, refusalOf, scriptJson } from '../redis/index.ts';
+import { removeObjectOf } from './archive/remove-objects.ts';
 import { parseKnownState, parseState } from './codec/state.ts';
 import { parseBody } from './codec/body.ts';
 import { shardKeys } from './context.ts';
@@ -102,27 +103,29 @@ function endOf(id: string, text: string): number {
 }
 
 /** Removes an ended task and all its lookups, unless it was opened since it was read. Returns whether it did. */
-export async function removeTask(ledger: Ledger, { body, state }: Pick<Task, 'body' | 'state'>): Promise<boolean> {
-  if (state.completedAt === undefined) return false;
-  const keys = ledger.keys.tenant(body.tenant);
-  const { slas } = shardKeys(ledger, body.tenant);
-  const members = [...lookupsOf(body), `status=${state.status}`, endLookup(state.status, state)].map((lookup) => `${lookup}/${body.id}`);
+export async function removeTask(ledger: Ledger, task: Pick<Task, 'body' | 'state'>): Promise<boolean> {
+  if (task.state.completedAt === undefined) return false;
+  try {
+    return await tryRemove(ledger, task, '');
+  } catch (error) {
+    // A Redis without memory takes no note of an object that is to be removed, and has room again when its task is gone: so the object goes first.
+    if (refusalOf(error)?.word !== 'OOM') throw error;
+    const place = await removeObjectOf(ledger, task.body);
+    if (place === null) throw error;
+    return await tryRemove(ledger, task, place);
+  }
+}
+
+async function tryRemove(ledger: Ledger, { body, state }: Pick<Task, 'body' | 'state'>, removedPlace: string): Promise<boolean> {
+  const { id, tenant } = body;
+  const keys = ledger.keys.tenant(tenant);
+  const { slas, archiveDue } = shardKeys(ledger, tenant);
+  const members = [...lookupsOf(body), `status=${state.status}`, endLookup(state.status, state)].map((lookup) => `${lookup}/${id}`);
+  const own = [keys.states, keys.bodies, keys.outputs, keys.results, keys.attempts, keys.index];
   const removed = await ledger.run(
     'remove-task',
-    [
-      keys.states,
-      keys.bodies,
-      keys.outputs,
-      keys.results,
-      keys.attempts,
-      keys.index,
-      keys.output(body.id),
-      keys.log(body.id),
-      keys.journal(body.id),
-      keys.questions,
-      slas,
-    ],
-    [body.id, scriptJson(members), state.completedAt, `${body.tenant}/${body.id}`],
+    [...own, keys.output(id), keys.log(id), keys.journal(id), keys.questions, slas, archiveDue],
+    [id, scriptJson(members), Number(state.completedAt), `${tenant}/${id}`, tenant, removedPlace],
   );
   return removed === 1;
 }

@@ -49,6 +49,8 @@ export interface HoldKind extends GateKind {
   readonly comesBack?: true;
   /** What a person's retry of one of its tasks does: it releases all that this holds. Without it the retry starts that one alone. */
   releaseByHand?(ledger: Ledger, tenant: string, hold: TaskHold): Promise<void>;
+  /** Has a task pass that a person retries, before it starts. Without it nothing holds such a task again at once. */
+  admitByHand?(tenant: string, id: string, what: string): Promise<void>;
 }
 
 /** The line of a hold, which is the same for all. */

@@ -3,9 +3,11 @@
  * records, lists, lanes and output stand beside them.
  */
 export type { AcceptAnswer, AcceptedAnswer } from './accept/accept-answer.ts';
-export { acceptNewTask, acceptNewTasks, offerMessage } from './accept/accept-task.ts';
+export { acceptNewTask, acceptNewTasks, durably, offerMessage } from './accept/accept-task.ts';
 export type { MessageArrival, NewTask, RepeatRule } from './accept/new-task.ts';
 export { type PassedSla, breachSla, listPassedSlas } from './grants/breach-sla.ts';
+export { releaseObjects } from './archive/restore-parts.ts';
+export { TaskArchiving } from './archive/task-archiving.ts';
 export {
   type CancelAnswer,
   type NewPriority,
@@ -48,6 +50,7 @@ export {
   type TakenTicket,
 } from './claim/claim-for-slots.ts';
 export { appendJournal } from './journal/append-journal.ts';
+export { askWhileRunning } from './journal/ask-people.ts';
 export {
   type JournalEntry,
   type JournalError,
@@ -55,11 +58,22 @@ export {
   type NumberedEntry,
   JOURNAL_KINDS,
   JOURNAL_STATUSES,
+  assertOpen,
 } from './journal/entry.ts';
+export { addUsage } from './journal/add-usage.ts';
 export { keepCheckpoint, readCheckpoint } from './journal/checkpoint.ts';
 export { copyJournal, dropJournal } from './journal/copy-journal.ts';
-export { type Journal, type JournalProgress, noteReplay, readEntry, readHadEvents, readJournal } from './journal/read-journal.ts';
-export { type Delegation, noteDelegation, readDelegation } from './journal/delegation.ts';
+export {
+  type Journal,
+  type JournalProgress,
+  noteReplay,
+  openJournal,
+  readEntry,
+  readHadEvents,
+  readJournal,
+  readJournalProgress,
+} from './journal/read-journal.ts';
+export { type Delegation, noteDelegation, noteLater, readDelegation, readLater } from './journal/delegation.ts';
 export { divideCap } from './claim/divide-cap.ts';
 export { countAttempts, type FleetCap, fleetCap } from './claim/fleet-cap.ts';
 export { type TakenInput, readInputs, takeInput } from './claim/take-input.ts';
@@ -76,7 +90,8 @@ export { backlogPlace } from './grants/standing.ts';
 export type { IssuedTicket } from './grants/tickets.ts';
 export { capsOf } from './context.ts';
 export { applyLimits, findLimited, RunningTasks } from './grants/apply-limits.ts';
-export { answerRuns, type DueTask, promoteDue, readDue, yieldLanes } from './grants/promote-tasks.ts';
+export { countDue, type DueTask, readDue } from './grants/due-times.ts';
+export { answerRuns, promoteDue, yieldLanes } from './grants/promote-tasks.ts';
 export {
   type HoldNotice,
   holdTask,
@@ -111,13 +126,22 @@ export {
   sessionLookup,
 } from './read/lookups.ts';
 export { type Lane, type LaneIds, type SharedPlace, readLane, readLaneIds, readSharedPlaces } from './read/read-lanes.ts';
-export { readHeads, readState, readStateTogether, readStates, readStatesOrErrors, type TaskHead } from './read/read-states.ts';
+export {
+  readHeads,
+  readOpenings,
+  readState,
+  readStateTogether,
+  readStates,
+  readStatesOrErrors,
+  type TaskHead,
+  type TaskOpening,
+} from './read/read-states.ts';
 export { type RunningTask, listRunning } from './read/list-running.ts';
 export { countReady, countReadyUpTo, listReady, listTenantReady, type ReadyTicket } from './read/list-ready.ts';
 export { type Level, readLevels, type ShardLevels } from './read/read-levels.ts';
 export { countReadyBefore, readTurn, type Turn } from './read/read-turns.ts';
 export { frontOf } from './read/turn-order.ts';
-export { readAttempts, readBody, readTask, readTasks } from './read/read-tasks.ts';
+export { readAttempts, readBody, readTask, readTaskRow, readTaskRows, readTasks } from './read/read-tasks.ts';
 export {
   LOG_LEVELS,
   type LogEntry,
@@ -125,6 +149,7 @@ export {
   type StoredLogEntry,
   appendLog,
   appendOutput,
+  shortenOutput,
   readLog,
   readLastLine,
   readProgress,
@@ -147,8 +172,10 @@ export {
   type RunWait,
   turnedBackBy,
 } from './settle/attempt-end.ts';
-export { assertMaySuspend } from './settle/suspended-runs.ts';
+export { assertMaySuspend, countSuspendedVersions } from './settle/suspended-runs.ts';
 export { closeWait, type OpenWait, takeOpenWait } from './settle/watched-waits.ts';
+export { copyTasks } from './restore/copy-tasks.ts';
+export { giveTasks, writeParts } from './restore/restore-tasks.ts';
 export { settleAttempt } from './settle/settle-attempt.ts';
 export type { Transition } from './settle/transition.ts';
 export {

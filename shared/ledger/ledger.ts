@@ -1,8 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import type { FleetLimits, Settings, TaskQueue, TenantLimits } from '../config/index.ts';
-import { configuredFleetLimits, FleetRates, type FleetShare } from '../tenants/index.ts';
+import type { ObjectArchive } from '../files/index.ts';
+import { configuredFleetLimits, FleetRates, type FleetShare, Seal } from '../tenants/index.ts';
+import type { Traces } from '../log/index.ts';
 import { LocalCounts } from '../metrics/index.ts';
-import { type Keys, loadScripts, type RedisClient, runScript, runTogether, type Script, type ScriptCall } from '../redis/index.ts';
+import {
+  type FsyncBarrier,
+  type Keys,
+  loadScripts,
+  type RedisClient,
+  runScript,
+  runTogether,
+  type Script,
+  type ScriptCall,
+} from '../redis/index.ts';
 import { Recent } from '../time/index.ts';
 import type { IssuedTicket } from './grants/tickets.ts';
 import { type Batches, CallBatches } from './batches.ts';
@@ -36,14 +47,23 @@ export interface LedgerOptions {
   costOf?(tenant: string, agent: string, level: { queue: TaskQueue; priority: number }): number | null;
   /** What tasks can wait at, by name. */
   gates?: GateKinds;
+  /** Seals what runs keep; without it that is in clear. */
+  seal?: Seal;
+  /** Where the long parts of old tasks are; without it none is archived, and none that was can be read. */
+  archive?: ObjectArchive | undefined;
   /** Counts the steps of tasks; without it nothing is counted. */
   counts?: LocalCounts;
+  /** What is accepted has passed it when it is answered; without it Redis's own `appendfsync` holds. */
+  fsync?: Pick<FsyncBarrier, 'mark' | 'pass'> | undefined;
+  /** Records what is done with tasks as spans; without it nothing is. */
+  traces?: Traces | undefined;
 }
 
 /** What the functions of this folder work on. The ledger is the only writer of task state. */
 export interface Ledger extends Readonly<LedgerOptions> {
   readonly counts: LocalCounts;
   readonly gates: GateKinds;
+  readonly seal: Seal;
   /** Agents, as `<tenant>/<agent>`, whose tasks may start, as read a moment ago or as is being read. */
   readonly working: Recent<string, Promise<StartHold | null>>;
   fleetLimits(): FleetLimits;
@@ -64,10 +84,13 @@ const WORKING_MS = 1000;
 
 export type ScriptName =
   | 'accept-tasks'
+  | 'add-usage'
   | 'adopt-attempt'
   | 'append-entry'
   | 'append-journal'
   | 'apply-limits'
+  | 'archive-task'
+  | 'ask-people'
   | 'begin-attempt'
   | 'breach-sla'
   | 'cancel-task'
@@ -79,6 +102,7 @@ export type ScriptName =
   | 'cut-tree'
   | 'drop-idle'
   | 'expire-deadline'
+  | 'find-archivable'
   | 'forget-repeats'
   | 'hold-task'
   | 'index-ends'
@@ -91,10 +115,13 @@ export type ScriptName =
   | 'read-facts'
   | 'read-heads'
   | 'read-levels'
+  | 'read-parts'
   | 'read-places'
   | 'read-states'
   | 'reopen-task'
   | 'reissue-ticket'
+  | 'restore-parts'
+  | 'restore-tasks'
   | 'remove-task'
   | 'renew-leases'
   | 'report-usage'
@@ -112,6 +139,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     fleetLimits,
     fleetRates: new FleetRates({ redis: options.redis, keys: options.keys, limits: fleetLimits }),
     gates: options.gates ?? {},
+    seal: options.seal ?? new Seal(),
     working: new Recent({ maxEntries: MAX_WORKING, keepMs: WORKING_MS }),
     counts: options.counts ?? new LocalCounts(false),
     stored: new StoredBytes({ ...options, measure: (tenant) => measureTenant(ledger, tenant) }),

@@ -3,8 +3,10 @@ import {
   COMMANDS_TURN,
   createAgentRunners,
   createFleetModels,
+  createFunctionLoop,
   createGuardedFetch,
   createRedactor,
+  openBatchRunner,
   runAgent,
 } from '../agents/index.ts';
 import { secretVariables } from '../config/index.ts';
@@ -71,11 +73,11 @@ export function openExecutor(parts: Parts, own: Pick<ExecuteTicketParts, 'worker
 function openRedactor({ config }: Parts): (text: string) => string {
   const { agents } = config.settings;
   const own = secretVariables(agents).map((name) => config.readVariable(name));
-  return createRedactor([...own, ...agentSecrets(agents, config.readVariable)]);
+  return createRedactor([...own, ...agentSecrets(config.settings, config.readVariable)]);
 }
 
-function openRunners({ config, fleetId, ledger, redis, keys, log }: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels'> {
-  const options = {
+function runnersOptions({ config, fleetId, ledger, redis, keys, log }: Parts): Parameters<typeof createAgentRunners>[0] {
+  return {
     fleetId: (signal: AbortSignal) => fleetId.read(signal),
     directory: config.directory,
     openaiBaseUrl: config.env.OPENAI_BASE_URL,
@@ -95,12 +97,26 @@ function openRunners({ config, fleetId, ledger, redis, keys, log }: Parts): Pick
       ),
     providers: config.settings.providers,
     models: config.settings.models,
+    tools: config.settings.tools,
+    mcp: config.settings.mcp,
   };
+}
+
+function openRunners(parts: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleetModels' | 'functionLoop'> {
+  const options = runnersOptions(parts);
   const runners = createAgentRunners(options);
+  const defaultModel = parts.config.env.OPENAI_MODEL;
+  const fleetModels = createFleetModels({ ...options, defaultModel });
   return {
     runAgent: (run) => runAgent(runners, run),
-    fleetModels: createFleetModels({ ...options, defaultModel: config.env.OPENAI_MODEL }),
+    fleetModels,
+    functionLoop: createFunctionLoop({ ...options, defaultModel, fleetModels }),
   };
+}
+
+/** Opens what runs the batches of the fleet's model calls: each call is one round. */
+export function openModelBatches(parts: Parts): ReturnType<typeof openBatchRunner> {
+  return openBatchRunner(parts, runnersOptions(parts));
 }
 
 function listen(parts: Parts, keeper: LeaseKeeper, handlers?: SignalHandlers): SignalListener {

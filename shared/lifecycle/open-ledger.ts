@@ -1,11 +1,13 @@
-import { WAIT_KINDS } from '../waits/index.ts';
+import { waitKinds } from '../waits/index.ts';
 import { type AgentCaps, COMMANDS_KIND } from '../agents/index.ts';
 import { type BudgetDirectory, budgetKind } from '../budgets/index.ts';
 import type { Settings } from '../config/index.ts';
 import { daemonKind } from '../daemons/index.ts';
 import type { WaitGate } from '../errors/index.ts';
+import type { ObjectArchive } from '../files/index.ts';
+import { INTERRUPTIONS_KIND } from '../execution/index.ts';
 import { createLedger, failuresKind, type GateKind, type IssuedTicket, type Ledger, pauseKind, repeatsKind } from '../ledger/index.ts';
-import type { Log } from '../log/index.ts';
+import type { Log, Traces } from '../log/index.ts';
 import type { FleetMetrics } from '../metrics/index.ts';
 import { circuitKind } from '../models/index.ts';
 import { providerKind } from '../providers/index.ts';
@@ -19,9 +21,9 @@ import {
   readOwedTickets,
   TicketRelay,
 } from '../queue/index.ts';
-import type { Keys, RedisClient } from '../redis/index.ts';
+import type { FsyncBarrier, Keys, RedisClient } from '../redis/index.ts';
 import { priorityBand } from '../tasks/index.ts';
-import type { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
+import type { FleetLimitsDirectory, Seal, TenantDirectory } from '../tenants/index.ts';
 import { openBoundedTenants } from './bounded-tenants.ts';
 
 interface LedgerPorts {
@@ -36,6 +38,10 @@ interface LedgerPorts {
   metrics: FleetMetrics;
   queues: Queues;
   offeredSlots: OfferedSlots;
+  seal: Seal;
+  traces: Traces | undefined;
+  archive: ObjectArchive | undefined;
+  fsync: FsyncBarrier | undefined;
 }
 
 /**
@@ -50,12 +56,16 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
     redis: ports.redis,
     keys: ports.keys,
     settings: ports.settings,
+    seal: ports.seal,
     limitsOf: (tenant) => tenants.limitsOf(tenant),
     agentCapsOf: (tenant) => agentCaps.of(tenant),
     boundedTenants: openBoundedTenants({ tenants, agentCaps }),
     fleetLimits: () => fleetLimits.current(),
     fleetShareOf: (tenant) => fleetLimits.shareOf(tenant),
     counts: metrics.counts,
+    traces: ports.traces,
+    archive: ports.archive,
+    fsync: ports.fsync,
     offeredSlots: (queue) => offeredSlots.of(queue),
     costOf: (tenant, agent, { queue, priority }) => metrics.serviceTimes.of(tenant, agent, priorityBand(queue, priority)),
     onTicket: (ticket) => relayTicket({ relay, ledger, log: ports.log }, ticket),
@@ -70,7 +80,8 @@ export function openLedger(ports: LedgerPorts): { ledger: Ledger; relay: TicketR
       repeats: repeatsKind(ports),
       daemon: daemonKind(ports),
       commands: COMMANDS_KIND,
-      ...WAIT_KINDS,
+      interruptions: INTERRUPTIONS_KIND,
+      ...waitKinds(ports),
     } satisfies Record<WaitGate, GateKind>,
   });
   return { ledger, relay, cancels };

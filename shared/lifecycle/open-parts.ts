@@ -2,15 +2,15 @@ import { AgentCaps, AgentCatalog } from '../agents/index.ts';
 import { assertBudgets, BudgetDirectory } from '../budgets/index.ts';
 import type { AgentDefinition, Config, Settings } from '../config/index.ts';
 import { EventFeed } from '../events/index.ts';
-import { FileLinks, type FileStore, openFiles, publicAddress } from '../files/index.ts';
+import { FileLinks, type FileStore, type ObjectArchive, openArchive, openFiles, publicAddress } from '../files/index.ts';
 import type { Ledger } from '../ledger/index.ts';
-import type { Log } from '../log/index.ts';
+import type { Log, Traces } from '../log/index.ts';
 import { FleetMetrics } from '../metrics/index.ts';
 import { ProviderThrottle } from '../providers/index.ts';
 import { type CancelRelay, type Intake, OfferedSlots, openQueues, type Queues, type TicketRelay } from '../queue/index.ts';
-import { connectRedis, createKeys, FleetId, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
+import { connectRedis, createKeys, FleetId, FsyncBarrier, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
-import { FleetLimitsDirectory, TenantDirectory } from '../tenants/index.ts';
+import { FleetLimitsDirectory, Seal, TenantDirectory } from '../tenants/index.ts';
 import type { WaitHandlers } from '../waits/index.ts';
 import { openLedger } from './open-ledger.ts';
 import { openWaits } from './open-waits.ts';
@@ -45,7 +45,12 @@ export interface Parts extends Intake {
   readonly settings: Settings;
   readonly events: EventFeed;
   readonly files: FileStore;
+  /** Undefined without one, and where a service reads no files. */
+  readonly archive: ObjectArchive | undefined;
   readonly fileLinks: FileLinks;
+  readonly seal: Seal;
+  /** Undefined where no endpoint is set that takes spans. */
+  readonly traces: Traces | undefined;
   /** Opens a subscription whose connection shows under this name. */
   subscribe(name: string, channels: readonly string[], onMessage: (message: string) => void): Subscription;
   /** Ends the process, which cannot go on: it drains and exits with a code for that. */
@@ -64,22 +69,30 @@ export interface OpenPartsOptions {
   fail: (error: Error) => void;
   /** What ends the process when its work is done; by default it goes on. */
   finish?: (() => void) | undefined;
+  /** Records spans; closed by who opened it. */
+  traces?: Traces | undefined;
 }
+
+/** Services that neither store nor read files. */
+export const WITHOUT_FILES: ReadonlySet<string> = new Set(['dashboard', 'scheduler', 'webhooks']);
 
 /**
  * Connects to Redis and composes what services share. Does not wait for Redis: a service starts before it and reports that in `/readyz`.
  */
 export async function openParts(options: OpenPartsOptions): Promise<Parts> {
-  const { config, log, service, fail, finish = goOn } = options;
+  const { config, log, service, fail, finish = goOn, traces } = options;
   const { env, settings } = config;
   const keys = createKeys(env.SHARDS);
   const redis = connectRedis({ url: env.REDIS_URL, name: service, log });
-  const fleet = { redis, keys, settings, log };
+  const seal = new Seal({ key: env.MUSTER_SEAL_KEY, previous: env.MUSTER_SEAL_KEY_PREVIOUS });
+  const fleet = { redis, keys, settings, log, seal };
   const directories = openDirectories(fleet);
   const metrics = new FleetMetrics(fleet);
   const throttle = new ProviderThrottle({ ...fleet, clock: systemClock, counts: metrics.counts });
   const queueing = { queues: openQueues(redis, keys, log), offeredSlots: new OfferedSlots(fleet) };
-  const { ledger, relay, cancels } = openLedger({ ...fleet, ...directories, ...queueing, metrics });
+  const archive = WITHOUT_FILES.has(service) ? undefined : openArchive(config);
+  const fsync = settings.redis.durability === 'waitaof' ? openBarrier(options, keys) : undefined;
+  const { ledger, relay, cancels } = openLedger({ ...fleet, ...directories, ...queueing, metrics, traces, archive, fsync });
   const catalog = new AgentCatalog({ ...fleet, caps: directories.agentCaps });
   const subscribe: Parts['subscribe'] = (name, channels, onMessage) =>
     openSubscription({ ...fleet, config, fail }, { name, channels, onMessage });
@@ -87,18 +100,20 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   metrics.start();
   throttle.start();
   await startDirectories(directories).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
-  const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events };
+  const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events, fsync };
   const intake = {
     ...opened,
-    files: openFiles({ redis, keys, config }),
+    files: openFiles({ redis, keys, config, isUsed: !WITHOUT_FILES.has(service) }),
     findAgent: (tenant: string, id: string) => findDefinition(catalog, tenant, id),
     assertBudgets: (task: Parameters<NonNullable<Intake['assertBudgets']>>[0]) => assertBudgets({ ...fleet, ...directories }, task),
   };
   return {
     ...opened,
     ...intake,
-    waits: openWaits(intake),
+    waits: openWaits(intake, opened),
     config,
+    archive,
+    traces,
     fleetId: new FleetId(fleet),
     fileLinks: new FileLinks({ redis, keys, base: publicAddress(env) }),
     subscribe,
@@ -106,6 +121,11 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
     finish,
     close: () => closeParts(opened),
   };
+}
+
+function openBarrier({ config, log, service }: OpenPartsOptions, keys: Keys): FsyncBarrier {
+  const open = (): RedisClient => connectRedis({ url: config.env.REDIS_URL, name: `${service}-fsync`, log, role: 'blocking' });
+  return new FsyncBarrier({ open, keys, timeoutMs: config.settings.redis.durabilityTimeoutMs });
 }
 
 function goOn(): void {
@@ -117,7 +137,7 @@ interface Directories extends Pick<Parts, 'tenants' | 'fleetLimits' | 'budgets'>
   agentCaps: AgentCaps;
 }
 
-function openDirectories(fleet: Pick<Parts, 'redis' | 'keys' | 'settings' | 'log'>): Directories {
+function openDirectories(fleet: Pick<Parts, 'redis' | 'keys' | 'settings' | 'log' | 'seal'>): Directories {
   return {
     tenants: new TenantDirectory(fleet),
     fleetLimits: new FleetLimitsDirectory(fleet),
@@ -144,7 +164,8 @@ async function findDefinition(catalog: AgentCatalog, tenant: string, id: string)
   return (await catalog.find(tenant, id))?.definition ?? null;
 }
 
-type Opened = Directories & Pick<Parts, 'metrics' | 'throttle' | 'relay' | 'cancels' | 'events' | 'queues' | 'redis'>;
+type Opened = Directories &
+  Pick<Parts, 'metrics' | 'throttle' | 'relay' | 'cancels' | 'events' | 'queues' | 'redis'> & { fsync: FsyncBarrier | undefined };
 
 /** Closes what `openParts` opened, the connection last. */
 async function closeParts({ relay, cancels, throttle, metrics, ...opened }: Opened): Promise<void> {
@@ -156,6 +177,7 @@ async function closeParts({ relay, cancels, throttle, metrics, ...opened }: Open
   await relay.idle();
   await throttle.stop();
   await metrics.stop();
+  opened.fsync?.close();
   opened.events.close();
   await opened.queues.close();
   opened.redis.disconnect();

@@ -1,6 +1,6 @@
 import type { TaskQueue } from '../config/index.ts';
 import type { ClaimIsolation } from '../ledger/index.ts';
-import { ForeignAgents, type HandleTicket, type JobSource, type SlotPolicy, SlotWorker } from '../queue/index.ts';
+import { ForeignAgents, type HandleTicket, type JobSource, type SlotPolicy, SlotWorker, versionsOf } from '../queue/index.ts';
 import { systemClock } from '../time/index.ts';
 import type { Parts } from './open-parts.ts';
 
@@ -33,6 +33,7 @@ export function openSlotWorker(
   { ledger, relay, redis, keys, config, log }: Parts,
   { isolation = () => undefined, ...own }: SlotsOptions,
 ): SlotWorker {
-  const foreign = new ForeignAgents({ redis, keys, own: Object.keys(config.settings.agents), log });
+  const { agents } = config.settings;
+  const foreign = new ForeignAgents({ redis, keys, own: [...Object.keys(agents), ...versionsOf(agents)], log });
   return new SlotWorker({ ...own, isolation, ledger, relay, apart: APART, foreign, clock: systemClock });
 }

@@ -6,17 +6,21 @@ import {
   beatProcess,
   isAgentNew,
   noteAgents,
+  noteVersions,
   PROCESS_BEAT_MS,
   type ProcessIdentity,
   removeProcess,
+  versionsOf,
 } from '../queue/index.ts';
 import type { Keys, RedisClient } from '../redis/index.ts';
+import type { Seal } from '../tenants/index.ts';
 import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, wait, within, ZONE_DATA } from '../time/index.ts';
 
 interface ProcessBeatOptions {
   redis: RedisClient;
   keys: Keys;
   config: Config;
+  seal: Seal;
   log: Log;
   /** What names the process, and the services in it. */
   name: string;
@@ -24,6 +28,9 @@ interface ProcessBeatOptions {
   /** What keeps the process from taking work, as its `/readyz` has it. */
   problems: () => Promise<readonly string[]>;
 }
+
+/** The service that runs agents. */
+const WORKER = 'worker';
 
 /**
  * ProcessBeat is responsible for saying that this process lives, with its release, configuration and time zone data, so that processes that
@@ -35,7 +42,7 @@ export class ProcessBeat {
   readonly #ticker: Ticker;
 
   constructor(options: ProcessBeatOptions) {
-    const { config, log, name, services } = options;
+    const { config, log, name, services, seal } = options;
     this.#options = options;
     this.#record = {
       id: `${name}@${hostname()}:${process.pid}`,
@@ -44,11 +51,12 @@ export class ProcessBeat {
       release: releaseName(config.env),
       configuration: configurationOf(config),
       zoneData: ZONE_DATA,
+      ...(seal.keyId !== null && { sealKey: seal.keyId }),
     };
     this.#ticker = new Ticker({
       everyMs: PROCESS_BEAT_MS,
       run: async () => {
-        await noteAgents(options, this.#record.configuration, Object.keys(config.settings.agents));
+        await this.#announce();
         await beatProcess(options, this.#record, await options.problems());
       },
       onError: (error) => log.debug({ err: error }, 'the beat of this process failed'),
@@ -63,7 +71,7 @@ export class ProcessBeat {
     const { config, log } = this.#options;
     const agents = Object.keys(config.settings.agents);
     const announce = async (): Promise<boolean> => {
-      await noteAgents(this.#options, this.#record.configuration, agents);
+      await this.#announce();
       return await isAgentNew(this.#options, this.#record.configuration, agents);
     };
     const announcing = announce().catch((error: unknown) => {
@@ -71,6 +79,14 @@ export class ProcessBeat {
       return false;
     });
     if ((await within(announcing, AGENTS_KNOWN_MS)) === true) await wait(AGENTS_KNOWN_MS);
+  }
+
+  /** Its agents; and of a worker their versions, too, with which runs of its own go on. */
+  async #announce(): Promise<void> {
+    const { config, services } = this.#options;
+    const { configuration } = this.#record;
+    await noteAgents(this.#options, configuration, Object.keys(config.settings.agents));
+    if (services.includes(WORKER)) await noteVersions(this.#options, configuration, versionsOf(config.settings.agents));
   }
 
   start(): void {

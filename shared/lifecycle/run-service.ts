@@ -1,12 +1,12 @@
-import { loadConfig, secretVariables, withdrawVariables, type Environment } from '../config/index.ts';
-import { createLog, gatherStdout, type Log } from '../log/index.ts';
+import { loadConfig, secretVariables, withdrawVariables, type Environment, type Settings } from '../config/index.ts';
+import { createLog, gatherStdout, type Log, isTraced } from '../log/index.ts';
 import { endOnSignals, exitOnStartFailure } from './end-process.ts';
 import type { Parts } from './open-parts.ts';
 import type { Service } from './service.ts';
 import { startFleet } from './start-fleet.ts';
 import { watchInstallation } from './watch-installation.ts';
 import { hasCode } from '../errors/index.ts';
-import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
+import { assertInstallation, assertServer, type Keys, type RedisClient } from '../redis/index.ts';
 import { ensureFirstKey } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
 
@@ -28,7 +28,7 @@ export async function runService(name: string, create: (parts: Parts) => Service
     const { LOG_LEVEL: level, SHUTDOWN_GRACE_MS: graceMs } = config.env;
     // A worker's lines are out before an agent's code can hold it up or end it.
     const gathered = name === WORKER ? {} : { destination: gatherStdout() };
-    const serviceLog = createLog({ level, service: name, ...gathered });
+    const serviceLog = createLog({ level, service: name, hasSpans: isTraced(config.env), ...gathered });
     log = serviceLog;
     for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
     const failure = Promise.withResolvers<Error>();
@@ -62,6 +62,7 @@ interface InstallationPorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly config: { readonly env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
+  readonly settings: Pick<Settings, 'redis'>;
   readonly log: Log;
 }
 
@@ -71,9 +72,9 @@ interface InstallationOptions {
 }
 
 /**
- * Checks, as soon as Redis answers, that its data has this installation's form; with `makesFirstKey` also makes the first admin key.
+ * Checks, as soon as Redis answers, that work is safe there and that its data has this installation's form; with `makesFirstKey` also makes the first admin key.
  * For services that start in processes of their own, before or after Redis. A generated key is logged once: it cannot be read again.
- * Its `start` throws `config.invalid` for data of another form; found later, that ends the process.
+ * Its `start` throws `config.invalid` where that is not so; found later, that ends the process.
  */
 function createInstallationService(ports: InstallationPorts, options: InstallationOptions): Service {
   const stopping = new AbortController();
@@ -108,6 +109,7 @@ async function watch(
 /** Returns whether Redis answered. Throws `config.invalid`. */
 async function isRegistered(ports: InstallationPorts, { makesFirstKey }: InstallationOptions): Promise<boolean> {
   try {
+    await assertServer(ports);
     await assertInstallation(ports);
     const secret = makesFirstKey ? await ensureFirstKey(ports) : null;
     if (secret !== null) ports.log.warn({ event: 'key.created' }, `This is the admin key; it is shown once: ${secret}`);

@@ -1,10 +1,10 @@
 import { type Config, releaseName } from '../config/index.ts';
 import { StorageWatch } from '../files/index.ts';
 import { startHttpServer } from '../http/index.ts';
-import type { Log } from '../log/index.ts';
+import { type Log, openTraces } from '../log/index.ts';
 import { findDeadQueues } from '../queue/index.ts';
 import { ConnectionWatch, connectRedis, describeRefusal, type Refusal, noteRefusal, probeRefusal } from '../redis/index.ts';
-import { openParts, type Parts } from './open-parts.ts';
+import { openParts, type Parts, WITHOUT_FILES } from './open-parts.ts';
 import { ProcessBeat } from './process-beat.ts';
 import { processMetrics } from './process-metrics.ts';
 import { problemsOf, serve, type Served, type Service } from './service.ts';
@@ -24,18 +24,16 @@ export interface StartFleetOptions {
   finish?: () => void;
 }
 
-/** Services that neither store nor read files. */
-export const WITHOUT_FILES: ReadonlySet<string> = new Set(['dashboard', 'scheduler', 'webhooks']);
-
 /** Opens the connections, starts the services and the server in front of them; closes again what it opened when that fails. */
 export async function startFleet({ name, config, log, create, prepare, fail, finish }: StartFleetOptions): Promise<Served> {
-  const parts = await openParts({ config, log, service: name, fail, finish });
+  const traces = await openTraces({ env: config.env, service: name, log });
+  const parts = await openParts({ config, log, service: name, fail, finish, traces });
   const watch = watchConnection(parts, name);
   const storage = new StorageWatch(parts);
   if (!WITHOUT_FILES.has(name)) storage.start();
   try {
     await prepare?.(parts);
-    const registries = [processMetrics(parts.redis, releaseName(config.env))];
+    const registries = [processMetrics(parts.redis, releaseName(config.env), traces)];
     const readRedisProblems = (): Promise<string[]> => redisProblems(parts, watch);
     const services = create(parts);
     const problems = (): Promise<string[]> => problemsOf(services, readRedisProblems);
@@ -62,12 +60,14 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
         await storage.stop();
         watch.stop();
         await parts.close();
+        await traces?.close();
       },
     };
   } catch (error) {
     await storage.stop();
     watch.stop();
     await parts.close();
+    await traces?.close();
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { CodeLabels } from './code-labels.ts';
 import { type Gauges, gaugeFields } from './gauges.ts';
 import { type AgentSeries, allSeries, LocalCounts, type TakenCounts, type TenantCounts } from './local-counts.ts';
 import { ServiceTimes, weightOf } from './service-times.ts';
-import { addAgent, addCalls, addMinute, addTotals, type Counts } from './stored-counts.ts';
+import { addAgent, addCalls, addLostOutputs, addMinute, addTotals, type Counts } from './stored-counts.ts';
 
 export interface FleetMetricsOptions {
   redis: RedisClient;
@@ -111,7 +111,7 @@ export class FleetMetrics {
     for (const [tenant, counts] of taken.tenants) this.#owed.push(...this.#tenantAdditions(tenant, counts, now));
   }
 
-  #fleetAdditions({ tenants, agents, calls }: TakenCounts, minute: number): Addition[] {
+  #fleetAdditions({ tenants, agents, calls, lostOutputs }: TakenCounts, minute: number): Addition[] {
     const { keys, settings } = this.#options;
     const [totals, inMinute]: [Counts, Counts] = [new Map(), new Map()];
     for (const series of allSeries(tenants)) {
@@ -120,6 +120,7 @@ export class FleetMetrics {
     }
     for (const [agent, used] of agents) addAgent(totals, Object.hasOwn(settings.agents, agent) ? agent : OTHER_AGENT, used);
     addCalls(totals, calls);
+    addLostOutputs(totals, lostOutputs);
     const { tenantStates } = keys.shard(0);
     return [
       addCounts(tenantStates, keys.fleet.metrics, { tenant: null, keepMs: 0 }, totals),

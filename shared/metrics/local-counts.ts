@@ -50,8 +50,11 @@ export interface AgentCounts {
   throttled: number;
 }
 
-/** How a call of a model ended. `refused`: its provider takes no calls for a while. */
-type CallResult = 'answered' | 'refused' | 'failed';
+/**
+ * How a call of a model ended. `refused`: its provider takes no calls for a while; `batched`: by a batch; `unbatched`: it was to go by a batch, and is
+ * made directly.
+ */
+type CallResult = 'answered' | 'refused' | 'failed' | 'batched' | 'unbatched';
 
 /** What was counted since the last `take`. */
 export interface TakenCounts {
@@ -59,6 +62,8 @@ export interface TakenCounts {
   agents: Map<string, AgentCounts>;
   /** By `<account>|<model>|<result>`. */
   calls: Map<string, number>;
+  /** Entries of output streams that could not be written. */
+  lostOutputs: number;
 }
 
 /** The code of an attempt that a provider put off; it costs no attempt. */
@@ -72,6 +77,7 @@ export class LocalCounts {
   #tenants = new Map<string, TenantCounts>();
   #agents = new Map<string, AgentCounts>();
   #calls = new Map<string, number>();
+  #lostOutputs = 0;
 
   /** Counts nothing where no counter would be read. */
   constructor(isOn: boolean) {
@@ -79,7 +85,7 @@ export class LocalCounts {
   }
 
   get isEmpty(): boolean {
-    return this.#tenants.size === 0 && this.#calls.size === 0;
+    return this.#tenants.size === 0 && this.#agents.size === 0 && this.#calls.size === 0 && this.#lostOutputs === 0;
   }
 
   /** The codes of the attempts counted so far. */
@@ -148,12 +154,23 @@ export class LocalCounts {
     if (this.#isOn) addOne(this.#calls, `${account}|${model}|${result}`);
   }
 
+  /** Counts an entry of an output stream that no reader will see; the record of its task has it. */
+  outputLost(): void {
+    if (this.#isOn) this.#lostOutputs += 1;
+  }
+
+  /** Counts what a run used while no attempt of it ran. */
+  usageAdded(agent: string, usage: TaskUsage): void {
+    if (this.#isOn) this.#countUse({ agent, code: '', usage });
+  }
+
   /** Returns the counts, and starts again at 0. */
   take(): TakenCounts {
-    const taken = { tenants: this.#tenants, agents: this.#agents, calls: this.#calls };
+    const taken = { tenants: this.#tenants, agents: this.#agents, calls: this.#calls, lostOutputs: this.#lostOutputs };
     this.#tenants = new Map();
     this.#agents = new Map();
     this.#calls = new Map();
+    this.#lostOutputs = 0;
     return taken;
   }
 
@@ -163,7 +180,7 @@ export class LocalCounts {
     return counts;
   }
 
-  #countUse({ agent, code, usage }: CountedAttempt): void {
+  #countUse({ agent, code, usage }: Pick<CountedAttempt, 'agent' | 'code' | 'usage'>): void {
     if (code !== THROTTLED && !usage) return;
     const counts = this.#agents.get(agent) ?? { inputTokens: 0, outputTokens: 0, costMicroUsd: 0, throttled: 0 };
     this.#agents.set(agent, counts);

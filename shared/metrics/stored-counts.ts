@@ -20,6 +20,7 @@ export const FAMILIES = [
   'cost',
   'throttled',
   'calls',
+  'lost-output',
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
@@ -51,6 +52,11 @@ export function addAgent(counts: Counts, agent: string, used: AgentCounts): void
 /** Adds calls of models, by account, model and result. */
 export function addCalls(counts: Counts, calls: ReadonlyMap<string, number>): void {
   for (const [labels, count] of calls) add(counts, `calls|${labels}`, count);
+}
+
+/** Adds entries of output streams that were lost. */
+export function addLostOutputs(counts: Counts, lost: number): void {
+  add(counts, 'lost-output', lost);
 }
 
 /** Adds to the counters of one minute. */

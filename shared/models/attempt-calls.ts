@@ -1,5 +1,7 @@
 import type { AgentModel, AgentUsage } from '../config/index.ts';
 import type { HeldFailure, TaskFailure } from '../errors/index.ts';
+import type { Traces } from '../log/index.ts';
+import { accountLabel } from '../providers/index.ts';
 import { priceUsage } from '../usage/index.ts';
 import { failureOfProbe } from './call-circuit.ts';
 import { brokenOff, mayFallBack } from './call-failure.ts';
@@ -7,7 +9,7 @@ import { type AdmittedCall, admitCall, type Caller, type Downgrade, type GatePor
 import type { CallUsage } from './call-meter.ts';
 import type { CallUsages, CountedCall } from './call-usages.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
-import { type CallEnd, GatedCall } from './gated-call.ts';
+import { type CallEnd, GatedCall, startCallSpan } from './gated-call.ts';
 import { passStream } from './gateway-stream.ts';
 import type { CallOptions, GenerateResult, ModelSource, StreamResult } from './language-model.ts';
 import type { Latencies } from './latencies.ts';
@@ -18,6 +20,8 @@ export interface AttemptCallsOptions extends GatePorts {
   readonly latencies: Latencies;
   readonly usages: CallUsages;
   readonly now: () => number;
+  /** Without it calls are no spans. */
+  readonly traces?: Traces | undefined;
   /** Gets what each call used. */
   readonly onUsage: (usage: AgentUsage) => void;
 }
@@ -77,10 +81,11 @@ export class AttemptCalls {
     };
     const bound = outputFor(costOf, tokens.output, gate.call.amountMicroUsd);
     const bounded = bound < tokens.output ? { ...params, maxOutputTokens: bound } : params;
-    const call = new GatedCall({ model, params: bounded, inputTokens: tokens.input, now, settle });
+    const span = startCallSpan(this.#options.traces, { account: accountLabel(source.account), model, params: bounded });
+    const call = new GatedCall({ model, params: bounded, inputTokens: tokens.input, span, now, settle });
     this.#open.add(call);
     try {
-      return { kind: 'answered', value: await run(source.modelFor(model), call, source) };
+      return { kind: 'answered', value: await call.run(() => run(source.modelFor(model), call, source)) };
     } catch (error) {
       const failure = await this.#fail(source, call, error);
       if (failure === null) return { kind: 'failed', error, mayFallBack: false };
@@ -89,6 +94,12 @@ export class AttemptCalls {
         : failureOfProbe(this.#options, { endpoint: source.account.endpoint, circuit: gate.call.circuit }, failure);
       return { kind: 'failed', error: shown, mayFallBack: mayFallBack(failure) };
     }
+  }
+
+  /** The most that a call costs, millionths of a US dollar; 0 where its price is not known. */
+  maxCostOf(source: ModelSource, model: string, params: CallOptions): number {
+    const { tokens, costOf } = this.#plan(source, model, params);
+    return amountsOf(costOf, tokens).max;
   }
 
   /** What a call may use and cost, by what is known of the calls before it. */

@@ -41,6 +41,12 @@ export class AttemptModels {
     });
   }
 
+  /** A call as it would be made of the requested model, and the most that it costs, millionths of a US dollar. Nothing of it is made or counted. */
+  plan(source: ModelSource, given: CallOptions): { params: CallOptions; maxMicroUsd: number } {
+    const params = boundOutput(this.#options.settings, { source, model: source.name }, wellFormed(given));
+    return { params, maxMicroUsd: this.#calls.maxCostOf(source, source.name, params) };
+  }
+
   /** Why the last call failed; undefined when it did not. The SDK sometimes hides it from its caller. */
   get failure(): TaskFailure | undefined {
     return this.#calls.failure;

@@ -1,4 +1,5 @@
 import type { HeldFailure, TaskFailure } from '../errors/index.ts';
+import type { Span, Traces } from '../log/index.ts';
 import { CallMeter, type CallUsage } from './call-meter.ts';
 import type { ProviderAnswer } from '../providers/index.ts';
 import { answerIn, goodAnswer } from './call-answer.ts';
@@ -26,6 +27,8 @@ export interface GatedCallOptions {
   readonly model: string;
   readonly params: CallOptions;
   readonly inputTokens: number;
+  /** Ends with the call; undefined where its trace is not recorded. */
+  readonly span?: Span | undefined;
   readonly now: () => number;
   /** Counts the call; called once. Resolves with what holds its task when it was refused. */
   readonly settle: (end: CallEnd) => Promise<HeldFailure | null>;
@@ -41,11 +44,14 @@ export class GatedCall {
   #lastAt: number;
   #beganAfterMs: number | null = null;
   #headers: Readonly<Record<string, string | undefined>> | undefined;
+  readonly #span: Span | undefined;
   #settling: Promise<HeldFailure | null> | undefined;
 
-  constructor({ model, params, inputTokens, now, settle }: GatedCallOptions) {
+  constructor({ model, params, inputTokens, span, now, settle }: GatedCallOptions) {
     this.model = model;
-    this.params = params;
+    // The provider may go on with the trace.
+    this.params = span === undefined ? params : { ...params, headers: { ...params.headers, traceparent: span.traceparent } };
+    this.#span = span;
     this.meter = new CallMeter(inputTokens);
     this.#options = { now, settle };
     this.#startedAt = now();
@@ -54,6 +60,11 @@ export class GatedCall {
 
   get hasBegun(): boolean {
     return this.#beganAfterMs !== null;
+  }
+
+  /** Does the work of the call as its span. */
+  run<T>(work: () => T): T {
+    return this.#span === undefined ? work() : this.#span.run(work);
   }
 
   /** The answer begins. */
@@ -82,7 +93,9 @@ export class GatedCall {
   }
 
   #settle(end: Omit<CallEnd, 'startedAt' | 'beganAfterMs' | 'isTimedOut' | 'silentMs'>): Promise<HeldFailure | null> {
-    return (this.#settling ??= this.#options.settle({
+    if (this.#settling) return this.#settling;
+    if (this.#span) endCallSpan(this.#span, end);
+    return (this.#settling = this.#options.settle({
       ...end,
       isTimedOut: end.isAborted && isTimeout(this.params.abortSignal?.reason),
       silentMs: this.#options.now() - this.#lastAt,
@@ -90,6 +103,34 @@ export class GatedCall {
       beganAfterMs: this.#beganAfterMs,
     }));
   }
+}
+
+/** Starts the span of a call, as OpenTelemetry's conventions for generative AI have it: without messages and answers. */
+export function startCallSpan(
+  traces: Traces | undefined,
+  { account, model, params }: { account: string; model: string; params: CallOptions },
+): Span | undefined {
+  return traces?.start(`chat ${model}`, {
+    kind: 'client',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': account,
+      'gen_ai.request.model': model,
+      'gen_ai.request.max_tokens': params.maxOutputTokens,
+      'gen_ai.request.temperature': params.temperature,
+    },
+  });
+}
+
+function endCallSpan(span: Span, { usage, failure, isAborted }: Pick<CallEnd, 'usage' | 'failure' | 'isAborted'>): void {
+  span.set({
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+  });
+  if (failure) span.fail(failure.code);
+  else if (isAborted) span.fail('CANCELLED');
+  span.end();
 }
 
 /** Signals of timeouts have reasons of this name: those of the platform, and of attempts. */

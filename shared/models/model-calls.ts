@@ -44,6 +44,7 @@ export class ModelCalls {
       circuits: new Circuits(ports),
       latencies: new Latencies(systemClock),
       usages: new CallUsages(),
+      traces: ports.ledger.traces,
     };
   }
 
@@ -63,7 +64,7 @@ export class ModelCalls {
   }
 }
 
-type AttemptOptions = Omit<AttemptModelsOptions, keyof GatePorts | 'latencies' | 'usages' | 'now'>;
+type AttemptOptions = Omit<AttemptModelsOptions, keyof GatePorts | 'latencies' | 'usages' | 'now' | 'traces'>;
 
 function now(): number {
   return systemClock.monotonic();

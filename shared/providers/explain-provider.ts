@@ -1,6 +1,6 @@
 import { HOLD_ORDER, type HoldKind } from '../ledger/index.ts';
 import { readThrottle, type StandingBlock, type ThrottleView } from './read-throttles.ts';
-import type { ThrottlePorts } from './throttle-scripts.ts';
+import { findThrottled, giveCall, type ThrottlePorts } from './throttle-scripts.ts';
 import { timeText } from '../time/index.ts';
 import { accountLabel, isOfAgent } from './account.ts';
 
@@ -38,10 +38,14 @@ export function providerKind(ports: ThrottlePorts): HoldKind {
     waits: 'until the provider takes requests again',
     limit: 'what the provider takes',
     order: HOLD_ORDER,
-    opens: 'the provider, its time, or a retry by hand',
-    helps: 'It starts when the provider takes requests again. Retry it to start it now.',
+    opens: 'the provider, its time, or, after a refusal, a retry by hand',
+    helps: 'It starts when the provider takes requests again. Retry it to try now, where the provider refused a call.',
     describeTime: (at) => `provider cooldown until ${at}`,
     explain: async (tenant, what, ahead) => await explainProvider(ports, { tenant, what, ahead }),
+    admitByHand: async (tenant, _id, what) => {
+      const target = await findThrottled(ports, what);
+      if (target) await giveCall(ports, target, tenant);
+    },
   };
 }
 

@@ -18,6 +18,19 @@ export {
   statusOf,
   usageOf,
 } from './answers/index.ts';
+export {
+  type BatchAnswer,
+  batchAnswerSchema,
+  type BatchedRequest,
+  type BatchTarget,
+  type BatchWait,
+  batchWaitOf,
+  customIdOf,
+  keyDigestOf,
+  type ModelBatch,
+} from './batches/batch-record.ts';
+export { batchKind, holdOfBatch } from './batches/explain-batch.ts';
+export { ModelBatchStore, type WaitingRequest } from './batches/model-batch-store.ts';
 export { providerKind } from './explain-provider.ts';
 export { describeChanges, LearnedParameters, type ParameterChanges } from './learned-parameters.ts';
 export { findReset, readLimit, readUntil } from './limits/limit-words.ts';

@@ -24,7 +24,7 @@ export type ThrottleBand = (typeof THROTTLE_BANDS)[number];
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)));
 const MINUTE_MS = 60_000;
 
-function scriptOf(name: 'admit-call' | 'report-call' | 'reserve-calls' | 'settle-release'): Script {
+function scriptOf(name: 'admit-call' | 'report-call' | 'reserve-calls' | 'settle-release' | 'give-call'): Script {
   const script = SCRIPTS.get(name);
   if (!script) throw new Error(`The script ${name} is missing`);
   return script;
@@ -138,6 +138,13 @@ export async function settleRelease(
   const [served, absent] = [released, missing].map((booked) => scriptJson(booked.map(({ band }) => band)));
   const args = [scriptJson(optionsOf(ports, target)), tenant, served ?? '[]', absent ?? '[]'];
   await runScript(ports.redis, scriptOf('settle-release'), [state, window, calls, reserved, turns, ...flows, waits], args);
+}
+
+/** Has a tenant's next call go in spite of what the provider refused: a person wants to know. Rates that are bound stay so. */
+export async function giveCall(ports: ThrottlePorts, target: ThrottledModel, tenant: string): Promise<void> {
+  const { state, window, calls, reserved, account, endpoint } = keysOf(ports, target);
+  const keys = [state, window, calls, reserved, account, endpoint];
+  await runScript(ports.redis, scriptOf('give-call'), keys, [scriptJson(optionsOf(ports, target)), tenant]);
 }
 
 /** The model of an account by the id of its throttle; null when it was forgotten. */

@@ -22,7 +22,7 @@ export { SlotWorker } from './slots/slot-worker.ts';
 export { type TicketResult, isLeft } from './slots/ticket-result.ts';
 export { readFleetPressure, updateFleetPressure } from './pressure/fleet-pressure.ts';
 export { monitorOf } from './pressure/pressure-monitor.ts';
-export { type Pressure, describeLoad } from './pressure/signal.ts';
+export { type Pressure, describeLoad, fleetBound } from './pressure/signal.ts';
 export {
   OUTBOUND_QUEUES,
   type OutboundQueue,
@@ -33,16 +33,17 @@ export {
   planSlots,
   slotsOf,
 } from './queue-names.ts';
-export { ChoreJobs } from './chores/chore-jobs.ts';
+export { ChoreJobs, restartChoreJobs } from './chores/chore-jobs.ts';
 export { type ChoreReport, readChores } from './chores/chore-records.ts';
 export { ChoreRunner } from './chores/chore-runner.ts';
-export { type ChoreHandlers, handlersFor } from './chores/chores.ts';
+export { handlersFor } from './chores/chore-handlers.ts';
+export type { ChoreHandlers } from './chores/chores.ts';
 export { type Queues, type TicketData, type TicketNeeds, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';
-export { AGENTS_KNOWN_MS, ForeignAgents, isAgentNew, noteAgents } from './registry/foreign-agents.ts';
+export { AGENTS_KNOWN_MS, ForeignAgents, isAgentNew, noteAgents, noteVersions, versionsOf } from './registry/foreign-agents.ts';
 export {
   beatProcess,
   listProcesses,
@@ -62,6 +63,7 @@ export {
   parseDrainSignal,
   requestDrain,
 } from './registry/worker-registry.ts';
+export { readScaling } from './registry/worker-groups.ts';
 export { listBusyWorkers, readBusyWorker } from './registry/busy-workers.ts';
 export { readUnserved } from './registry/unserved-queues.ts';
 export { type FleetNotice, watchWorkers, type WatchWorkersPorts } from './registry/worker-watch.ts';
@@ -77,7 +79,7 @@ export { TicketRelay } from './tickets/ticket-relay.ts';
 export { bullJobId, readOwedTickets, taskPriority, ticketId, ticketOfState } from './tickets/ticket.ts';
 export { helpsAt, kindOf } from './gates/gate-kinds.ts';
 export { queueKinds } from './gates/queue-kinds.ts';
-export { explainHold } from './gates/standing.ts';
+export { explainHold } from './why/standing.ts';
 export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
 export { waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';

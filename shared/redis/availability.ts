@@ -8,7 +8,8 @@ import pRetry from 'p-retry';
 const ERRNO = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const CLIENT_NAMES = new Set(['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'AbortError']);
 /** The client gives these no code, and `sendCommand` fails in its words. */
-const CLIENT_TEXT = /^(Command timed out|Connection is closed|Socket timeout|Stream isn't writeable|None of startup nodes is available)/;
+const CLIENT_TEXT =
+  /^(Command timed out|Connection is closed|Socket timeout|Stream isn't writeable|None of startup nodes is available|Too many Cluster redirections|All keys in the pipeline should belong to)/;
 
 /** Whether an error means that Redis cannot be reached or cannot serve, as opposed to a defect of Muster. */
 export function isRedisUnavailable(error: unknown): boolean {

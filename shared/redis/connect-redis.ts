@@ -2,6 +2,7 @@ import { Cluster, type ClusterNode, Redis, type ClusterOptions as BaseOptions, t
 import type { Log } from '../log/index.ts';
 import { parseRedisAddress } from './redis-address.ts';
 import { startDeadline } from '../time/index.ts';
+import { followSwitches } from './sentinel-switches.ts';
 import { reportConnection, reportOutages } from './report-outages.ts';
 
 export type RedisClient = Redis | Cluster;
@@ -48,6 +49,7 @@ export function connectRedis({ url, name, clientName, log, role = 'commands' }: 
   };
   const isBounded = role === 'commands' || role === 'look';
   const client = address.kind === 'cluster' ? openCluster(address.nodes, options, isBounded) : openNode(options, isBounded);
+  if (address.kind === 'sentinel' && client instanceof Redis) followSwitches(client, url, address.options, reconnectDelay);
   const ownLog = log.child({ connection: name });
   if (clientName === undefined) reportOutages(client, url, ownLog);
   else reportConnection(client, ownLog);
@@ -64,6 +66,8 @@ function openCluster(nodes: ClusterNode[], redisOptions: NodeOptions, isBounded:
     clusterRetryStrategy: reconnectDelay,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     enableAutoPipelining: isBounded,
+    // Certificates are for the names of nodes, which the client would otherwise replace by addresses.
+    ...(redisOptions.tls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),
   };
   return isBounded ? new BoundedCluster(nodes, options, COMMAND_TIMEOUT_MS) : new Cluster(nodes, options);
 }
@@ -132,8 +136,17 @@ class BoundedCluster extends Cluster {
   }
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
-    if (boundCommand(args[0], this.#timeoutMs)) this.commandsSent += 1;
+    const [command] = args;
+    if (boundCommand(command, this.#timeoutMs)) {
+      this.commandsSent += 1;
+      command.promise.catch((error: Error) => this.#followSlots(error));
+    }
     return super.sendCommand(...args);
+  }
+
+  /** A pipeline is not sent again after a redirection, and each one would meet it until the next read of the slots. */
+  #followSlots(error: Error): void {
+    if (error.message.startsWith('MOVED')) this.refreshSlotsCache();
   }
 
   override delayUntilReady(callback: Parameters<Cluster['delayUntilReady']>[0]): void {

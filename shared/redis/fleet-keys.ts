@@ -13,6 +13,8 @@ function accessKeys(prefix: string) {
   return {
     /** String: `<form of the data> <shards>` that everything here was written with. Written by: `shared/redis/installation.ts`. Kept: for good. Bound: one. */
     installation: `${prefix}installation`,
+    /** Hash: `*` or a tenant that is being restored -> JSON of the backup, and how far it is. Written by: `restore-backup.ts`. Kept: until it is restored or wiped. Bound: tenants. */
+    restores: `${prefix}restores`,
     /** String: name of this fleet, on machines that several fleets share. Written by: `fleet-id.ts`. Kept: for good. Bound: one. */
     fleetId: `${prefix}fleet-id`,
     /** String: secret that signs addresses of files. Written by: `shared/files/file-links.ts`. Kept: for good. Bound: one. */
@@ -126,6 +128,8 @@ function runningKeys(prefix: string) {
      * per worker.
      */
     workerDrains: `${prefix}worker-drains`,
+    /** Hash: group of workers -> JSON of what one of it serves. Written by: `worker-registry.ts`. Kept: for good. Bound: one per `MUSTER_WORKER_GROUP`. */
+    workerGroups: `${prefix}worker-groups`,
     /** Channel: `drain <worker>` when the drain of a worker is requested. Written by: `worker-registry.ts`. Kept: never. Bound: one. */
     drainSignal: `${prefix}drain-signal`,
     /**
@@ -139,7 +143,10 @@ function runningKeys(prefix: string) {
     workerLost: (worker: string) => `${prefix}worker-lost:${worker}`,
     /** Channel: a process sends to itself, to see that it receives. Written by: `subscription.ts`. Kept: never. Bound: one per process. */
     echo: (process: string) => `${prefix}echo:${process}`,
-    /** Hash: configuration -> since when a process of it was seen, ms, and the names of its agents. Written by: `foreign-agents.ts`. Kept: for good. Bound: 20. */
+    /**
+     * Hash: configuration -> since when a process of it was seen, ms, and the names of its agents; `<configuration> worker` -> the same of its workers,
+     * and the versions of its agents. Written by: `foreign-agents.ts`. Kept: for good. Bound: 40.
+     */
     configuredAgents: `${prefix}configured-agents`,
     /** String: a process divides the fleet's cap among the shards. Written by: `divide-cap.ts`. Kept: half a second. Bound: one. */
     capDivision: `${prefix}cap-division`,
@@ -166,6 +173,10 @@ function runningKeys(prefix: string) {
     findings: `${prefix}findings`,
     /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Written by: `finding-store.ts`. Kept: while it lasts. Bound: as `findings`. */
     acknowledged: `${prefix}acknowledged`,
+    /** Hash: alert -> JSON of it, its rule and its finding, while it fires. Written by: `alert-store.ts`. Kept: until it is resolved. Bound: findings, for each rule. */
+    alerts: `${prefix}alerts`,
+    /** Hash: `<rule> firing` and `<rule> resolved` -> when its receiver last took such a message, ms; `<rule> failed` -> JSON of its failures since. Written by: `receiver-store.ts`. Kept: for good. Bound: three for each rule that there was. */
+    alertReceivers: `${prefix}alert-receivers`,
     /** String: JSON of the fleet's load and its level, as a chore read them. Written by: `fleet-pressure.ts`. Kept: until the next reading. Bound: one. */
     pressure: `${prefix}fleet-pressure`,
     /** String: JSON of the fleet's limits, when they were changed by API. Written by: `fleet-limits-directory.ts`. Kept: until they are reset. Bound: one. */
@@ -209,14 +220,30 @@ function runningKeys(prefix: string) {
     throttleFlows: (id: string, band: string) => `${prefix}throttle-flows:${id}:${band}`,
     /** Hash: a refusal of an account or endpoint, until when, and its probe. Written by: `blocks.lua`. Kept: `throttle.retentionMs`. Bound: one per refusing one. */
     throttleBlock: (scope: string) => `${prefix}throttle-block:${scope}`,
+    /** Hash: group of requests for a provider's batches, by digest -> JSON of what they call. Written by: `model-batch-store.ts`. Kept: for good. Bound: models of the configuration. */
+    modelBatchGroups: `${prefix}model-batch-groups`,
+    /** Sorted set: `<tenant>/<task>/<entry>` of a request that waits to be sent -> since when, ms. Written by: `model-batch-store.ts`, `take-requests.lua`. Kept: until it is sent. Bound: `modelBatches.maxWaiting`. */
+    modelBatchLine: (group: string) => `${prefix}model-batch-line:${group}`,
+    /**
+     * Hash: such a request -> JSON of its group, size and reservation, and `of:<request>` -> the batch that it is in. Written by: `model-batch-store.ts`,
+     * `take-requests.lua`. Kept: until it is answered. Bound: requests that wait or are in batches.
+     */
+    modelBatchRequests: `${prefix}model-batch-requests`,
+    /** Sorted set: batch at a provider -> when to look at it next, ms. Written by: `model-batch-store.ts`, `take-requests.lua`. Kept: until it has ended. Bound: one per batch. */
+    modelBatches: `${prefix}model-batches`,
+    /**
+     * Hash: of such a batch its `record` as JSON, how far it was sent, the provider's `progress`, and `request:<request>` for each without an answer.
+     * Written by: `model-batch-store.ts`, `take-requests.lua`. Kept: until it has ended. Bound: `modelBatches.maxRequests`.
+     */
+    modelBatch: (id: string) => `${prefix}model-batch:${id}`,
     /**
      * Hash: `<chore>/ran` and `<chore>/failed` -> JSON of its last round in the fleet, and of the last that failed. Written by: `chore-records.ts`.
      * Kept: for good. Bound: two per chore.
      */
     chores: `${prefix}chores`,
-    /** String: the process that does this chore for the fleet. Written by: `chore-runner.ts`. Kept: some rounds. Bound: one per chore with a lock. */
-    choreLock: (chore: string) => `${prefix}chore-lock:${chore}`,
-    /** Prefix: what the chat adapters know of people and threads. Written by: `create-chat-service.ts`. Kept: each key expires. Bound: one per person and thread. */
+    /** String: the process that does the chores of one process of this service. Written by: `chore-lease.ts`. Kept: 3 s. Bound: one per service. */
+    choreLease: (service: string) => `${prefix}chore-lease:${service}`,
+    /** Prefix: what the chat adapters know of people and threads, and which message asks which question. Written by: `create-chat-service.ts`. Kept: each key expires. Bound: one per person, thread and question. */
     chat: `${prefix}chat`,
   };
 }

@@ -2,11 +2,21 @@
  * Connections to Redis and how commands reach it: every key by name, scripts with their fragments, subscriptions, and the watch over a
  * connection that stands still. Only this folder knows ioredis.
  */
+export { assertServer, OLDEST_REDIS, readEvictionPolicy, scriptsProblem } from './server/assert-server.ts';
 export { ConnectionWatch, isRedisUnavailable, retryWhileAway } from './availability.ts';
 export { type RedisClient, commandsSentBy, connectRedis } from './connect-redis.ts';
 export { FleetId } from './fleet-id.ts';
+export { FsyncBarrier } from './server/fsync-barrier.ts';
 export { runGathered } from './gathered-scripts.ts';
-export { assertInstallation, DATA_FORM, installationProblem, readForeignProcesses } from './installation.ts';
+export {
+  assertInstallation,
+  DATA_FORM,
+  DATA_LEVEL,
+  FORM_BEFORE,
+  installationProblem,
+  readDataForm,
+  readForeignProcesses,
+} from './installation.ts';
 export { type Keys, type ShardKeys, createKeys } from './keys.ts';
 export {
   type ReadRecords,
@@ -18,7 +28,19 @@ export {
   unreadableOf,
   unreadableSchema,
 } from './read-records.ts';
-export { clockSkew, describeSkew, isEntryId, pairs, redisNow, scanHash, scanKeys, scanSortedSet } from './replies.ts';
+export {
+  clockSkew,
+  describeSkew,
+  fullestOf,
+  isEntryId,
+  pairs,
+  type NodeMemory,
+  readMemory,
+  redisNow,
+  scanHash,
+  scanKeys,
+  scanSortedSet,
+} from './replies.ts';
 export { type Refusal, describeRefusal, refusalOf } from './refusals.ts';
 export { probeRefusal } from './probe-refusal.ts';
 export { knownRefusal, noteRefusal } from './report-outages.ts';

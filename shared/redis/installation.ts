@@ -18,8 +18,13 @@ interface AssertingPorts extends InstallationPorts {
 
 /** Raised when what is in Redis is kept in another form, so that older and newer code cannot both write there. */
 export const DATA_FORM = 3;
+/**
+ * Raised when data of the same form has something that processes of a release before leave alone. They may run beside it. 1: suspended runs, which
+ * 0.2.0 (level 0) does not know.
+ */
+export const DATA_LEVEL = 1;
 /** The form of release 0.1. This code reads it, and a process of 0.1 cannot read what this one writes beside it. */
-const FORM_BEFORE = 2;
+export const FORM_BEFORE = 2;
 
 /** A process of 0.1 that was killed is taken for dead then: it has missed three beats. */
 const SILENT_MS = 10_500;
@@ -56,6 +61,12 @@ export async function installationProblem(ports: InstallationPorts): Promise<str
     return `SHARDS is ${keys.shards}, and what is in this Redis was written with SHARDS=${shards}: nothing of it would be found. Set SHARDS=${shards}, or use an empty Redis.`;
   const age = form > DATA_FORM ? 'a newer' : 'an older';
   return `What is in this Redis was written by ${age} Muster (form ${form}; this one reads form ${DATA_FORM}). Run that one, or use an empty Redis.`;
+}
+
+/** The form of the data that is in that Redis; null where none is there yet. */
+export async function readDataForm({ redis, keys }: InstallationPorts): Promise<number | null> {
+  const found = await redis.get(keys.fleet.installation);
+  return found === null ? null : Number.parseInt(found, 10);
 }
 
 /** How code of a form keeps its data, as an installation records it. */

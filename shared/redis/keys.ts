@@ -107,15 +107,22 @@ function shardKeys(prefix: string) {
      */
     deadlines: `${prefix}deadlines`,
     /**
-     * Sorted set: `<tenant>/<task>/<entry>` of a suspended run whose wait nobody has seen to -> when it began or was last tried, ms. Written by:
-     * `settle-attempts.lua`, `promote-due.lua`, `watched-waits.ts`. Kept: until somebody did. Bound: suspended runs.
+     * Sorted set: `<tenant>/<task>/<entry>` of a run whose wait nobody has seen to -> when it began or was last tried, ms. Written by:
+     * `settle-attempts.lua`, `ask-people.lua`, `promote-due.lua`, `watched-waits.ts`. Kept: until somebody did. Bound: suspended runs.
      */
     waits: `${prefix}waits`,
+    /** Sorted set: `<tenant>/<question>` that is open -> when people are reminded of it next, ms. Written by: `reminders.ts`. Kept: until then. Bound: suspended runs. */
+    reminders: `${prefix}question-reminders`,
     /**
      * Sorted set: `<tenant>/<event>` that is being sent -> since when, or when another process took it over, ms. Written by: `keep-event.lua`,
      * `close-event.lua`, `kept-events.ts`. Kept: until it is sent. Bound: one per call.
      */
     openEvents: `${prefix}open-events`,
+    /**
+     * Sorted set: `<tenant>/<batch>` of OpenAI's protocol that has not ended -> when somebody is to look at it next, ms. Written by: `batch-store.ts`.
+     * Kept: until it ends. Bound: `openai.maxBatches`.
+     */
+    openBatches: `${prefix}open-batches`,
     /**
      * Sorted set: `<tenant>/<task>` -> its sla, ms. Written by: `intake.lua`, `breach-sla.lua`, `remove-task.lua`. Kept: until then, at most as long
      * as the task. Bound: one per task with an sla.
@@ -127,7 +134,7 @@ function shardKeys(prefix: string) {
      */
     openCancels: `${prefix}open-cancels`,
     /**
-     * Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms. Written by: `context.lua`, `finish.lua`, `promote-due.lua`,
+     * Sorted set: `<tenant>/<task>` that waits for a time -> that time, ms; of a suspended run 10^15 more. Written by: `context.lua`, `finish.lua`, `promote-due.lua`,
      * `review-tasks.lua`. Kept: until then. Bound: one per waiting task.
      */
     due: `${prefix}due`,
@@ -143,8 +150,16 @@ function shardKeys(prefix: string) {
     deliveriesDue: `${prefix}deliveries-due`,
     /** Sorted set: `<tenant>/<action>` -> its next step, or the end of its retention, ms. Written by: `action-store.ts`. Kept: as `actions`. Bound: as `actions`. */
     actionsDue: `${prefix}actions-due`,
+    /** Sorted set: `<tenant>/<erasure>` -> its next step, or the end of its retention, ms. Written by: `erasure-store.ts`. Kept: as `erasures`. Bound: as `erasures`. */
+    erasuresDue: `${prefix}erasures-due`,
     /** Sorted set: `<tenant>/<file>` -> when its tasks are checked next, ms. Written by: `file-store.ts`, `file-cleaner.ts`. Kept: as `files`. Bound: as `files`. */
     filesDue: `${prefix}files-due`,
+    /**
+     * Sorted set: `<tenant>/<object>` of the archive that no task has, or none yet -> when it is removed, ms. Written by: `archive-task.ts`,
+     * `archive-task.lua`, `restore-parts.lua`, `remove-task.lua`, `remove-objects.ts`. Kept: until it is removed. Bound: tasks that are archived or
+     * forgotten in an hour.
+     */
+    archiveDue: `${prefix}archive-due`,
     /**
      * Sorted set: `<tenant>/<circuit>` -> its next check, ms. Written by: `report-circuit.lua`, `check-circuit.lua`, `release-circuit.lua`. Kept: as
      * `circuits`. Bound: as `circuits`.

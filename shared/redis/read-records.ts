@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MusterError } from '../errors/index.ts';
+import { hasCode, MusterError } from '../errors/index.ts';
 
 /** A record that this process cannot read: another version wrote it, or a person did. */
 export interface UnreadableRecord {
@@ -16,7 +16,7 @@ export interface ReadRecords<T> {
 
 const MAX_REASON = 200;
 
-/** Reads one record as it is stored. Errors: `record.unreadable`. */
+/** Reads one record as it is stored. Errors: `record.unreadable`, `seal.key-lost`. */
 export function readRecord<T>(id: string, text: string, read: (text: string) => T): T {
   try {
     return read(text);
@@ -42,7 +42,12 @@ export function readRecords<T>(
 }
 
 export function unreadable(id: string, cause: unknown): MusterError {
+  if (isKeyLost(cause)) return cause;
   return new MusterError('record.unreadable', `The record ${id} cannot be read here: ${reasonOf(cause)}`, { details: { id }, cause });
+}
+
+function isKeyLost(error: unknown): error is MusterError {
+  return hasCode(error, 'seal.key-lost');
 }
 
 /** Names the fields that are not as expected, and nothing of their content. */
@@ -51,7 +56,7 @@ export function reasonOf(error: unknown): string {
     const fields = error.issues.map(({ path, code }) => `${path.join('.') || 'record'}: ${code}`);
     return [...new Set(fields)].join(', ').slice(0, MAX_REASON);
   }
-  return 'not in a form that is known';
+  return isKeyLost(error) ? error.message : 'not in a form that is known';
 }
 
 /** How lists return unreadable records: beside the items, which most callers read alone. */

@@ -1,9 +1,10 @@
-import { REDIS_URL_FORM } from '../config/index.ts';
+import type { SecureContext } from 'node:tls';
+import { hasTlsFiles, openTlsFiles, parseRedisQuery, REDIS_URL_FORM } from '../config/index.ts';
 
 /** Where Redis is, in the form that the client wants it. */
 export type RedisAddress =
   | { kind: 'single'; options: NodeOptions }
-  | { kind: 'sentinel'; options: NodeOptions & { sentinels: HostPort[]; name: string } }
+  | { kind: 'sentinel'; options: NodeOptions & SentinelOptions }
   | { kind: 'cluster'; nodes: HostPort[]; options: NodeOptions };
 
 export interface HostPort {
@@ -18,7 +19,23 @@ export interface NodeOptions {
   db?: number;
   username?: string;
   password?: string;
-  tls?: { servername?: string };
+  tls?: TlsOptions;
+}
+
+interface TlsOptions {
+  servername?: string;
+  readonly secureContext?: SecureContext;
+}
+
+export interface SentinelOptions {
+  sentinels: HostPort[];
+  name: string;
+  sentinelUsername?: string;
+  sentinelPassword?: string;
+  /** For the Sentinels themselves. */
+  sentinelTLS?: TlsOptions;
+  /** Without it the client would speak to the primary in clear, whatever `tls` says. */
+  enableTLSForSentinelMode?: true;
 }
 
 const ADDRESS: Readonly<Record<keyof typeof REDIS_URL_FORM, (groups: Groups) => RedisAddress>> = {
@@ -27,7 +44,12 @@ const ADDRESS: Readonly<Record<keyof typeof REDIS_URL_FORM, (groups: Groups) => 
   cluster: (groups) => ({ kind: 'cluster', nodes: nodesOf(groups, 6379), options: nodeOptions(groups) }),
   sentinel: (groups) => ({
     kind: 'sentinel',
-    options: { ...nodeOptions(groups), sentinels: nodesOf(groups, 26_379), name: groups['master'] || 'mymaster' },
+    options: {
+      ...nodeOptions(groups),
+      ...sentinelOptions(groups),
+      sentinels: nodesOf(groups, 26_379),
+      name: groups['master'] || 'mymaster',
+    },
   }),
 };
 
@@ -49,12 +71,41 @@ function nodesOf({ nodes = '' }: Groups, fallbackPort: number): HostPort[] {
   });
 }
 
-function nodeOptions({ tls, login = '', db }: Groups): NodeOptions {
+function sentinelOptions({ tls, query }: Groups): Partial<SentinelOptions> {
+  const { sentinelUser, sentinelPassword } = parseRedisQuery(query);
+  return {
+    ...(sentinelUser === undefined ? {} : { sentinelUsername: sentinelUser }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(tls ? { sentinelTLS: tlsOptions(query), enableTLSForSentinelMode: true } : {}),
+  };
+}
+
+/**
+ * Files are read at each connection: a certificate that was renewed holds from the next one on. While a new one is written, the one before holds,
+ * because the client would not connect again after a failure here.
+ */
+function tlsOptions(query: string | undefined): TlsOptions {
+  const parsed = parseRedisQuery(query);
+  const options: TlsOptions = parsed.sni === undefined ? {} : { servername: parsed.sni };
+  if (!hasTlsFiles(parsed)) return options;
+  let last = openTlsFiles(parsed);
+  const read = (): SecureContext => {
+    try {
+      last = openTlsFiles(parsed);
+    } catch {
+      return last;
+    }
+    return last;
+  };
+  return Object.defineProperty(options, 'secureContext', { enumerable: true, get: read });
+}
+
+function nodeOptions({ tls, login = '', db, query }: Groups): NodeOptions {
   const [, username = '', password] = /^([^:]*)(?::(.*))?$/s.exec(login) ?? [];
   return {
     ...(username ? { username: decodeURIComponent(username) } : {}),
     ...(password === undefined ? {} : { password: decodeURIComponent(password) }),
-    ...(tls ? { tls: {} } : {}),
+    ...(tls ? { tls: tlsOptions(query) } : {}),
     ...database(db),
   };
 }

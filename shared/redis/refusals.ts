@@ -16,6 +16,8 @@ const REASONS: Readonly<Record<string, string>> = {
   MASTERDOWN: 'it is a replica that has lost its primary',
   CLUSTERDOWN: 'its cluster does not serve all slots',
   TRYAGAIN: 'its cluster is moving these keys',
+  MOVED: 'its cluster has given these keys to another node',
+  ASK: 'its cluster is moving these keys',
   BUSY: 'a script of somebody else keeps it busy',
   UNBLOCKED: 'it has just become a replica',
   NOAUTH: 'it wants a password, and REDIS_URL has none',

@@ -24,6 +24,36 @@ export async function* scanKeys(client: RedisClient, pattern: string): AsyncGene
   for (const node of nodes) yield* pagesOf((cursor) => node.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE));
 }
 
+/** The memory of one Redis, in bytes. */
+export interface NodeMemory {
+  /** Its place among the nodes, from 0. */
+  node: string;
+  used: number;
+  /** Null without a bound. */
+  max: number | null;
+}
+
+/** The memory of each node. A managed service that does not tell it has none. */
+export async function readMemory(client: RedisClient): Promise<NodeMemory[]> {
+  const nodes = client instanceof Cluster ? client.nodes('master') : [client];
+  const texts = await Promise.all(nodes.map((node) => node.info('memory')));
+  return texts.flatMap((text, at) => {
+    const [used, max] = [figureOf(text, 'used_memory'), figureOf(text, 'maxmemory')];
+    return used === null ? [] : [{ node: `${at}`, used, max: max === 0 ? null : max }];
+  });
+}
+
+/** The node that uses the largest share of its `maxmemory`; null where none has a bound. */
+export function fullestOf(nodes: readonly Pick<NodeMemory, 'used' | 'max'>[]): { used: number; max: number; share: number } | null {
+  const bounded = nodes.flatMap(({ used, max }) => (max === null ? [] : [{ used, max, share: used / max }]));
+  return bounded.toSorted((one, other) => other.share - one.share)[0] ?? null;
+}
+
+function figureOf(info: string, name: string): number | null {
+  const found = new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1];
+  return found === undefined ? null : Number(found);
+}
+
 /** All fields of a hash with their values, in pages. */
 export async function* scanHash(
   redis: RedisClient,

@@ -11,7 +11,7 @@ interface Connections {
   refusal: Refusal | null;
 }
 
-/** By address. A process has several connections, and its log one line for what they all see. */
+/** By address, the one that changed last at the end. A process has several connections, and its log one line for what they all see. */
 const all = new Map<string, Connections>();
 
 /** Logs one line when connections to this Redis break, and one when all of them are back. */
@@ -38,13 +38,15 @@ export function noteRefusal(url: string, refusal: Refusal | null, log: Log): voi
   const connections = all.get(url);
   if (!connections || connections.refusal?.word === refusal?.word) return;
   connections.refusal = refusal;
+  all.delete(url);
+  all.set(url, connections);
   if (refusal === null) log.info({ event: 'redis.serves' }, 'Redis takes commands again');
   else log.warn({ event: 'redis.refused', refusal: refusal.word }, `Redis refuses commands: ${describeRefusal(refusal)}`);
 }
 
-/** What a Redis of this process refuses now, for the errors of calls that were not answered; null when nothing is known of it. */
+/** What a Redis of this process refused last, for the errors of calls that were not answered; null when nothing is known of it. */
 export function knownRefusal(): Refusal | null {
-  return [...all.values()].find(({ refusal }) => refusal !== null)?.refusal ?? null;
+  return [...all.values()].findLast(({ refusal }) => refusal !== null)?.refusal ?? null;
 }
 
 function reportReturn(connections: Connections, log: Log): void {

@@ -1,3 +1,5 @@
+import { openaiKeys } from './openai-keys.ts';
+
 /** Everything of one tenant. See `fleetKeys` for the form of the comments. */
 export function tenantKeys(prefix: string): TenantKeys {
   return keysUnder(prefix);
@@ -8,7 +10,7 @@ export type TenantKeys = Readonly<ReturnType<typeof keysUnder>>;
 function keysUnder(prefix: string) {
   return {
     /**
-     * Hash: task id -> JSON of it as accepted, with its first state. Written by: `items.lua`, `remove-task.lua`. Kept: `tasks.retentionMs` after its
+     * Hash: task id -> JSON of it as accepted, with its first state. Written by: `items.lua`, `archive-task.lua`, `restore-parts.lua`, `remove-task.lua`. Kept: `tasks.retentionMs` after its
      * end. Bound: `tasks.maxEnded`.
      */
     bodies: `${prefix}bodies`,
@@ -57,8 +59,8 @@ function keysUnder(prefix: string) {
     repeats: (source: string, agent: string) => `${prefix}repeats:${source}:${agent}`,
     /**
      * Sorted set, scores 0: `granted=<class>/<id>` or `<status>/<id>`, and `backlog=<class>/<rank>/<id>`, `holds=<lane>/<id>`,
-     * `waits=<lane>/<time>/<id>`, `passed=<since>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`. Written by: `intake.lua`, `grants.lua`,
-     * `gates.lua` and others. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
+     * `waits=<lane>/<time>/<id>`, `passed=<since>/<id>` of shared lanes, `hold=<gate>:<what>/<rank>/<id>`, `asking=<question>/<id>`. Written by:
+     * `intake.lua`, `grants.lua`, `gates.lua` and others. Kept: until the task ends. Bound: `limits.tenant.running` and `limits.tenant.waiting`.
      */
     live: `${prefix}live`,
     /**
@@ -108,7 +110,7 @@ function keysUnder(prefix: string) {
      * `meet-others.lua`. Kept: until its turn. Bound: `sessions.maxWaiting`.
      */
     laneWait: (lane: string) => `${prefix}lane:${lane}:wait`,
-    /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`, `question`. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
+    /** Hash: a session's `mode`, `transcriptFrom` (ms), `surface`. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     session: (id: string) => `${prefix}session:${id}`,
     /** Sorted set: session that has a `session` record -> its last use, ms. Written by: `session-store.ts`. Kept: `sessions.retentionMs`. Bound: `sessions.maxRecords`. */
     sessionRecords: `${prefix}session-records`,
@@ -121,7 +123,7 @@ function keysUnder(prefix: string) {
     actions: `${prefix}actions`,
     /**
      * Hash: `<agent> <endpoint>` -> JSON of calls that failed in a row. Written by: `admit-circuit.lua`, `report-circuit.lua`, `check-circuit.lua`,
-     * `release-circuit.lua`. Kept: `circuits.retentionMs` after the last. Bound: `circuits.maxRecords`.
+     * `release-circuit.lua`, `give-probe.lua`. Kept: `circuits.retentionMs` after the last. Bound: `circuits.maxRecords`.
      */
     circuits: `${prefix}circuits`,
     /**
@@ -134,11 +136,16 @@ function keysUnder(prefix: string) {
     /** Sorted set, scores 0: `<file>/<task>` that has it. Written by: `file-store.ts`, `file-cleaner.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` per task. */
     fileOwners: `${prefix}file-owners`,
     /**
-     * Hash: `in/<place>` or `out/<name>` -> JSON of a file that was fetched for a task, or made by it. Written by: `file-store.ts`,
-     * `file-cleaner.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` each.
+     * Hash: `in/<place>`, `out/<name>` or `journal/<number>` -> JSON of a file that was fetched for a task, made by it, or has what a step gave.
+     * Written by: `file-store.ts`, `file-cleaner.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` each, and `journal.maxEntries`.
      */
     taskFiles: (id: string) => `${prefix}task-files:${id}`,
-    /** Hash: agent id -> JSON of an agent made by API. Written by: `put-agent.lua`, `agent-caps.ts`. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
+    /**
+     * Hash: agent -> JSON of the file with its program's session and working folder, as its last run in a session, or of a task without one, left
+     * them. Written by: `keep-run.lua`. Kept: `workspaces.keepMs`. Bound: one per session, or task without one, and agent.
+     */
+    keptRuns: (of: string) => `${prefix}kept:${of}`,
+    /** Hash: agent id -> JSON of an agent made by API. Written by: `put-agent.lua`, `tenants/scripts/replace-record.lua`, `agent-caps.ts`. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
     /** Hash: id -> JSON of a budget made by API. Written by: `write-budget.lua`. Kept: until deleted. Bound: `limits.maxBudgetsPerTenant`. */
     budgets: `${prefix}budgets`,
@@ -160,7 +167,7 @@ function keysUnder(prefix: string) {
     refused: (hold: string) => `${prefix}refused:${hold}`,
     /** Stream: JSON of who changed what. Written by: `audit-log.ts`. Kept: `audit.retentionMs`. Bound: `audit.maxPerTenant`. */
     audit: `${prefix}audit`,
-    /** Hash: hook id -> JSON. Written by: `hook-store.ts`. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */
+    /** Hash: hook id -> JSON. Written by: `hook-store.ts`, `tenants/scripts/replace-record.lua`. Kept: until deleted. Bound: `webhooks.maxHooksPerTenant`. */
     hooks: `${prefix}hooks`,
     /** String: delivery id that first brought this body, by SHA-256. Written by: `identify-delivery.ts`. Kept: `tasks.idempotencyMs`. Bound: one per body. */
     hookBody: (hook: string, digest: string) => `${prefix}hook-body:${hook}:${digest}`,
@@ -177,21 +184,29 @@ function keysUnder(prefix: string) {
     scheduleCount: `${prefix}schedule-count`,
     /** Hash: key that a schedule was created under -> `<schedule id> <digest>`. Written by: `schedule-store.ts`. Kept: as `schedules`. Bound: as `schedules`. */
     scheduleKeys: `${prefix}schedule-keys`,
-    /** String: JSON of a delivery. Written by: `put-delivery.lua`. Kept: `deliveries.retentionMs` after its last change. Bound: two per task. */
+    ...deliveriesUnder(prefix),
+    ...openaiKeys(prefix),
+    ...reportsUnder(prefix),
+    ...runEventsUnder(prefix),
+    ...albumsUnder(prefix),
+    ...findingsUnder(prefix),
+    ...erasuresUnder(prefix),
+  };
+}
+
+function deliveriesUnder(prefix: string) {
+  return {
+    /** String: JSON of a delivery. Written by: `put-delivery.lua`. Kept: `deliveries.retentionMs` after its last change. Bound: three per task. */
     delivery: (id: string) => `${prefix}delivery:${id}`,
     /**
      * Sorted set, scores 0: `all/<id>`, `kind=<k>/<id>`, `status=<s>/<id>` of deliveries. Written by: `put-delivery.lua`, `delivery-lookups.ts`.
      * Kept: as `delivery`. Bound: three each.
      */
     deliveries: `${prefix}deliveries`,
-    /** String: JSON of the secrets that sign callbacks. Written by: `callback-secrets.ts`. Kept: for good. Bound: one. */
+    /** String: JSON of the secrets that sign callbacks. Written by: `callback-secrets.ts`, `tenants/scripts/replace-record.lua`. Kept: for good. Bound: one. */
     callbackSecret: `${prefix}callback-secret`,
     /** Hash: failing endpoint -> JSON. Written by: `callback-records.ts`. Kept: `deliveries.callbacks.endpointRetentionMs`. Bound: `deliveries.callbacks.maxEndpoints`. */
     callbackEndpoints: `${prefix}callback-endpoints`,
-    ...reportsUnder(prefix),
-    ...runEventsUnder(prefix),
-    ...albumsUnder(prefix),
-    ...findingsUnder(prefix),
   };
 }
 
@@ -199,9 +214,10 @@ function keysUnder(prefix: string) {
 function reportsUnder(prefix: string) {
   return {
     /**
-     * Hash: number of an entry of the task's journal -> JSON of it, how many have ended (`done`), the one that began `last`, and the sub-tasks that
-     * an entry waits for (`children:<number>`). Written by: `append-journal.lua`, `settle-attempts.lua`, `promote-due.lua`, `remove-task.lua`,
-     * `delegation.ts`. Kept: as `bodies`. Bound: `journal.maxEntries`.
+     * Hash: number of an entry of the task's journal -> JSON of it, how many have ended (`done`), the one that began `last`, the sub-tasks that an
+     * entry waits for (`children:<number>`), why some are not accepted yet (`later`), and whether a batch's use was counted (`used:<number>`). Written by:
+     * `append-journal.lua`, `ask-people.lua`, `settle-attempts.lua`, `add-usage.lua`, `promote-due.lua`, `remove-task.lua`, `reopen-task.lua`,
+     * `archive-task.lua`, `restore-parts.lua`, `delegation.ts`. Kept: as `bodies`. Bound: `journal.maxEntries`.
      */
     journal: (id: string) => `${prefix}journal:${id}`,
     /**
@@ -209,6 +225,13 @@ function reportsUnder(prefix: string) {
      * `remove-task.lua`. Kept: as `bodies`. Bound: `journal.maxEntries` per task.
      */
     questions: `${prefix}questions`,
+    /**
+     * List: id of each question that was put to a session, oldest first: the first one that is open is asked there. Written by:
+     * `session-questions.ts`. Kept: `questions.maxWaitMs` after the last. Bound: its suspended runs.
+     */
+    sessionQuestions: (session: string) => `${prefix}session-questions:${session}`,
+    /** String: when the last digest of open questions was due, ms. Written by: `question-events.ts`. Kept: two days. Bound: one. */
+    questionDigest: `${prefix}question-digest`,
     /**
      * Stream: the output of a task's attempts. Written by: `append-entry.lua`, `remove-task.lua`. Kept: `tasks.outputRetentionMs` after the last
      * write. Bound: `tasks.maxOutputEntries`.
@@ -258,5 +281,15 @@ function findingsUnder(prefix: string) {
     findings: `${prefix}findings`,
     /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Written by: `finding-store.ts`. Kept: while it lasts. Bound: as `findings`. */
     acknowledged: `${prefix}acknowledged`,
+  };
+}
+
+/** What is to be erased of people and sessions. */
+function erasuresUnder(prefix: string) {
+  return {
+    /** Hash: id -> JSON of an erasure. Written by: `erasure-store.ts`. Kept: 30 days after its end, then without a name. Bound: 1000. */
+    erasures: `${prefix}erasures`,
+    /** Set: `task/<id>`, `file/<id>` and `session/<id>` of what an erasure removes. Written by: `erasure-step.ts`. Kept: until its end. Bound: its tasks and files. */
+    erasing: (id: string) => `${prefix}erasing:${id}`,
   };
 }

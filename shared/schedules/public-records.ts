@@ -1,7 +1,8 @@
 import { isRefusal } from '../errors/index.ts';
 import { truncate } from '../text/index.ts';
 import { listTasks, type TaskFilter } from '../ledger/index.ts';
-import { priorityNumber, type Task, type TaskState, type TaskStatus, traceIdOf } from '../tasks/index.ts';
+import { priorityNumber, type Task, type TaskState, type TaskStatus } from '../tasks/index.ts';
+import { traceIdOf } from '../log/index.ts';
 import { toIso } from '../time/index.ts';
 import { upcomingTimes } from './firing/occurrences.ts';
 import { formatDuration } from './rules/rule.ts';

@@ -4,6 +4,8 @@ import { type Ledger, listTasks, readLaneIds } from '../ledger/index.ts';
 import { cancelTree, type Intake, sessionLane } from '../queue/index.ts';
 import { redisNow } from '../redis/index.ts';
 import type { ReplyAddress, Task } from '../tasks/index.ts';
+import type { Answerer } from '../waits/index.ts';
+import { answerByWords } from './answer-in-session.ts';
 import { withWait } from './describe-wait.ts';
 import { describeMode, describeSession, excerpt, HOW_TO_CHOOSE, plainWords } from './describe-session.ts';
 import { listReportingRuns } from './reporting-runs.ts';
@@ -23,6 +25,8 @@ export interface SessionCall {
   agent: string;
   /** What stands behind the command's name. */
   argument: string;
+  /** Who they are to a question; null for who may answer none. */
+  answerer: Answerer | null;
   reply: ReplyAddress | null;
   /** The same when the message is sent again, to make something once; null when its surface has none. */
   idempotencyKey: string | null;
@@ -41,7 +45,7 @@ export interface SessionCommand {
   run(call: SessionCall): Promise<string | CommandAnswer>;
 }
 
-/** The answer of a command that knows what it changed. Others that need a right are entries of the audit log on their session. */
+/** The answer of a command that knows what it changed. Others that need a right are entries of the audit log on their session; others that need none, no entries. */
 export interface CommandAnswer {
   text: string;
   /** For the audit log, with its action behind `chat`; null when nothing was to change. */
@@ -60,6 +64,11 @@ export function createCommands(
       run: async ({ tenant, session, argument }) => {
         return withNote(describeStop(await stopSession(ledger, tenant, session, 'stopped by /stop')), argument);
       },
+    },
+    answer: {
+      help: '/answer <words> answers what is asked here',
+      run: ({ answerer, argument, ...call }) =>
+        answerByWords(ledger, { ...call, text: argument, ...(answerer === null ? {} : { answerer }) }),
     },
     new: {
       help: '/new begins a fresh transcript: the agent no longer sees what came before',

@@ -2,7 +2,7 @@ import { recordAudit } from '../audit/index.ts';
 import { MusterError } from '../errors/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { type Accepted, type AcceptRequest, acceptTask, type Intake } from '../queue/index.ts';
-import { findAnswer, type GivenInSession, giveAnswer, givePressed, type PressedChoice } from './answer-in-session.ts';
+import { findAnswer, giveAnswer, givePressed, type PressedChoice } from './answer-in-session.ts';
 import { answerOnce, assertReadable, digestOf, type IncomingMessage } from './incoming-message.ts';
 import { type CommandAnswer, createCommands, type SessionCall, type SessionCommand, type SessionRight } from './commands.ts';
 import { describeMode, HOW_TO_CHOOSE } from './describe-session.ts';
@@ -40,32 +40,14 @@ async function answerOrAccept(parts: MessageParts, message: IncomingMessage, { t
   const found = await findAnswer(ledger, message);
   // What answered once, and comes again, gets the same reply.
   if (found === null && !(await isRepeatedAnswer(ledger, message))) return await acceptText(parts, message, text, mode);
-  const give = async (): Promise<GivenInSession> => (found === null ? { text: '', code: null } : await giveAnswer(ledger, message, found));
-  const answered = { run: () => auditAnswer(parts, message, found?.question.id ?? '', give) };
-  return await answerCommand(parts, message, { kind: 'command', name: 'answer', argument: found?.answer ?? text }, answered);
+  const run = async (): Promise<CommandAnswer> => (found === null ? { text: '', change: null } : await giveAnswer(ledger, message, found));
+  return await answerCommand(parts, message, { kind: 'command', name: 'answer', argument: text }, { run });
 }
 
 /** Answers a question by a button of a chat, and says so. The same press again gets the first reply. */
 export async function answerByButton(parts: MessageParts, message: IncomingMessage, pressed: PressedChoice): Promise<{ text: string }> {
-  const give = (): Promise<GivenInSession> => givePressed(parts.ledger, message, pressed);
-  const answered = { run: () => auditAnswer(parts, message, pressed.question, give) };
-  return await answerCommand(parts, message, { kind: 'command', name: 'answer', argument: `${pressed.number}` }, answered);
-}
-
-async function auditAnswer(
-  parts: MessageParts,
-  message: IncomingMessage,
-  question: string,
-  give: () => Promise<GivenInSession>,
-): Promise<string> {
-  const { text, code } = await give();
-  await auditCommand(parts, message, {
-    action: 'Answer',
-    object: `questions/${question}`,
-    outcome: code === null ? 'done' : 'refused',
-    code,
-  });
-  return text;
+  const run = (): Promise<CommandAnswer> => givePressed(parts.ledger, message, pressed);
+  return await answerCommand(parts, message, { kind: 'command', name: 'answer', argument: `${pressed.number}` }, { run });
 }
 
 async function isRepeatedAnswer({ redis, keys }: Ledger, { tenant, answerer, idempotencyKey }: IncomingMessage): Promise<boolean> {
@@ -117,11 +99,10 @@ const RIGHT_TO: Readonly<Record<SessionRight, string>> = { schedule: 'make or ch
 /** Runs a command for who may; one that changes something is an entry of the audit log. */
 async function runCommand(parts: MessageParts, message: IncomingMessage, command: Runnable, call: CommandCall): Promise<string> {
   const { needs } = command;
-  if (needs === undefined) return (await runFor(parts, message, command, call.argument)).text;
   const action = `${call.name.charAt(0).toUpperCase()}${call.name.slice(1)}`;
   const record = (result: Partial<Change>): Promise<void> =>
     auditCommand(parts, message, { action, object: `sessions/${message.session}`, outcome: 'done', code: null, ...result });
-  if (message.denied?.has(needs) === true) {
+  if (needs !== undefined && message.denied?.has(needs) === true) {
     await record({ outcome: 'refused', code: 'auth.forbidden' });
     return `You may not ${RIGHT_TO[needs]} here.`;
   }
@@ -130,26 +111,26 @@ async function runCommand(parts: MessageParts, message: IncomingMessage, command
     if (change !== null) await record(change);
     return text;
   } catch (error) {
-    await record({ outcome: 'failed', code: error instanceof MusterError ? error.code : 'internal.error' });
+    if (needs !== undefined) await record({ outcome: 'failed', code: error instanceof MusterError ? error.code : 'internal.error' });
     throw error;
   }
 }
 
 type Change = NonNullable<CommandAnswer['change']>;
 
-/** What a command answers; one that does not say what it changed changed its session. */
+/** What a command answers. One that needs a right, and does not say what it changed, changed its session. */
 interface RanCommand {
   text: string;
   change: Partial<Change> | null;
 }
 
 async function runFor(parts: MessageParts, message: IncomingMessage, command: Runnable, argument: string): Promise<RanCommand> {
-  const { tenant, session, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null } = message;
+  const { tenant, session, surface = DEFAULT_SURFACE, channel = null, reply = null, idempotencyKey = null, answerer = null } = message;
   // What a command makes has the user who is known, and no other.
   const user = message.isUserClaimed === true ? null : (message.user ?? null);
   const agent = await chooseAgent(parts, { ...message, surface });
-  const answer = await command.run({ tenant, session, user, surface, channel, agent, argument, reply, idempotencyKey });
-  return typeof answer === 'string' ? { text: answer, change: {} } : answer;
+  const answer = await command.run({ tenant, session, user, surface, channel, agent, argument, answerer, reply, idempotencyKey });
+  return typeof answer === 'string' ? { text: answer, change: command.needs === undefined ? null : {} } : answer;
 }
 
 async function auditCommand(

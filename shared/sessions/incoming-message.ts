@@ -34,6 +34,8 @@ export interface IncomingMessage {
   keyId?: string;
   /** Who they are to a question of the session; absent for who may answer none. */
   answerer?: Answerer;
+  /** The question to whose message it is a reply, by its id. */
+  repliesTo?: string;
   /** What the person may not do; by default nothing. */
   denied?: ReadonlySet<SessionRight>;
   /** The surface's own number, which orders the messages; by default they go by arrival. */

@@ -9,5 +9,5 @@ export type { IncomingMessage } from './incoming-message.ts';
 export { type SessionSummary, listSessions } from './list-sessions.ts';
 export { sessionOfThread } from './reporting-runs.ts';
 export { type SessionRecord, readSession } from './session-record.ts';
-export { notifySession, sessionTopic, setMode, setQuestion } from './session-store.ts';
-export { composeInput, countTurns, readTranscript } from './transcript.ts';
+export { notifySession, readTranscriptStart, sessionTopic, setMode } from './session-store.ts';
+export { composeInput, countTurns, readResponseChain, readTranscript } from './transcript.ts';

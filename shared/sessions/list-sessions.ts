@@ -1,5 +1,5 @@
 import type { QueueMode } from '../config/index.ts';
-import { type LaneIds, type Ledger, readLaneIds, readTasks, idAt, lookupName, lookupValue } from '../ledger/index.ts';
+import { type LaneIds, type Ledger, readLaneIds, readTaskRows, idAt, lookupName, lookupValue } from '../ledger/index.ts';
 import {
   type LastTask,
   lastTaskOf,
@@ -137,7 +137,7 @@ async function describe(ledger: Ledger, tenant: string, found: readonly Found[])
     found.map(({ id }) => id),
   );
   const ids = [...new Set(found.flatMap(({ id, held, waiting }) => [...held.keys(), ...waiting, ...(lastIds.get(id) ?? [])]))];
-  const tasks = new Map((await readTasks(ledger, tenant, ids)).flatMap((task) => (task ? [[task.body.id, task] as const] : [])));
+  const tasks = new Map((await readTaskRows(ledger, tenant, ids)).flatMap((task) => (task ? [[task.body.id, task] as const] : [])));
   const known = (wanted: Iterable<string>): Task[] => [...wanted].flatMap((id) => tasks.get(id) ?? []);
   return found.map(({ id, choices, held, waiting, waitingTotal }) => {
     const surface = choices.surface ?? DEFAULT_SURFACE;

@@ -12,8 +12,6 @@ export interface SessionChoices {
   transcriptFrom: number | null;
   /** Where its last message came from; null for web chat and for an unused session. */
   surface: string | null;
-  /** The question that was asked in it last, which may be closed by now; null for none. */
-  question: string | null;
 }
 
 /** A choice that a later version does not know is none. */
@@ -21,18 +19,16 @@ const choicesSchema = z.object({
   mode: z.enum(QUEUE_MODES).nullable().catch(null),
   transcriptFrom: z.coerce.number().int().nullable().catch(null),
   surface: z.string().nullable().catch(null),
-  question: z.string().nullable().catch(null),
 });
 
 export async function readChoices(ledger: Ledger, tenant: string, id: string): Promise<SessionChoices> {
-  const [mode, transcriptFrom, surface, question] = await ledger.redis.hmget(
+  const [mode, transcriptFrom, surface] = await ledger.redis.hmget(
     ledger.keys.tenant(tenant).session(id),
     'mode',
     'transcriptFrom',
     'surface',
-    'question',
   );
-  return choicesSchema.parse({ mode, transcriptFrom, surface, question });
+  return choicesSchema.parse({ mode, transcriptFrom, surface });
 }
 
 /** Reads the choices of a session that is used now, and prolongs them. */
@@ -52,16 +48,16 @@ export async function setSurface(ledger: Ledger, tenant: string, id: string, sur
   await writeChoice(ledger, { tenant, id }, 'surface', surface);
 }
 
-/** Remembers what was asked in a session last: a text of it may be the answer. */
-export async function setQuestion(ledger: Ledger, tenant: string, id: string, question: string): Promise<void> {
-  await writeChoice(ledger, { tenant, id }, 'question', question);
-}
-
 /** The session's transcript begins with what is accepted from now on. */
 export async function beginTranscript(ledger: Ledger, tenant: string, id: string): Promise<void> {
   // Tasks are dated by the same clock, and one of this same millisecond came before.
   const from = (await redisNow(ledger.redis)) + 1;
   await writeChoice(ledger, { tenant, id }, 'transcriptFrom', String(from));
+}
+
+/** Since when the transcript of a session counts, ms since the epoch; 0 where all of it does. */
+export async function readTranscriptStart(ledger: Ledger, tenant: string, id: string): Promise<number> {
+  return (await readChoices(ledger, tenant, id)).transcriptFrom ?? 0;
 }
 
 async function writeChoice(

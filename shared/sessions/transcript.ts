@@ -1,6 +1,16 @@
 import type { AgentTurn } from '../config/index.ts';
-import { type Ledger, readInputs, readTasks, type TakenInput, idAt, parseKnownState, readLookup, sessionLookup } from '../ledger/index.ts';
-import type { Task, TaskState } from '../tasks/index.ts';
+import {
+  type Ledger,
+  readInputs,
+  readTask,
+  readTasks,
+  type TakenInput,
+  idAt,
+  parseKnownState,
+  readLookup,
+  sessionLookup,
+} from '../ledger/index.ts';
+import { type Task, type TaskState, turnsOf } from '../tasks/index.ts';
 import { truncateBytes } from '../text/index.ts';
 import { readRecords } from '../redis/index.ts';
 import { readChoices } from './session-store.ts';
@@ -27,23 +37,70 @@ export async function readTranscript(
   { before }: TranscriptOptions = {},
 ): Promise<AgentTurn[]> {
   const refs = await listTurns(ledger, { tenant, session, ...(before === undefined ? {} : { except: before }) });
-  const turns: AgentTurn[] = [];
-  let leftBytes = ledger.settings.sessions.transcriptBytes;
-  for (let from = 0; from < refs.length; from += BATCH) {
-    for (const turn of await readTurns(ledger, tenant, refs.slice(from, from + BATCH))) {
-      const bytes = Buffer.byteLength(turn.input) + Buffer.byteLength(turn.output);
-      if (bytes > leftBytes) return turns.length === 0 && leftBytes > 0 ? [cutTurn(turn, leftBytes)] : turns.toReversed();
-      leftBytes -= bytes;
-      turns.push(turn);
-    }
+  const turns = new NewestTurns(ledger.settings.sessions);
+  for (let from = 0; from < refs.length && !turns.isFull; from += BATCH) {
+    const ids = refs.slice(from, from + BATCH).map(({ id }) => id);
+    for (const task of await readTasks(ledger, tenant, ids)) if (task) await turns.addTask(ledger, task);
   }
-  return turns.toReversed();
+  return turns.oldestFirst;
 }
 
-async function readTurns(ledger: Ledger, tenant: string, refs: readonly TurnRef[]): Promise<AgentTurn[]> {
-  const ids = refs.map(({ id }) => id);
-  const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
-  return await Promise.all(tasks.map((task) => turnOf(ledger, tenant, task)));
+/**
+ * The turns that lead to a response of OpenAI's protocol, oldest first, as `readTranscript` bounds them: of its task, of the one that this followed, and so on.
+ * Other responses that followed one of them are left out. A task that is no longer kept ends the chain.
+ */
+export async function readResponseChain(ledger: Ledger, tenant: string, last: string): Promise<AgentTurn[]> {
+  const turns = new NewestTurns(ledger.settings.sessions);
+  for (let id: string | undefined = last; id !== undefined && !turns.isFull;) {
+    const task: Task | null = await readTask(ledger, tenant, id);
+    if (!task) break;
+    await turns.addTask(ledger, task);
+    id = task.body.request?.previous?.task;
+  }
+  return turns.oldestFirst;
+}
+
+/** NewestTurns is responsible for gathering turns from the newest on, within the bounds of a transcript. */
+class NewestTurns {
+  readonly #turns: AgentTurn[] = [];
+  readonly #maxTurns: number;
+  #leftBytes: number;
+  #isFull = false;
+
+  constructor({ transcriptTurns, transcriptBytes }: { transcriptTurns: number; transcriptBytes: number }) {
+    this.#maxTurns = transcriptTurns;
+    this.#leftBytes = transcriptBytes;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull || this.#turns.length >= this.#maxTurns;
+  }
+
+  get oldestFirst(): AgentTurn[] {
+    return this.#turns.toReversed();
+  }
+
+  /** Adds the turn of a task, and those that its request brought. */
+  async addTask(ledger: Ledger, task: Task): Promise<void> {
+    const own = await turnOf(ledger, task.body.tenant, task);
+    for (const turn of [own, ...turnsOf(task.body.request, task.body.id).toReversed()]) this.#add(turn);
+  }
+
+  #add(turn: AgentTurn): void {
+    if (this.isFull) return;
+    const bytes = bytesOf(turn);
+    if (bytes > this.#leftBytes) {
+      this.#isFull = true;
+      if (this.#turns.length === 0 && this.#leftBytes > 0) this.#turns.push(cutTurn(turn, this.#leftBytes));
+      return;
+    }
+    this.#leftBytes -= bytes;
+    this.#turns.push(turn);
+  }
+}
+
+function bytesOf({ input, output, messages }: AgentTurn): number {
+  return messages === undefined ? Buffer.byteLength(input) + Buffer.byteLength(output) : Buffer.byteLength(JSON.stringify(messages));
 }
 
 async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: Task): Promise<AgentTurn> {
@@ -56,7 +113,7 @@ async function turnOf(ledger: Ledger, tenant: string, { body, state, output }: T
 }
 
 /** Half of the room for the answer, and what the question or the answer leaves of its half for the other. */
-function cutTurn(turn: AgentTurn, bytes: number): AgentTurn {
+function cutTurn({ messages: _messages, ...turn }: AgentTurn, bytes: number): AgentTurn {
   const half = Math.floor(bytes / 2);
   const outputBytes = Math.min(Buffer.byteLength(turn.output), Math.max(half, bytes - Buffer.byteLength(turn.input)));
   return { ...turn, input: cutBytes(turn.input, bytes - outputBytes), output: cutBytes(turn.output, outputBytes) };

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import { decodeTime } from 'ulid';
 import { z } from 'zod';
 import { PLAIN_LINE } from '../text/index.ts';
@@ -99,56 +99,3 @@ export const newSessionIdSchema = z
     PLAIN_LINE,
     'expected one line without control characters and without characters that are not seen or change the direction of text',
   );
-
-const TRACE_DIGITS = 32;
-const SPAN_DIGITS = 16;
-/** All zeroes is no id. */
-const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
-
-/** W3C trace context for a new span: of the caller's trace when it sent a valid one, else of a new trace. */
-export function childTraceparent(parent?: string): string {
-  if (parent !== lastParent) [lastParent, lastTrace] = [parent, readParent(parent)];
-  const { traceId = randomHex(TRACE_DIGITS), flags } = lastTrace;
-  return `00-${traceId}-${randomHex(SPAN_DIGITS)}-${flags}`;
-}
-
-interface ParentTrace {
-  /** Absent for a caller without a trace. */
-  traceId?: string | undefined;
-  flags: string;
-}
-
-/** The caller of many tasks sends one trace for all of them. */
-let lastParent: string | undefined;
-let lastTrace: ParentTrace = { flags: '01' };
-
-function readParent(parent: string | undefined): ParentTrace {
-  const [, traceId, , flags = '01'] = (parent !== undefined && TRACEPARENT.exec(parent)) || [];
-  return { traceId, flags };
-}
-
-/** W3C trace context of a trace that belongs to this id alone: the same id always gives the same trace. */
-export function traceparentFor(id: string): string {
-  const digits = createHash('sha256').update(id).digest('hex');
-  return `00-${digits.slice(0, TRACE_DIGITS)}-${digits.slice(TRACE_DIGITS, TRACE_DIGITS + SPAN_DIGITS)}-01`;
-}
-
-/** The trace's own id, 32 hexadecimal digits. */
-export function traceIdOf(traceparent: string): string {
-  return TRACEPARENT.exec(traceparent)?.[1] ?? '';
-}
-
-/** Random digits in stock: making and writing them one id at a time costs more than all else of an id. */
-const DIGITS_IN_STOCK = 8192;
-let digitsInStock = '';
-let digitsUsed = 0;
-
-/** So many hexadecimal digits, at most those of a trace. */
-function randomHex(count: number): string {
-  if (digitsUsed + count > digitsInStock.length) {
-    digitsInStock = randomBytes(DIGITS_IN_STOCK / 2).toString('hex');
-    digitsUsed = 0;
-  }
-  digitsUsed += count;
-  return digitsInStock.slice(digitsUsed - count, digitsUsed);
-}

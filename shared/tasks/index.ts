@@ -1,18 +1,8 @@
 /**
- * A task as others see it: its fields and states, the table of transitions, priorities, retry delays, ids and traces. It has no Redis
+ * A task as others see it: its fields and states, the table of transitions, priorities, retry delays and ids. It has no Redis
  * in it.
  */
-export {
-  acceptedAt,
-  TASK_ID,
-  childTraceparent,
-  newSessionIdSchema,
-  newTaskId,
-  sessionIdSchema,
-  taskIdFor,
-  traceIdOf,
-  traceparentFor,
-} from './ids.ts';
+export { acceptedAt, TASK_ID, newSessionIdSchema, newTaskId, sessionIdSchema, taskIdFor } from './ids.ts';
 export {
   CLASS_LETTERS,
   CLASS_OF,
@@ -54,6 +44,14 @@ export {
   isOneShot,
   knownUser,
 } from './task.ts';
+export {
+  type AnswerFormat,
+  type CallerCall,
+  type CallerFunction,
+  type ModelRequest,
+  type ResponsePlace,
+  turnsOf,
+} from './model-request.ts';
 export {
   type AttemptState,
   type FirstState,

@@ -4,15 +4,15 @@ import type { Attachment } from '../files/index.ts';
 import { truncate } from '../text/index.ts';
 import { isTerminal, TASK_STATUSES, type TaskStatus } from './transitions.ts';
 import { toIso } from '../time/index.ts';
-import { traceIdOf } from './ids.ts';
-import type { Task, TaskError, TaskOutcome } from './task.ts';
+import { traceIdOf } from '../log/index.ts';
+import type { ResolvedExecution, Task, TaskError, TaskOutcome } from './task.ts';
 import type { StoredAttempt, StoredError, TaskState } from './task-state.ts';
 import { usageRecord } from './usage.ts';
 import { publicTenantId } from '../tenants/index.ts';
 import { releaseOf } from './worker-name.ts';
 
 /** The public record of a task: the contract's field names, ISO times, null for what is absent. */
-export function taskRecord({ body, state, output, result }: Task): Record<string, unknown> {
+export function taskRecord({ body, state, output, result, archived }: Task): Record<string, unknown> {
   return {
     id: body.id,
     tenant: publicTenantId(body.tenant),
@@ -44,11 +44,12 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     scheduledFor: toIso(body.scheduledFor),
     retryAt: toIso(retryAtOf(state)),
     requirements: body.requirements ?? null,
-    execution: { ...body.execution, deadlineAborts: body.execution.deadlineAborts ?? false },
+    execution: executionRecord(body.execution),
     callbackUrl: body.callbackUrl,
     attachments: (body.attachments ?? []).map(attachmentRecord),
     output,
     result: result ?? null,
+    ...(archived !== undefined && { archived: true }),
     ...endingRecord(state),
     error: taskError(state.error),
     attempt: state.attempt,
@@ -56,7 +57,7 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     usage: usageRecord(state.usage),
     worker: state.worker ?? null,
     release: releaseOf(state.worker),
-    preemptedBy: state.preemptedBy ?? null,
+    ...interruptedRecord(state),
     requestId: traceIdOf(body.traceparent),
     traceId: traceIdOf(body.traceparent),
     createdAt: toIso(state.createdAt),
@@ -65,6 +66,11 @@ export function taskRecord({ body, state, output, result }: Task): Record<string
     startedAt: toIso(state.startedAt),
     completedAt: toIso(state.completedAt),
   };
+}
+
+/** What interrupted its attempts. */
+function interruptedRecord({ interruptions, preemptedBy }: TaskState): Record<string, unknown> {
+  return { interruptions: interruptions ?? 0, preemptedBy: preemptedBy ?? null };
 }
 
 /** How the answer of its model ended. */
@@ -80,6 +86,10 @@ function attachmentRecord({ name, mediaType, bytes, file, url }: Attachment): Re
 function gateOf({ status, gate }: TaskState): Gate | 'queue' | null {
   if (status === 'scheduled') return 'daemon';
   return isTerminal(status) || status === 'running' ? null : (gate ?? 'queue');
+}
+
+function executionRecord(execution: ResolvedExecution): Record<string, unknown> {
+  return { ...execution, deadlineAborts: execution.deadlineAborts ?? false, withinMs: execution.withinMs ?? null };
 }
 
 /** Whether a task's sla passed before its end; null without an sla. Of an open task that is noted within seconds. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentIdSchema, capabilitySchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
+import { agentIdSchema, capabilitySchema, durationSchema, executionFields, QUEUE_MODES, SOURCES } from '../config/index.ts';
 import { attachmentSchema } from '../files/index.ts';
 import { instantSchema } from '../time/index.ts';
 import { prioritySchema } from './priority.ts';
@@ -52,6 +52,9 @@ export const taskRequestSchema = z.strictObject({
   deadline: instantSchema.optional(),
   sla: instantSchema.optional(),
   scheduledFor: instantSchema.optional(),
+  within: durationSchema
+    .optional()
+    .meta({ description: 'How long it may take, ms or text as `24h`: until then calls of its model may go by batches, at their price.' }),
   requirements: requirementsSchema.optional(),
   execution: executionSchema.optional(),
   parentTaskId: shortText.optional(),

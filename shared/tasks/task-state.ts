@@ -117,8 +117,14 @@ export interface AttemptState {
   losses?: number;
   /** How long attempts ran that were suspended since the last one that was not, ms: its timeout counts them. */
   ranMs?: number;
-  /** Entries of its journal that had ended at the last loss before which these grew. */
+  /** A question that its run put to people while it goes on running, until that is answered: the number of its entry in the journal, and its id. */
+  asking?: { entry: number; question: string };
+  /** Attempts in a row that workers interrupted by ending, and which left nothing that the next one goes on from. */
+  interruptions?: number;
+  /** Entries of its journal that had ended at the last loss or interruption before which these grew. */
   journaled?: number;
+  /** The version of its agent that its run began with: a worker with that one goes on with it, as long as there is one. */
+  version?: string;
   /** Attempts that were lost with their daemon and cost nothing. */
   daemonLosses?: number;
   /** Daemons that failed it, and until when they get it no more, ms since the epoch. */

@@ -1,5 +1,6 @@
 import type { Source } from '../config/index.ts';
 import type { Attachment } from '../files/index.ts';
+import type { ModelRequest } from './model-request.ts';
 import type { TaskRequest } from './task-request.ts';
 import type { StoredAttempt, TaskState } from './task-state.ts';
 
@@ -27,6 +28,8 @@ export interface ResolvedExecution {
   retryBackoff: 'linear' | 'exponential';
   /** Whether it is aborted at its deadline; absent for no. */
   deadlineAborts?: true;
+  /** How long it may take, ms: until then calls of its model may go by batches. Absent for calls at once. */
+  withinMs?: number;
 }
 
 /** A place in a chat, as its platform's adapter wrote it down. */
@@ -75,6 +78,8 @@ export interface TaskBody {
   callbackUrl: string | null;
   /** Files that it brings; null for none. */
   attachments: Attachment[] | null;
+  /** What its request had besides, in OpenAI's protocol; null for a task that came otherwise. */
+  request: ModelRequest | null;
   /** Who wrote the message, by the surface's own id; null when unknown. */
   user: string | null;
   /** Whether `user` is only what the caller of the API said: no daemon of that user gets it. Null for who is known. */
@@ -107,4 +112,6 @@ export interface Task {
   attempts: StoredAttempt[];
   output: string | null;
   result: unknown;
+  /** Where its long parts are, of a task that was read without them from the archive: `input` and `output` are their beginnings. */
+  archived?: string;
 }

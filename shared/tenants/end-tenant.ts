@@ -42,6 +42,11 @@ export async function cleanTenant(ports: CleanTenantPorts, tenant: string): Prom
   const { redis, keys } = ports;
   // From here on no script of its shard accepts anything for it; the fleet's scripts knew already.
   await runTenantScript(redis, 'set-state', [keys.shard(keys.shardOf(tenant)).tenantStates], [tenant, 'ended']);
+  return await removeTenantData(ports, tenant);
+}
+
+/** Removes all that a tenant owns but its record. Nobody may write for it meanwhile. Returns whether the last pass found nothing. */
+export async function removeTenantData(ports: CleanTenantPorts, tenant: string): Promise<boolean> {
   await removeCallers(ports, tenant);
   let isClean = false;
   for (let pass = 0; pass < MAX_PASSES && !isClean; pass += 1) isClean = (await removeOwned(ports, tenant)) === 0;
@@ -78,7 +83,8 @@ async function removeFromShard(redis: RedisClient, shard: ShardKeys, tenant: str
   const own = `${tenant}/*`;
   let found = 0;
   const byTenant = [shard.leases, shard.outbox, shard.deadlines, shard.slas, shard.due, shard.deliveriesDue, shard.schedulesDue];
-  for (const set of [...byTenant, shard.openCancels, shard.actionsDue, shard.filesDue, shard.jobs]) {
+  const ofRuns = [shard.waits, shard.openEvents, shard.reminders];
+  for (const set of [...byTenant, ...ofRuns, shard.openCancels, shard.actionsDue, shard.erasuresDue, shard.filesDue, shard.jobs]) {
     found += await removeFromSet(redis, set, own);
   }
   for (const set of [shard.ended, shard.ready, `${shard.jobs}:awaited`]) found += await removeFromSet(redis, set, `*/*/${own}`);

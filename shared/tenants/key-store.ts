@@ -15,9 +15,10 @@ const ID_BYTES = 6;
  * - `submit`: make and stop tasks
  * - `answer`: answer questions of runs
  * - `read`: read
+ * - `scaling`: read how many workers there should be, and nothing else
  * - `visit`: talk in the one session that the key is for; no other scope's routes
  */
-export const SCOPES = ['admin', 'operate', 'submit', 'answer', 'read', 'visit'] as const;
+export const SCOPES = ['admin', 'operate', 'journal', 'submit', 'answer', 'read', 'scaling', 'visit'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A key as it is stored: under the digest of its secret, which itself is nowhere. */
@@ -61,9 +62,16 @@ export function keyDigest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
+/** Those after a scope that it does not include. */
+const LEFT_OUT: Partial<Record<Scope, readonly Scope[]>> = {
+  journal: ['submit', 'answer'],
+  submit: ['answer'],
+  scaling: ['visit'],
+};
+
 /** Whether a key with these scopes may do what asks for `wanted`. */
 export function hasScope(scopes: readonly Scope[], wanted: Scope): boolean {
-  return scopes.some((scope) => SCOPES.indexOf(scope) <= SCOPES.indexOf(wanted) && !(scope === 'submit' && wanted === 'answer'));
+  return scopes.some((scope) => SCOPES.indexOf(scope) <= SCOPES.indexOf(wanted) && !LEFT_OUT[scope]?.includes(wanted));
 }
 
 interface KeyStorePorts {

@@ -160,6 +160,12 @@ export async function disablePerson(
   else await redis.hdel(keys.fleet.peopleDisabled, field);
 }
 
+/** Forgets a person. Open sign-ins end; a ban stays, or the next sign-in would lift it. */
+export async function forgetPerson({ redis, keys }: PersonPorts, id: string): Promise<void> {
+  const { people, peopleSeen, peopleMarks } = keys.fleet;
+  await redis.multi().hdel(people, id).zrem(peopleSeen, id).hdel(peopleMarks, id).exec();
+}
+
 function readPerson(text: string): Person {
   return personSchema.parse(JSON.parse(text));
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Keys, RedisClient } from '../redis/index.ts';
 import { type ApiKey, findKeyByDigest } from './key-store.ts';
 import { findPersonKey, readSignInMark } from './person-store.ts';
-import { openSealed, sealText } from './sealed-text.ts';
+import { openSealed, sealText } from './sealing/sealed-text.ts';
 
 export interface SignInStoreOptions {
   redis: RedisClient;
@@ -89,7 +89,7 @@ export class SignInStore {
     const stored = readStored(await redis.getdel(name));
     if (stored === null || 'key' in stored) return null;
     if (stored.session !== undefined) await redis.srem(keys.fleet.providerSession(stored.session), name);
-    return stored.sealedIdToken === null ? null : openSealed(stored.sealedIdToken, id);
+    return stored.sealedIdToken === null ? null : openSealed(stored.sealedIdToken, keyOf(id));
   }
 
   /** Ends all sign-ins of a session at the provider. Returns whose they were, and the tenants in which these people acted. */
@@ -116,7 +116,12 @@ function readStored(text: string | null): StoredSignIn | null {
 }
 
 function sealSubject({ person, tenant, session, idToken }: PersonSubject, id: string, mark: string): StoredSignIn {
-  return { person, tenant, session, mark, sealedIdToken: idToken === null ? null : sealText(idToken, id) };
+  return { person, tenant, session, mark, sealedIdToken: idToken === null ? null : sealText(idToken, keyOf(id)) };
+}
+
+/** The key of an id, which is random itself. */
+function keyOf(id: string): Buffer {
+  return createHash('sha256').update(`sealed-text\n${id}`).digest();
 }
 
 interface SessionClaims {

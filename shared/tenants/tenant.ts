@@ -41,6 +41,7 @@ export const DEFAULT_TENANT = 'default';
 const UNLIMITED: TenantLimits = {
   storedBytes: null,
   maxTimeoutMs: null,
+  retentionMs: null,
   running: null,
   waiting: null,
   runningByClass: {},

@@ -101,13 +101,28 @@ export async function revokeVisitor(parts: VisitorPorts, visited: VisitedSession
   return wasThere;
 }
 
+/** Ends all tokens of a tenant that are chosen. */
+export async function removeVisitors(parts: VisitorPorts, tenant: string, isChosen: (key: VisitorKey) => boolean): Promise<void> {
+  const { redis, keys } = parts;
+  for (const { digest } of await findTokens(parts, tenant, isChosen)) {
+    await redis.del(keys.fleet.visitor(digest));
+    await redis.zrem(keys.fleet.visitors(tenant), digest);
+  }
+}
+
+interface FoundToken {
+  digest: string;
+  key: VisitorKey;
+}
+
+async function findVisitors(parts: VisitorPorts, { tenant, session }: VisitedSession): Promise<FoundToken[]> {
+  return await findTokens(parts, tenant, (key) => key.session === session);
+}
+
 /** Reads all of the tenant's: they are few, bounded, and hardly ever listed, so no session has a list of its own. */
-async function findVisitors(
-  { redis, keys }: VisitorPorts,
-  { tenant, session }: VisitedSession,
-): Promise<{ digest: string; key: VisitorKey }[]> {
+async function findTokens({ redis, keys }: VisitorPorts, tenant: string, isChosen: (key: VisitorKey) => boolean): Promise<FoundToken[]> {
   const digests = await redis.zrange(keys.fleet.visitors(tenant), '0', '-1');
-  const found: { digest: string; key: VisitorKey }[] = [];
+  const found: FoundToken[] = [];
   for (let from = 0; from < digests.length; from += PAGE) {
     const page = digests.slice(from, from + PAGE);
     const stored = await redis.mget(...page.map((digest) => keys.fleet.visitor(digest)));
@@ -116,7 +131,7 @@ async function findVisitors(
       // Redis forgot it since: it expired.
       if (json === null || json === undefined) continue;
       const key = visitorKeySchema.parse(JSON.parse(json));
-      if (key.session === session) found.push({ digest, key });
+      if (isChosen(key)) found.push({ digest, key });
     }
   }
   return found;

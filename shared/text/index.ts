@@ -8,5 +8,6 @@ export { isSameSecret } from './is-same-secret.ts';
 export { jsonValue } from './json-value.ts';
 export { PLAIN_LINE, plainLine, withoutDirections } from './plain-line.ts';
 export { type AgentSchema, checkText, checkValue, isAgentSchema, jsonSchemaOf, sentenceOf, textOf } from './standard-schema.ts';
+export { shortHashes } from './short-hashes.ts';
 export { wellFormed } from './well-formed.ts';
 export { ellipsize, truncate, truncateBytes } from './truncate.ts';

@@ -1,5 +1,6 @@
 import type { HoldGate } from '../errors/index.ts';
-import { HOLD_ORDER, type HoldKind } from '../ledger/index.ts';
+import { HOLD_ORDER, type HoldKind, type Ledger, readLater } from '../ledger/index.ts';
+import { batchKind } from '../providers/index.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -54,7 +55,30 @@ const CHILDREN: HoldKind = {
   foreseen: 'never',
 };
 
+/** The gate of a run that waits for what functions of its caller give. */
+const CALLER: HoldKind = {
+  gate: 'caller',
+  sort: 'hold',
+  waits: 'until its caller sends what its [functions](openai.md#functions-of-the-caller) gave',
+  limit: 'none',
+  order: HOLD_ORDER,
+  opens: 'a request with that, or its time',
+  helps: 'Its caller sends the outputs of the functions that the model called; without them it ends after openai.callerWaitMs.',
+  longMs: DAY_MS,
+  foreseen: 'never',
+};
+
 /** The gates of suspended runs. */
-export const WAIT_KINDS = { sleep: SLEEP, event: EVENT, question: QUESTION, children: CHILDREN } satisfies Partial<
+export const WAIT_KINDS = { sleep: SLEEP, event: EVENT, question: QUESTION, children: CHILDREN, caller: CALLER } satisfies Partial<
   Record<HoldGate, HoldKind>
 >;
+
+/** The same with that of batches, which find out what can be known of a wait. */
+export function waitKinds(ports: Pick<Ledger, 'redis' | 'keys' | 'settings'>): typeof WAIT_KINDS & { batch: HoldKind } {
+  const explain: HoldKind['explain'] = async (tenant, id) => {
+    const later = await readLater(ports, { tenant, id });
+    if (later === null) return null;
+    return { detail: `its run waits for sub-tasks, some of which are not accepted yet: ${later}`, facts: {}, until: null };
+  };
+  return { ...WAIT_KINDS, children: { ...CHILDREN, explain }, batch: batchKind(ports) };
+}

@@ -39,6 +39,7 @@ const OWNERS: readonly { name: string; matches: RegExp; folder: string }[] = [
   { name: 'ioredis', matches: /^ioredis(\/|$)/, folder: 'shared/redis/' },
   { name: 'bullmq', matches: /^bullmq(\/|$)/, folder: 'shared/queue/' },
   { name: 'pino', matches: /^pino(\/|$)/, folder: 'shared/log/' },
+  { name: '@opentelemetry', matches: /^@opentelemetry\//, folder: 'shared/log/' },
   { name: '@bull-board', matches: /^@bull-board\//, folder: 'services/dashboard/' },
 ];
 

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
 import { progress, readOptions } from './bench-options.ts';
-import { cpuSecondsOfRedis } from './cpu-seconds.ts';
+import { cpuSecondsOfRedis } from './fixtures/cpu-seconds.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { OurFleet } from './fleets/our-fleet.ts';
 import { print, printHeading } from './print.ts';

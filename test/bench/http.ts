@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createKeys } from '#shared/redis/keys.ts';
 import { startRedis } from '../support/redis/start-redis.ts';
-import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
+import { cpuSecondsOfRedis, cpuSecondsOfService } from './fixtures/cpu-seconds.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { HttpService } from './fleets/http-service.ts';
 import { inFlight, perSecond } from './in-flight.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { startRedis } from '../support/redis/start-redis.ts';
-import { cpuSecondsOfRedis } from './cpu-seconds.ts';
+import { cpuSecondsOfRedis } from './fixtures/cpu-seconds.ts';
 import { graphileQueuesPerSecond } from './rivals/graphile-queues.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { BENCH_QUEUE_SLOTS, OurFleet } from './fleets/our-fleet.ts';

@@ -9,7 +9,7 @@ import { wait } from '#shared/time/wait.ts';
 import { openFleet } from '../support/fleet/open-fleet.ts';
 import { openTestParts } from '../support/open-test-parts.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { cpuSecondsOfRedis, cpuSecondsOfService } from './cpu-seconds.ts';
+import { cpuSecondsOfRedis, cpuSecondsOfService } from './fixtures/cpu-seconds.ts';
 import { inFlight, perSecond } from './in-flight.ts';
 import { print, printHeading } from './print.ts';
 import { requestOf } from './fixtures/schedule-requests.ts';

@@ -10,7 +10,7 @@ interface ComposeService {
   /** Of Redis a line, of ours a list. */
   command: string | string[];
   environment: Record<string, string | number>;
-  healthcheck: { test: string };
+  healthcheck: { test: string | string[] };
   depends_on: Record<string, { condition: string }>;
   stop_grace_period: string;
   init: boolean;
@@ -19,6 +19,10 @@ interface ComposeService {
   ports?: string[];
   volumes?: string[];
   deploy?: { replicas: number };
+  profiles?: string[];
+  mem_limit: string;
+  cpus: number;
+  pids_limit: number;
   build: { dockerfile: string };
 }
 
@@ -26,7 +30,7 @@ const { services, volumes } = parse(read('docker-compose.yml'), { merge: true })
   services: Record<string, ComposeService>;
   volumes: Record<string, unknown>;
 };
-const { redis, gateway, ...ours } = services;
+const { redis, gateway, prometheus, ...ours } = services;
 const all = Object.entries(ours);
 
 /** What compose makes of `${NAME:-fallback}` when nobody sets the name. */
@@ -55,7 +59,9 @@ describe('docker-compose.yml', () => {
 
   it.each(all)('asks %s whether it is ready, at the port that it listens on', (_name, service) => {
     const port = environmentOf(service)['PORT'];
-    expect(service.healthcheck.test).toContain(`http://127.0.0.1:${port}/readyz`);
+    // It asks at the same variable.
+    expect(service.healthcheck.test).toEqual(['CMD', 'muster-healthy']);
+    expect(read('services/healthy.sh')).toContain('/dev/tcp/127.0.0.1/${PORT:-3000}');
     for (const published of service.ports ?? []) expect(withoutVariables(published).split(':')[1]).toBe(port);
     expect(service).toMatchObject({ restart: 'unless-stopped', init: true, depends_on: { redis: { condition: 'service_healthy' } } });
   });
@@ -90,7 +96,8 @@ describe('docker-compose.yml', () => {
 
   it('is reached by one address, whose gateway leads each path to the service that the Ingress leads it to', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports);
-    expect(published.map(([name]) => name)).toEqual(['gateway']);
+    expect(published.map(([name]) => name)).toEqual(['gateway', 'prometheus']);
+    expect(prometheus?.ports).toEqual(['127.0.0.1:${PROMETHEUS_PORT:-9090}:9090']);
     const [mounted = ''] = (gateway?.volumes?.[0] ?? '').split(':');
     const routes = [...read(mounted).matchAll(/location (= )?(\/\S*) { proxy_pass \$(\w+); }/g)].map(
       ([, exact, path = '', service = '']) => ({ path, pathType: exact ? 'Exact' : 'Prefix', service }),
@@ -102,12 +109,41 @@ describe('docker-compose.yml', () => {
     expect(new Set(targets.map(([name]) => name))).toEqual(new Set(routes.map(({ service }) => service)));
   });
 
-  it('asks Redis for a password, which every service is given and without which nothing starts', () => {
+  it('lets one user into Redis, with a password that every service is given and without which nothing starts', () => {
     const password = '${REDIS_PASSWORD:?set it}';
-    expect(redis?.command).toContain(`--requirepass ${password}`);
-    expect(String(redis?.command)).not.toContain('--protected-mode no');
+    const command = String(redis?.command);
+    expect(command).toContain('--user default off');
+    expect(command).toContain(`--user muster on >${password} ~muster:* &muster:* +@all -@admin -@dangerous +info`);
+    expect(command).not.toContain('--protected-mode no');
+    // The page says the same rights.
+    const [, rights = ''] = /(~muster:\* .*)$/.exec(command.trim()) ?? [];
+    expect(read('docs/deploy.md')).toContain(`user muster on >password ${rights}`);
     expect(redis?.environment).toEqual({ REDISCLI_AUTH: password });
-    for (const [, { environment }] of all) expect(environment['REDIS_URL']).toMatch(/^redis:\/\/:\$\{REDIS_PASSWORD:\?[^}]+\}@redis:6379$/);
+    for (const [, { environment }] of all) {
+      expect(environment['REDIS_URL']).toMatch(/^redis:\/\/muster:\$\{REDIS_PASSWORD:\?[^}]+\}@redis:6379$/);
+    }
+  });
+
+  it('bounds the memory, processors and processes of every container', () => {
+    for (const { mem_limit: memory, cpus, pids_limit: processes } of Object.values(services)) {
+      expect([memory, cpus > 0, processes > 0]).toEqual([expect.stringMatching(/^\d+[mg]$/), true, true]);
+    }
+  });
+
+  it('answers from another replica of the API while one is replaced', () => {
+    expect(ours['api']?.deploy?.replicas).toBe(2);
+    const text = read('services/gateway.conf.template');
+    expect(text).toContain('proxy_next_upstream error timeout;');
+    expect(text).toContain('proxy_connect_timeout 2s;');
+  });
+
+  it('has Prometheus look for the metrics of every service at its port, where somebody asks for it', () => {
+    expect(prometheus?.profiles).toEqual(['metrics']);
+    const [mounted = '', target] = (prometheus?.volumes?.[0] ?? '').split(':');
+    expect(target).toBe('/etc/prometheus/prometheus.yml');
+    const { scrape_configs: jobs } = parse(read(mounted)) as { scrape_configs: { dns_sd_configs: [{ names: string[]; port: number }] }[] };
+    const found = jobs.flatMap(({ dns_sd_configs: [{ names, port }] }) => names.map((name) => `${name}:${port}`));
+    expect(found.toSorted()).toEqual(all.map(([name, service]) => `${name}:${environmentOf(service)['PORT']}`).toSorted());
   });
 
   it('takes the scheme and the address of a caller from a proxy in front of it, and from nobody else', () => {

@@ -36,10 +36,18 @@ export async function strictProblems(resources: readonly Resource[]): Promise<st
   return [...fields, ...values.flat()];
 }
 
+/** Of those that come by operators the packages are others. */
+const OF_OPERATORS: Readonly<Record<string, string>> = {
+  'keda.sh': '@kubernetes-models/keda',
+  'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
+};
+const moduleOf = ({ apiVersion }: Resource): string =>
+  `${OF_OPERATORS[apiVersion.split('/')[0] ?? ''] ?? 'kubernetes-models'}/${apiVersion}`;
+
 const nameOf = ({ kind, metadata }: Resource): string => `${kind} ${metadata.name}`;
 
 async function valueProblems(resource: Resource): Promise<string[]> {
-  const models = (await import(/* @vite-ignore */ `kubernetes-models/${resource.apiVersion}`).catch(() => ({}))) as Record<string, Model>;
+  const models = (await import(/* @vite-ignore */ moduleOf(resource)).catch(() => ({}))) as Record<string, Model>;
   const ModelOfKind = models[resource.kind];
   if (ModelOfKind === undefined) return [`${nameOf(resource)}: there is no schema for ${resource.apiVersion} ${resource.kind}`];
   try {
@@ -57,7 +65,7 @@ async function fieldProblems(resources: readonly Resource[]): Promise<string[]> 
   try {
     const files = resources.map((_resource, index) => `r${index}.ts`);
     for (const [index, resource] of resources.entries()) {
-      const type = `import('kubernetes-models/${resource.apiVersion}').I${resource.kind}`;
+      const type = `import('${moduleOf(resource)}').I${resource.kind}`;
       writeFileSync(join(folder, files[index] ?? ''), `export const resource: ${type} = ${JSON.stringify(resource, null, 1)};\n`);
     }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, files }));

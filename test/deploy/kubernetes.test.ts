@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { environmentSchema } from '#shared/config/environment.ts';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
-import { WITHOUT_FILES } from '#shared/lifecycle/start-fleet.ts';
+import { WITHOUT_FILES } from '#shared/lifecycle/open-parts.ts';
 import { isQueueName, WORKER_QUEUES, slotsOf, type WorkerQueue } from '#shared/queue/queue-names.ts';
 import {
   type Container,
@@ -18,10 +18,12 @@ import {
   ofSharedFiles,
   sharedFiles,
 } from './manifests.ts';
-import { ENVIRONMENT_NAMES, exists, mayHold, pathsOf, SECRETS, SERVICES, sourceOf } from './repository.ts';
+import { ENVIRONMENT_NAMES, exists, mayHold, pathsOf, read, SECRETS, SERVICES, sourceOf } from './repository.ts';
 
 /** The secret of the Redis itself, which no service is given. */
 const OF_REDIS = 'muster-redis-server';
+/** Those that no service of the base reads variables from: of that Redis, and of components. */
+const OF_OTHERS = [OF_REDIS, 'muster-redis-tls', 'muster-commands', 'muster-scaling'];
 const config = literals(base.configMapGenerator[0]?.literals ?? []);
 const cases = deployments.map((workload) => [workload.metadata.name, workload] as const);
 const containerOf = ({ spec }: Workload): Container => spec.template.spec.containers[0];
@@ -52,7 +54,7 @@ describe('the kustomize base', () => {
   });
 
   it('sets only variables that the configuration knows, with values that it takes', () => {
-    const ours = manifestsIn('secret.example.yaml').filter(({ metadata }) => metadata.name !== OF_REDIS);
+    const ours = manifestsIn('secret.example.yaml').filter(({ metadata }) => !OF_OTHERS.includes(metadata.name));
     const secret = Object.assign({}, ...ours.map(({ stringData }) => stringData)) as Record<string, string>;
     const inOverlay = [
       ...development.configMapGenerator,
@@ -81,7 +83,7 @@ describe('the kustomize base', () => {
   it('gives every secret of the example to a service, and the API its key', () => {
     const used = new Set(deployments.flatMap((workload) => (containerOf(workload).envFrom ?? []).map(({ secretRef }) => secretRef?.name)));
     const unused = manifestsIn('secret.example.yaml').map(({ metadata }) => metadata.name);
-    expect(unused.filter((name) => !used.has(name))).toEqual([OF_REDIS]);
+    expect(unused.filter((name) => !used.has(name))).toEqual(OF_OTHERS);
     const api = deployments.find(({ metadata }) => metadata.name === 'api');
     // Not optional: without it the key would be in a log.
     expect(containerOf(api!).envFrom).toContainEqual({ secretRef: { name: 'muster-admin' } });
@@ -99,7 +101,11 @@ describe('the kustomize base', () => {
   it.each(cases)('gives %s more time to stop than its waiting, its grace and the closing of connections take', (_name, workload) => {
     const waits = Number(containerOf(workload).lifecycle?.preStop.exec.command[1] ?? 0);
     const needed = waits + Number(config['SHUTDOWN_GRACE_MS']) / 1000 + 5;
-    expect(workload.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+    const { terminationGracePeriodSeconds } = workload.spec.template.spec;
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(needed);
+    // Doctor learns of it by the environment of a worker.
+    const stated = containerOf(workload).env?.find(({ name }) => name === 'POD_TERMINATION_GRACE_SECONDS')?.value;
+    expect(stated).toBe(workload.metadata.name.startsWith('worker') ? `${terminationGracePeriodSeconds}` : undefined);
   });
 
   it.each(cases)('lets %s do nothing that it need not', (_name, workload) => {
@@ -122,6 +128,27 @@ describe('the kustomize base', () => {
     expect(budget?.spec).toMatchObject({ maxUnavailable: 1, selector: { matchLabels: spec.selector.matchLabels } });
     const twins = deployments.filter((other) => JSON.stringify(other.spec.selector) === JSON.stringify(spec.selector));
     expect(twins).toHaveLength(1);
+  });
+
+  it.each(cases)('replaces %s without a moment in which fewer pods serve, and spreads them over zones and nodes', (_name, { spec }) => {
+    expect(spec.minReadySeconds).toBeGreaterThan(0);
+    expect(spec.strategy).toMatchObject({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } });
+    const spread = spec.template.spec.topologySpreadConstraints.map(({ topologyKey, whenUnsatisfiable, labelSelector }) => {
+      expect(labelSelector).toEqual({ matchLabels: spec.selector.matchLabels });
+      return [topologyKey, whenUnsatisfiable];
+    });
+    expect(spread).toEqual([
+      ['topology.kubernetes.io/zone', 'ScheduleAnyway'],
+      ['kubernetes.io/hostname', 'ScheduleAnyway'],
+    ]);
+  });
+
+  it('scales each kind of worker by a group of its own', () => {
+    const workers = deployments.filter((workload) => serviceOf(workload) === 'worker');
+    for (const workload of workers) {
+      const group = containerOf(workload).env?.find(({ name }) => name === 'MUSTER_WORKER_GROUP')?.value;
+      expect(`worker-${group}`).toBe(workload.metadata.name);
+    }
   });
 
   it('serves every queue but the one of the hub, and critical work apart from the flood', () => {
@@ -160,13 +187,14 @@ describe('the kustomize base', () => {
       expect(workload.spec.template.spec.volumes).toContainEqual({ name: folder.name, emptyDir: {} });
     }
     const [patch] = sharedFiles.patches ?? [];
-    expect(patch?.target).toEqual({ kind: 'Deployment', name: withFiles.map(({ metadata }) => metadata.name).join('|') });
-    const { template } = (parse(patch?.patch ?? '') as Workload).spec;
+    const patched = new RegExp(`^(?:${patch?.target.name})$`);
+    expect(deployments.filter(({ metadata }) => patched.test(metadata.name))).toEqual(withFiles);
+    const operations = parse(patch?.patch ?? '') as { op: string; path: string; value: unknown }[];
     const [claim] = ofSharedFiles;
-    const volume = { name: folder.name, emptyDir: null, persistentVolumeClaim: { claimName: claim?.metadata.name } };
-    expect(template.spec.volumes).toEqual([volume]);
+    const volume = { name: folder.name, persistentVolumeClaim: { claimName: claim?.metadata.name } };
+    expect(operations).toContainEqual({ op: 'replace', path: '/spec/template/spec/volumes/1', value: volume });
     // The volume is of the user that the pods run as.
-    expect(template.spec.securityContext).toMatchObject({ fsGroup: containerUser() });
+    expect(operations).toContainEqual({ op: 'add', path: '/spec/template/spec/securityContext/fsGroup', value: containerUser() });
     expect(claim).toMatchObject({ kind: 'PersistentVolumeClaim', spec: { accessModes: ['ReadWriteMany'] } });
     expect(development.components).toEqual(['../../components/shared-files']);
     expect(development.patches?.map(({ target }) => target)).toContainEqual({ kind: 'PersistentVolumeClaim', name: claim?.metadata.name });
@@ -201,6 +229,25 @@ describe('the Ingress', () => {
     const paths = [...pathsOf(service), ...(service === 'api' ? ['/openapi.json', '/docs', '/docs/swagger-ui.css'] : [])];
     expect(paths.length).toBeGreaterThan(0);
     expect(paths.filter((path) => backendOf(path) !== service)).toEqual([]);
+  });
+
+  it('keeps streams and WebSockets open for as long as a task runs, and lets each event through as it comes', () => {
+    const [ingress] = ofKind('Ingress') as unknown as { metadata: { annotations: Record<string, string> } }[];
+    const prefix = 'nginx.ingress.kubernetes.io/';
+    const annotations = Object.entries(ingress?.metadata.annotations ?? {}).map(([name, value]) => [name.replace(prefix, ''), value]);
+    expect(Object.fromEntries(annotations)).toEqual({
+      'proxy-http-version': '1.1',
+      'proxy-read-timeout': '3600',
+      'proxy-send-timeout': '3600',
+      'proxy-buffering': 'off',
+      'proxy-request-buffering': 'off',
+      'proxy-body-size': '32m',
+    });
+    // The gateway of compose does the same.
+    const gateway = read('services/gateway.conf.template');
+    for (const line of ['proxy_http_version 1.1', 'proxy_read_timeout 3600s', 'proxy_buffering off', 'client_max_body_size 32m']) {
+      expect(gateway).toContain(`${line};`);
+    }
   });
 
   it('keeps probes and metrics inside the cluster', () => {

@@ -28,12 +28,15 @@ export interface Workload {
   metadata: { name: string };
   spec: {
     replicas: number;
+    minReadySeconds: number;
+    strategy: { type: string; rollingUpdate: Record<string, unknown> };
     selector: { matchLabels: Record<string, string> };
     template: {
       metadata: { labels: Record<string, string> };
       spec: {
         terminationGracePeriodSeconds: number;
         shareProcessNamespace?: boolean;
+        topologySpreadConstraints: { topologyKey: string; whenUnsatisfiable: string; labelSelector: object }[];
         securityContext: Record<string, unknown>;
         containers: [Container];
         volumes?: { name: string; emptyDir?: object | null; persistentVolumeClaim?: { claimName: string } }[];

@@ -1,25 +1,18 @@
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { useFolder } from '../support/use-folder.ts';
 import { strictProblems, type Resource } from './kubernetes-schemas.ts';
+import { kubectl, kustomize, resourcesIn } from './rendered.ts';
 import { inRepository, read } from './repository.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 /** The set-up is plain JavaScript without declarations: what is used of it is declared here. */
-interface SetUp {
-  findKubectl: (root: string) => Promise<string | null>;
-}
 interface Init {
   createProject: (folder: string, options: { fleet: string; release: string }) => string[];
 }
-const load = async <T>(path: string): Promise<T> => (await import(inRepository(path))) as T;
-const { findKubectl } = await load<SetUp>('services/local/set-up/provide-kubectl.mjs');
-const { createProject } = await load<Init>('services/local/init/create-project.mjs');
-const kubectl = await findKubectl(inRepository('.'));
+const { createProject } = (await import(inRepository('services/local/init/create-project.mjs'))) as Init;
 
 const folder = await useFolder('muster-overlays-');
 const project = join(folder, 'my-fleet');
@@ -31,16 +24,15 @@ for (const part of ['base', 'components']) {
   cpSync(inRepository(`k8s/${part}`), join(installed, part), { recursive: true });
 }
 
-const resourcesIn = (text: string): Resource[] => parseAllDocuments(text).map((document) => document.toJS() as Resource);
-
-function build(path: string): Resource[] {
-  return resourcesIn(execFileSync(kubectl ?? '', ['kustomize', path], { encoding: 'utf8' }));
-}
+const build = (path: string): Resource[] => resourcesIn(kustomize(path));
 
 describe.runIf(kubectl !== null)('what kubectl makes of', () => {
   it.each([
     ['the base', inRepository('k8s/base')],
     ['the overlay for one machine', inRepository('k8s/overlays/development')],
+    ['the overlay for production', inRepository('k8s/overlays/production')],
+    ['the overlay for production with a cluster', inRepository('k8s/overlays/production-cluster')],
+    ['the overlay for production with certificates', inRepository('k8s/overlays/production-tls')],
     ['the overlay of a new project', join(project, 'k8s')],
   ])('%s is what Kubernetes takes, to the letter', async (_name, path) => {
     const resources = build(path);
@@ -68,6 +60,20 @@ describe.runIf(kubectl !== null)('what kubectl makes of', () => {
       writeFileSync(file, before);
     }
   });
+});
+
+it('the autoscaler without KEDA is what Kubernetes takes, to the letter', async () => {
+  expect(await strictProblems(resourcesIn(read('k8s/components/prometheus-scaling/scalers.yaml')))).toEqual([]);
+});
+
+it.each([
+  ['a misspelt field', 'pollingIntervall', /pollingIntervall/],
+  ['no triggers', 'triggers', /triggers/],
+])('a scaler of KEDA with %s is not taken', async (_name, field, problem) => {
+  const scaler = resourcesIn(read('k8s/components/keda/scaled-objects.yaml')).find(({ kind }) => kind === 'ScaledObject')!;
+  const { [field]: removed, ...spec } = (scaler as unknown as { spec: Record<string, unknown> }).spec;
+  const changed = removed === undefined ? { ...spec, [field]: 1 } : spec;
+  expect((await strictProblems([{ ...scaler, spec: changed } as Resource])).join('\n')).toMatch(problem);
 });
 
 it('the example of the secrets is what Kubernetes takes, to the letter', async () => {

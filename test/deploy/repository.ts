@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { secretVariables } from '#shared/config/secret-variables.ts';
+import { fileVariableOf } from '#shared/config/secrets/secret-files.ts';
+import { secretVariables } from '#shared/config/secrets/secret-variables.ts';
+import { WITHOUT_FILES } from '#shared/lifecycle/open-parts.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -20,8 +22,16 @@ export const SERVICES: readonly string[] = readdirSync(inRepository('services'))
   (name) => name !== 'local' && exists(`services/${name}/main.ts`),
 );
 
-/** Every name that a process reads from its environment. `NODE_ENV` is for libraries. */
-export const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([...Object.keys(environmentSchema.shape), 'NODE_ENV']);
+/** Variables that give access to something. */
+export const SECRETS: ReadonlySet<string> = new Set(secretVariables({}));
+
+/** Every name that a process reads from its environment. `NODE_ENV` is for libraries, `HOME` for programs. */
+export const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([
+  ...Object.keys(environmentSchema.shape),
+  ...[...SECRETS].map(fileVariableOf),
+  'NODE_ENV',
+  'HOME',
+]);
 
 /** The paths that a service answers, as its sources name them. */
 export function pathsOf(service: string): string[] {
@@ -33,11 +43,10 @@ export function pathsOf(service: string): string[] {
   return [...new Set([...found].map(([, path = '']) => path.replaceAll(/:\w+/g, 'x')))];
 }
 
-/** Variables that give access to something. */
-export const SECRETS: ReadonlySet<string> = new Set(secretVariables({}));
-
-/** Where Redis and the bucket for files are. */
-const FOR_ALL: ReadonlySet<string> = new Set(['REDIS_URL', 'MUSTER_S3_ACCESS_KEY', 'MUSTER_S3_SECRET_KEY']);
+/** Where Redis is, and what opens what is sealed there. */
+const FOR_ALL: ReadonlySet<string> = new Set(['REDIS_URL', 'MUSTER_SEAL_KEY', 'MUSTER_SEAL_KEY_PREVIOUS']);
+/** For the bucket. */
+const FOR_FILES: ReadonlySet<string> = new Set(['MUSTER_S3_ACCESS_KEY', 'MUSTER_S3_SECRET_KEY']);
 /** Which service needs a secret; what is not listed is a chat platform's. */
 const HOLDERS: Readonly<Record<string, string>> = {
   MUSTER_ADMIN_KEY: 'api',
@@ -47,5 +56,6 @@ const HOLDERS: Readonly<Record<string, string>> = {
 
 export function mayHold(service: string, variable: string): boolean {
   if (FOR_ALL.has(variable)) return true;
+  if (FOR_FILES.has(variable)) return !WITHOUT_FILES.has(service);
   return (HOLDERS[variable] ?? 'chat') === service;
 }

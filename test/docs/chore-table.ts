@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { type Settings, settingsSchema } from '#shared/config/settings/settings.ts';
 import { type ChoreName, choreNames, definitionOf } from '#shared/queue/chores/chores.ts';
 
-const RUNS = { job: 'one in the fleet, a repeatable job', lock: 'one in the fleet, under a lock', process: 'each' } as const;
+const RUNS = { job: 'one in the fleet, a repeatable job', lease: 'one in the fleet, under a lease', process: 'each' } as const;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
@@ -19,12 +19,15 @@ const CHORE_FILES: Readonly<Record<ChoreName, string>> = {
   'follow-sub-tasks': 'shared/waits/sub-tasks/resume-parent.ts',
   'promote-due': `${CHORES}/promote-due.ts`,
   'release-providers': `${CHORES}/release-providers.ts`,
+  'run-model-batches': 'shared/agents/batches/run-model-batches.ts',
   'share-fleet-caps': `${CHORES}/share-fleet-caps.ts`,
   'follow-ended-runs': 'shared/schedules/firing/follow-ended-runs.ts',
   'expect-suspects': 'services/worker/isolation/isolation-pool.ts',
+  'remind-of-questions': 'shared/events/question-events.ts',
   'watch-workers': 'shared/queue/registry/worker-watch.ts',
   'watch-daemons': 'services/api/fleet/daemon-watch.ts',
   'look-for-findings': 'shared/findings/list/finding-watch.ts',
+  'run-batches': 'services/api/openai/batches/run-batches.ts',
   'restart-jobs': 'shared/queue/chores/chore-jobs.ts',
   'audit-tickets': `${CHORES}/audit-tickets.ts`,
   'remove-tickets': `${CHORES}/audit-tickets.ts`,
@@ -39,9 +42,11 @@ const CHORE_FILES: Readonly<Record<ChoreName, string>> = {
   'release-circuits': 'shared/models/circuits/release-circuits.ts',
   'clean-tenants': `${CHORES}/clean-tenants.ts`,
   'remove-files': 'shared/files/file-cleaner.ts',
+  'seal-secrets': 'shared/tenants/sealing/tenant-secrets.ts',
   'snapshot-machine': `${CHORES}/snapshot-machine.ts`,
   'index-tasks': `${CHORES}/index-tasks.ts`,
   'trim-tasks': `${CHORES}/trim-tasks.ts`,
+  'archive-tasks': 'shared/ledger/archive/task-archiving.ts',
 };
 
 /** A row for each chore: name, who runs it, how often by which setting, what it guarantees, and its file. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from './markdown.ts';
 
 /** Packages that pages import besides. */
-const PACKAGES = ['ai', 'bullmq', 'zod'];
+const PACKAGES = ['ai', 'bullmq', 'openai', 'zod'];
 
 /** Makes `muster-fleet` and what programs of pages use besides importable in a folder, from the sources, as an install would. */
 export function linkPackage(folder: string): void {

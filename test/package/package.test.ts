@@ -26,7 +26,7 @@ let files: string[];
 beforeAll(async () => {
   packed = await packedFleet();
   files = filesIn(packed.package);
-}, 60_000);
+}, 2 * START_MS);
 
 function filesIn(place: string): string[] {
   const all = readdirSync(place, { recursive: true, encoding: 'utf8' });

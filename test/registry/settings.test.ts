@@ -13,11 +13,23 @@ interface Setting {
 /** All settings that are no group of others, in the order of the schema. */
 function listSettings(schema: unknown, path: readonly string[], byDefault: unknown): Setting[] {
   const inner = unwrap(schema);
+  if (isNamed(schema)) return listNamed(path, byDefault);
   if (!(inner instanceof z.ZodObject)) {
     return [{ path: path.join('.'), byDefault: byDefault === undefined ? 'none' : `\`${JSON.stringify(byDefault)}\`` }];
   }
   const defaults = new Map(Object.entries(byDefault ?? {}));
   return Object.entries(inner.shape).flatMap(([name, each]) => listSettings(each, [...path, name], defaults.get(name)));
+}
+
+/** Whether it has things by name, with bounds of all beside them, which are apart once it is read. */
+function isNamed(schema: unknown): boolean {
+  return schema instanceof z.ZodPrefault && schema.unwrap() instanceof z.ZodPipe && unwrap(schema) instanceof z.ZodRecord;
+}
+
+function listNamed(path: readonly string[], byDefault: unknown): Setting[] {
+  const bounds = Object.entries(byDefault ?? {}).filter(([, value]) => typeof value === 'number');
+  const name = path.join('.');
+  return [{ path: name, byDefault: '`{}`' }, ...bounds.map(([bound, value]) => ({ path: `${name}.${bound}`, byDefault: `\`${value}\`` }))];
 }
 
 function unwrap(schema: unknown): unknown {

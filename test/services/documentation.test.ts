@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { WAIT_GATES } from '#shared/errors/gates.ts';
@@ -9,7 +11,11 @@ import { createSchedulerService } from '../../services/scheduler/create-schedule
 import { createWebhooksService } from '../../services/webhooks/create-webhooks-service.ts';
 import { createWorkerService } from '../../services/worker/create-worker-service.ts';
 import { useParts } from '../support/use-parts.ts';
+import { ROOT } from '../docs/markdown.ts';
 import { SERVICES } from '../deploy/repository.ts';
+
+/** Protocols of others, which have documents of their own; a page of ours says what of each is served. */
+const OF_OTHERS = / \/(?:openai\/|mcp$)/;
 
 /** It serves pages for people, which programs have no use for: their paths are in its README. */
 const FOR_PEOPLE = 'dashboard';
@@ -65,7 +71,15 @@ it('every path that a service answers to programs is in the documentation, and n
   const probes = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
   const forPrograms = routed.filter(({ service }) => service !== FOR_PEOPLE).map(({ path }) => path);
   expect(forPrograms).toContain('POST /hooks/:id');
-  expect(documented.toSorted()).toEqual([...new Set([...forPrograms, ...probes])].toSorted());
+  const ours = forPrograms.filter((path) => !OF_OTHERS.test(path));
+  expect(documented.toSorted()).toEqual([...new Set([...ours, ...probes])].toSorted());
+});
+
+it('every path of OpenAI’s protocol is on its page, and no other', () => {
+  const page = readFileSync(join(ROOT, 'docs/openai.md'), 'utf8');
+  const named = [...page.matchAll(/`((?:GET|POST|DELETE) \/openai\/[^`]+)`/g)].map(([, path = '']) => path);
+  const served = routed.map(({ path }) => path).filter((path) => / \/openai\//.test(path));
+  expect(named.toSorted()).toEqual(served.toSorted());
 });
 
 it('the service for people answers nothing of the API', () => {

@@ -6,6 +6,7 @@ import { loadConfig, type Config } from '#shared/config/load-config.ts';
 import { type SettingsInput, settingsSchema } from '#shared/config/settings/settings.ts';
 import { openParts, type Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
+import { openTraces } from '#shared/log/traces/open-traces.ts';
 
 interface TestPartsOptions {
   redisUrl: string;
@@ -26,9 +27,11 @@ async function testConfig({ redisUrl, settings = {}, env = {} }: TestPartsOption
 export async function openTestParts(options: TestPartsOptions): Promise<Parts> {
   const config = await testConfig(options);
   const log = createLog({ level: config.env.LOG_LEVEL, service: 'test', destination: { write: () => undefined } });
-  const parts = await openParts({ config, log, service: 'test', fail: noFailure });
+  const traces = await openTraces({ env: config.env, service: 'test', log });
+  const parts = await openParts({ config, log, service: 'test', fail: noFailure, traces });
   const close = async (): Promise<void> => {
     await parts.close();
+    await traces?.close();
     await rm(config.env.MUSTER_DATA_DIR, { recursive: true, force: true });
   };
   return { ...parts, close };

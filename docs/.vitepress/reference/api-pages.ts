@@ -10,7 +10,7 @@ const PAGES: Readonly<Record<string, readonly [title: string, ...tags: string[]]
   deliveries: ['Deliveries and callbacks', 'deliveries', 'callbacks'],
   agents: ['Agents and money', 'agents', 'budgets', 'providers', 'usage'],
   fleet: ['The fleet', 'fleet', 'queues', 'daemons', 'metrics', 'now', 'attention', 'checks', 'configuration', 'probes'],
-  tenants: ['Tenants, limits and people', 'tenants', 'limits', 'people', 'audit', 'sign'],
+  tenants: ['Tenants, limits and people', 'tenants', 'limits', 'people', 'erasures', 'audit', 'sign'],
 };
 const LISTED = new Set(Object.values(PAGES).flatMap(([, ...tags]) => tags));
 

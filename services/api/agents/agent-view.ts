@@ -28,6 +28,7 @@ export const agentViewSchema = z
     origin: z.enum(['config', 'api']).meta({ description: '`config`: of the installation; `api`: made by the tenant.' }),
     kind: z.enum(['echo', 'function', 'openai', 'http', 'command', 'daemon']).meta({ description: 'How it runs.' }),
     description: z.string().nullable().meta({ description: 'For people who choose an agent.' }),
+    version: z.string().nullable().meta({ description: 'Of its code: runs go on with the one that they began with. Null for none.' }),
     timeoutMs: z.int().nullable().meta({ description: 'How long one attempt may run; null takes that of the configuration.' }),
     maxRunning: z.int().nullable().meta({ description: 'Tasks of each tenant that run at once; null for no bound.' }),
     maxAttempts: z.int().nullable().meta({ description: 'Attempts of a task; null takes those of the configuration.' }),
@@ -58,6 +59,9 @@ export const agentViewSchema = z
       .optional()
       .meta({ description: 'Names that parameters of the calls of an `openai` agent have instead; null leaves one out.' }),
     maxSteps: z.int().optional().meta({ description: 'Calls of the model that one attempt of an `openai` agent may make.' }),
+    tools: z.array(z.string()).optional().meta({ description: 'Names of `tools` that the model of an `openai` agent may call.' }),
+    mcp: z.array(z.string()).optional().meta({ description: 'Names of `mcp`: servers whose tools it may call.' }),
+    delegates: z.array(z.string()).optional().meta({ description: 'Agents that it may give sub-tasks to.' }),
     hasPlainOutput: z.boolean().optional().meta({ description: 'Whether the output of a `command` agent is plain text, and no Markdown.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
     capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
@@ -80,6 +84,7 @@ export const agentViewSchema = z
         origin: 'api',
         kind: 'http',
         description: 'Writes release notes',
+        version: null,
         timeoutMs: 60_000,
         maxRunning: 4,
         maxAttempts: null,
@@ -111,11 +116,24 @@ export function agentNotFound(id: string): MusterError {
 
 /** The agent without keys, secrets, headers, environment, commands and files. */
 export function viewAgent({ id, origin, definition }: CatalogEntry, hold: AgentView['hold'], settings: Settings): AgentView {
-  const { kind, description = null, timeoutMs = null, maxRunning = null } = definition;
+  const { kind, description = null, version = null, timeoutMs = null, maxRunning = null } = definition;
   const { maxAttempts = null, retryDelayMs = null, retryBackoff = null } = definition;
   const directives = directivesOf(definition);
   const effective = effectiveOf(definition, settings);
-  const common = { id, origin, kind, description, timeoutMs, maxRunning, maxAttempts, retryDelayMs, retryBackoff, directives, hold };
+  const common = {
+    id,
+    origin,
+    kind,
+    description,
+    version,
+    timeoutMs,
+    maxRunning,
+    maxAttempts,
+    retryDelayMs,
+    retryBackoff,
+    directives,
+    hold,
+  };
   return { ...common, effective, ...fieldsOfKind(definition) };
 }
 
@@ -131,9 +149,10 @@ function effectiveOf(definition: AgentDefinition, { tasks, retries: { api } }: S
 
 function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
   if (definition.kind === 'openai') {
-    const { model, system, temperature, maxOutputTokens, parameters, maxSteps, apiKey } = definition;
+    const { model, system, temperature, maxOutputTokens, parameters, maxSteps, tools, mcp, delegates, apiKey } = definition;
     const baseUrl = definition.baseUrl === undefined ? undefined : withoutLogin(definition.baseUrl);
-    return { model, baseUrl, system, temperature, maxOutputTokens, parameters, maxSteps, hasSecret: apiKey !== undefined };
+    const calls = { maxSteps, tools, mcp, delegates };
+    return { model, baseUrl, system, temperature, maxOutputTokens, parameters, ...calls, hasSecret: apiKey !== undefined };
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
   if (definition.kind === 'function') return schemasOf(definition);

@@ -16,6 +16,7 @@ const WORKER_EXAMPLE = {
   version: '0.1.0',
   release: 'v1.4.0',
   status: 'busy' as const,
+  group: 'default',
   queues: ['critical', 'chat', 'tasks', 'maintenance'],
   slots: 28,
   running: 3,
@@ -56,6 +57,10 @@ export const workerViewSchema = z
       .nullable()
       .meta({ description: `Of Muster; ${UNREPORTED}` }),
     release: z.string().nullable().meta({ description: 'What it runs, by its `MUSTER_RELEASE`; null for an earlier version of Muster.' }),
+    group: z
+      .string()
+      .nullable()
+      .meta({ description: `The workers that it is scaled with, by \`MUSTER_WORKER_GROUP\`; null for a hub, and ${UNREPORTED}` }),
     status: z.enum(WORKER_STATUSES).meta({
       description:
         '`idle` runs nothing now, `busy` something; `draining` takes nothing more; `dead` missed its heartbeats; `alive` does not report what it runs.',

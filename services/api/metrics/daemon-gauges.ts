@@ -1,7 +1,7 @@
 import { DAEMON_STATUSES, readDaemonStates, statusOf } from '#shared/daemons/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
-import type { GaugeOptions } from './fleet-gauges.ts';
+import { type GaugeOptions, memoize } from './gauge.ts';
 
 /** What the daemons of all tenants are now. */
 interface DaemonSums {
@@ -10,8 +10,8 @@ interface DaemonSums {
   used: number;
 }
 
-/** The gauges of daemons; `memoize` makes one reading serve all of a scrape. */
-export function daemonGauges(ledger: Ledger, memoize: <T>(read: () => Promise<T>) => () => Promise<T>): GaugeOptions[] {
+/** The gauges of daemons; one reading serves all of a scrape. */
+export function daemonGauges(ledger: Ledger): GaugeOptions[] {
   const sums = memoize(() => readSums(ledger));
   return [
     {

@@ -54,6 +54,7 @@ const STORED_FAMILIES: readonly StoredOptions[] = [
   { family: 'cost', name: 'muster_cost_usd_total', help: 'Cost of models in US dollars', labels: ['agent'], scale: MICRO_PER_USD },
   { family: 'throttled', name: 'muster_throttles_total', help: 'Attempts that a provider put off', labels: ['agent'] },
   { family: 'calls', name: 'muster_model_calls_total', help: 'Calls of models that ended', labels: ['account', 'model', 'result'] },
+  { family: 'lost-output', name: 'muster_output_entries_lost_total', help: 'Entries of output streams that were lost', labels: [] },
 ];
 
 /** Registers the families of what the fleet counted. */
@@ -63,6 +64,8 @@ export function addStoredFamilies(registry: Registry, read: () => Promise<Stored
     const isHistogram = family === 'waited' || family === 'ran';
     const ownSamples = async (): Promise<Sample[]> => {
       const stored = (await read()).filter((each) => each.family === family);
+      // A counter without labels is there before it counts, so that its first increase shows.
+      if (stored.length === 0 && options.labels.length === 0) return [{ labels: {}, value: 0 }];
       return stored.flatMap((each) => (isHistogram ? histogramSamples(each, options) : [counterSample(each, options)]));
     };
     addFamily(registry, { name, help, type: isHistogram ? 'histogram' : 'counter', read: ownSamples });

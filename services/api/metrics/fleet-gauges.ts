@@ -5,21 +5,12 @@ import { listThrottles, modelLabels } from '#shared/providers/index.ts';
 import { redisNow, type ShardKeys } from '#shared/redis/index.ts';
 import { addFamily, type FamilyOptions } from './fleet-families.ts';
 import { daemonGauges } from './daemon-gauges.ts';
-
-type Values = [labels: Record<string, string>, value: number][];
-
-/** A figure of the fleet as it is now. */
-export interface GaugeOptions {
-  name: string;
-  help: string;
-  read: () => Promise<Values>;
-}
-
-/** How long one reading serves the gauges of one process. */
-const FRESH_MS = 1000;
+import { type GaugeOptions, memoize, type Values } from './gauge.ts';
+import { healthGauges } from './health-gauges.ts';
+import { type TenantGaugePorts, tenantGauges } from './tenant-gauges.ts';
 
 /** Registers what the fleet is now; one reading serves all gauges of a scrape. */
-export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
+export function addFleetGauges(registry: Registry, ports: TenantGaugePorts): void {
   const loads = new LoadReader(ports);
   const load = memoize(() => loads.read(null));
   const shards = memoize(() => readShards(ports.ledger));
@@ -28,23 +19,16 @@ export function addFleetGauges(registry: Registry, ports: LoadPorts): void {
     ...shardGauges(shards),
     fleetPressure(ports.ledger),
     ...workerGauges(ports.ledger),
-    ...daemonGauges(ports.ledger, memoize),
+    ...daemonGauges(ports.ledger),
     ...providerGauges(ports.ledger),
     suspendedGauge(ports),
+    ...tenantGauges(ports),
+    ...healthGauges(ports),
   ];
   for (const { name, help, read } of gauges) {
     const samples: FamilyOptions['read'] = async () => (await read()).map(([labels, value]) => ({ labels, value }));
     addFamily(registry, { name, help, type: 'gauge', read: samples });
   }
-}
-
-/** Reads at most once a second, also for concurrent callers. */
-function memoize<T>(read: () => Promise<T>): () => Promise<T> {
-  let reading: { at: number; value: Promise<T> } | undefined;
-  return () => {
-    if (!reading || performance.now() - reading.at > FRESH_MS) reading = { at: performance.now(), value: read() };
-    return reading.value;
-  };
 }
 
 function loadGauges(load: () => Promise<Load>): GaugeOptions[] {
@@ -171,7 +155,7 @@ function workerGauges(ledger: Ledger): GaugeOptions[] {
 }
 
 /** Gates at which runs wait without a slot. */
-const SUSPENDED_AT = ['sleep', 'event', 'question', 'children'] as const;
+const SUSPENDED_AT = ['sleep', 'event', 'question', 'children', 'batch', 'caller'] as const;
 
 function suspendedGauge({ ledger, tenants }: LoadPorts): GaugeOptions {
   const count = memoize(async (): Promise<Values> => {

@@ -6,6 +6,7 @@ import { readServiceTimes, serviceTimeOf, type TenantTimes } from '#shared/metri
 import { type Load, type LoadPorts, type LoadReader, WAIT_KINDS, waitKindOf } from '#shared/queue/index.ts';
 import { priorityBand, type Task } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
+import { countOpenQuestions } from '#shared/waits/index.ts';
 
 const MAX_SHOWN = 100;
 
@@ -44,6 +45,12 @@ const nowSchema = z
     running: z.array(runningSchema).meta({ description: 'Newest first.' }),
     runningTotal: z.int().meta({ description: 'How many run.' }),
     waiting: z.array(waitingSchema).meta({ description: 'By gate, the most tasks first.' }),
+    questions: z
+      .strictObject({
+        open: z.int().meta({ description: 'How many wait for an answer.' }),
+        oldestAt: z.iso.datetime().nullable().meta({ description: 'When the oldest of them was asked; null for none.' }),
+      })
+      .meta({ description: 'What runs ask people. A run that waits for its answer is suspended, and is not among `waiting`.' }),
   })
   .meta({ id: 'Now' });
 type RunningView = z.infer<typeof runningSchema>;
@@ -65,13 +72,16 @@ export function getNow({ ledger }: Pick<LoadPorts, 'ledger'>, loads: LoadReader)
     request: { query: querySchema },
     responses: { 200: nowSchema },
     handle: async ({ query: { limit } }, { tenant }) => {
-      const [load, page, times] = await Promise.all([
+      const [load, page, times, { open, oldestAt }] = await Promise.all([
         loads.read(tenant),
         listTasks(ledger, tenant, { status: 'running' }, { limit }),
         readServiceTimes(ledger, tenant),
+        countOpenQuestions(ledger, tenant),
       ]);
       const running = await Promise.all(page.items.map((task) => viewRunning(ledger, task, times)));
-      return { status: 200, body: { running, runningTotal: Math.max(load.running, running.length), waiting: waitingByGate(load) } };
+      const runningTotal = Math.max(load.running, running.length);
+      const questions = { open, oldestAt: toIso(oldestAt) };
+      return { status: 200, body: { running, runningTotal, waiting: waitingByGate(load), questions } };
     },
   });
 }

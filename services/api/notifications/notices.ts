@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#shared/config/index.ts';
 import type { TenantEvent } from '#shared/events/index.ts';
-import { type Ledger, readHeads, readTasks } from '#shared/ledger/index.ts';
+import { type Ledger, readHeads, readTaskRows } from '#shared/ledger/index.ts';
 import type { Log } from '#shared/log/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { readQuestions } from '#shared/waits/index.ts';
@@ -28,8 +28,8 @@ export interface Notice {
   task: string | null;
   /** Whether it is sent only for a task that a schedule made. */
   isOfRun: boolean;
-  /** The question it is about; null for none. */
-  question: string | null;
+  /** The questions that it is about. */
+  questions: readonly string[];
 }
 
 /** Steps of a task, and the notifications of runs that they lead to. */
@@ -43,7 +43,12 @@ const RUN_KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Steps of a task whose run comes to a question, or gets the answer. Runs that wait for something else take them too. */
-const QUESTION_KINDS: Readonly<Record<string, string>> = { 'task.suspended': 'question.opened', 'task.resumed': 'question.answered' };
+const QUESTION_KINDS: Readonly<Record<string, string>> = {
+  'task.suspended': 'question.opened',
+  'task.asked': 'question.opened',
+  'task.resumed': 'question.answered',
+  'task.answered': 'question.answered',
+};
 
 /** The kinds of notifications that an event may lead to. */
 export function kindsOf(event: string): string[] {
@@ -60,6 +65,12 @@ const questionFactSchema = z
   ])
   .nullable()
   .catch(null);
+
+const askedSchema = z.object({ questionId: z.string() });
+/** The questions that a reminder is about. */
+const remindedSchema = z
+  .union([askedSchema.transform((asked) => [asked]), z.object({ questions: askedSchema.array() }).transform(({ questions }) => questions)])
+  .catch([]);
 
 /** Facts about a task, as the writer of an entry knew them. */
 const factSchema = z.record(z.string(), z.json());
@@ -80,6 +91,7 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
   agent: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   circuit: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   budget: ({ about, spent }) => ({ ...(about ? factSchema.parse(JSON.parse(about)) : {}), spentMicroUsd: Number(spent ?? 0) }),
+  question: ({ about }) => (about ? readReminder(factSchema.parse(JSON.parse(about))) : {}),
   finding: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   action: ({ about }) => (about ? factSchema.parse(JSON.parse(about)) : {}),
   backpressure: (fields) => describePressure(fields, 'tenant'),
@@ -91,6 +103,12 @@ const DETAILS_BY_GROUP: Readonly<Record<string, (fields: TenantEvent['fields']) 
     ...(load['level'] === undefined ? {} : describePressure(load, 'fleet')),
   }),
 };
+
+/** A reminder with its times as callers see them. */
+function readReminder({ questions, askedAt, expiresAt, ...fact }: Fact): object {
+  if (questions !== undefined) return { ...fact, questions: factSchema.array().parse(questions).map(readReminder) };
+  return { ...fact, askedAt: toIso(Number(askedAt)), expiresAt: expiresAt === null ? null : toIso(Number(expiresAt)) };
+}
 
 /** All notifications of an entry, always in the same order, which a reader's position counts on. */
 export function readNotices({ event, tasks, fields, at: ms }: TenantEvent): Notice[] {
@@ -110,13 +128,16 @@ export function readNotices({ event, tasks, fields, at: ms }: TenantEvent): Noti
           data,
           task: taskId,
           isOfRun: kind === RUN_KINDS[event],
-          question: isOfQuestion ? (asked?.questionId ?? null) : null,
+          questions: isOfQuestion && asked !== null ? [asked.questionId] : [],
         };
       });
     });
   }
   const describe = DETAILS_BY_GROUP[group];
-  return describe ? [{ kind: event, data: { kind: event, at, ...describe(fields) }, task: null, isOfRun: false, question: null }] : [];
+  if (!describe) return [];
+  const details = describe(fields);
+  const questions = group === 'question' ? remindedSchema.parse(details).map(({ questionId }) => questionId) : [];
+  return [{ kind: event, data: { kind: event, at, ...details }, task: null, isOfRun: false, questions }];
 }
 
 /** The entry's facts about its tasks, in their order. */
@@ -147,11 +168,11 @@ export async function describeNotices(
   subjects: ReadonlyMap<string, Subject>,
 ): Promise<(object | null)[]> {
   const ids = notices.flatMap(({ task, isOfRun }) => (isOfRun ? (task ?? []) : []));
-  const tasks = await readTasks(parts.ledger, tenant, ids);
+  const tasks = await readTaskRows(parts.ledger, tenant, ids);
   const { resultSummaryChars } = parts.config.settings.scheduler;
   const asked = await readQuestionTexts(parts.ledger, tenant, notices);
   return notices.map((notice) => {
-    const known = { ...notice, data: { ...notice.data, ...subjects.get(notice.task ?? ''), ...asked.get(notice.question ?? '') } };
+    const known = { ...notice, data: withQuestions({ ...notice.data, ...subjects.get(notice.task ?? '') }, notice.questions, asked) };
     if (!notice.isOfRun) return known.data;
     const task = tasks[ids.indexOf(notice.task ?? '')];
     return task?.body.scheduleId ? describeRun(known, task, resultSummaryChars) : null;
@@ -160,9 +181,15 @@ export async function describeNotices(
 
 /** What the questions of notices ask, by id. */
 async function readQuestionTexts(ledger: Ledger, tenant: string, notices: readonly Notice[]): Promise<ReadonlyMap<string, object>> {
-  const ids = [...new Set(notices.flatMap(({ question }) => question ?? []))];
+  const ids = [...new Set(notices.flatMap(({ questions }) => questions))];
   const found = ids.length === 0 ? [] : await readQuestions(ledger, tenant, ids);
   return new Map(found.map(({ id, question, choices }) => [id, { question, choices }]));
+}
+
+/** What is asked, beside each id. */
+function withQuestions(data: object, ids: readonly string[], asked: ReadonlyMap<string, object>): object {
+  if (!('questions' in data) || !Array.isArray(data.questions)) return { ...data, ...asked.get(ids[0] ?? '') };
+  return { ...data, questions: data.questions.map((each: object, at) => ({ ...each, ...asked.get(ids[at] ?? '') })) };
 }
 
 function describeRun({ kind, data }: Notice, task: Task, summaryCharacters: number): object {

@@ -86,17 +86,36 @@ const actionSchema = z
   })
   .meta({ id: 'ActionNotification' });
 
+/** What is asked, as far as it is kept. */
+const askedFields = {
+  questionId: z.string().meta({ description: 'The question.' }),
+  question: z.string().optional().meta({ description: 'What is asked; absent once it is no longer kept.' }),
+  choices: z.array(z.string()).nullable().optional().meta({ description: 'What the answer is one of.' }),
+};
+const askedAt = z.iso.datetime().meta({ description: 'When it was asked.' });
+
 const questionSchema = z
   .looseObject({
     ...subject,
-    kind: z.enum(['question.opened', 'question.answered']),
+    kind: z.enum(['question.opened', 'question.reminded', 'question.answered']),
     at,
-    questionId: z.string().meta({ description: 'The question.' }),
-    question: z.string().optional().meta({ description: 'What is asked; absent once it is no longer kept.' }),
-    choices: z.array(z.string()).nullable().optional().meta({ description: 'What the answer is one of.' }),
+    ...askedFields,
     answeredBy: z.string().optional().meta({ description: 'Who answered.' }),
+    askedAt: askedAt.optional(),
+    expiresAt: text.optional(),
   })
-  .meta({ id: 'QuestionNotification', description: 'A run asks people, or somebody answered it.' });
+  .meta({ id: 'QuestionNotification', description: 'A run asks people, its question is still open, or somebody answered it.' });
+
+const digestSchema = z
+  .looseObject({
+    kind: z.literal('question.digest'),
+    at,
+    open: count.meta({ description: 'Questions that are open.' }),
+    questions: z
+      .array(z.looseObject({ ...askedFields, taskId: z.string(), agent: z.string(), session: text, askedAt, expiresAt: text }))
+      .meta({ description: 'The oldest of them.' }),
+  })
+  .meta({ id: 'QuestionDigestNotification', description: 'Once a day: what is open.' });
 
 const agentSchema = z
   .looseObject({ kind: z.literal('agent.held'), at, agent: z.string(), failures: count, code: z.string(), taskId: z.string() })
@@ -172,6 +191,7 @@ const notificationSchema = z
     budgetSchema,
     actionSchema,
     questionSchema,
+    digestSchema,
     agentSchema,
     daemonSchema,
     circuitSchema,

@@ -8,7 +8,7 @@ const entrySchema = z.object({
   depth: z.coerce.number().default(0),
   wait: z.coerce.number().default(-1),
   slow: z.coerce.number().optional(),
-  bound: z.enum(['caps', 'slots']).default('slots'),
+  bound: z.enum(['caps', 'slots', 'memory']).default('slots'),
   shed: z
     .string()
     .default('{}')

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { streamSchema } from '#shared/http/index.ts';
+import { QUESTION_STATUSES } from '#shared/waits/index.ts';
 import { outputFields } from '../tasks/stream-events.ts';
 import { instant, outcomeSchema, taskStatusSchema } from '../tasks/task-view.ts';
 
@@ -44,6 +45,21 @@ export const sessionStreamSchema = streamSchema('SessionStreamEvent', {
   message: z.strictObject(messageFields).meta({ id: 'MessageEvent' }),
   output: z.strictObject({ taskId, ...outputFields }).meta({ id: 'SessionOutputEvent' }),
   status: z.strictObject({ taskId, status, outcome }).meta({ id: 'SessionStatusEvent' }),
+  question: z
+    .strictObject({
+      taskId,
+      id: z.string().meta({ description: 'The question.' }),
+      question: z.string().meta({ description: 'For people.' }),
+      choices: z.array(z.string()).nullable().meta({ description: 'What the answer is one of.' }),
+      schema: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .meta({ description: 'JSON Schema of an answer that is no choice; null for a text.' }),
+      status: z.enum(QUESTION_STATUSES),
+      answer: z.unknown().meta({ description: 'Null while there is none.' }),
+      expiresAt: instant('Until when it is open.').nullable(),
+    })
+    .meta({ id: 'SessionQuestionEvent', description: 'The session is asked, or a question that it was asked has ended.' }),
   end: z
     .strictObject({ taskId, status, output: z.string().nullable(), outcome, error, artifacts })
     .meta({ id: 'SessionEndEvent', description: 'The message has its outcome.' }),

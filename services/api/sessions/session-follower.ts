@@ -5,6 +5,8 @@ import { writeOutput } from '../tasks/stream-output.ts';
 import { artifactsOf, outcomeOf, readHistory, turnOf } from './session-turns.ts';
 import type { SessionStreamPorts, SessionWatch } from './stream-session.ts';
 import { sessionLane } from '#shared/queue/index.ts';
+import { toIso } from '#shared/time/index.ts';
+import { findKeptQuestion, questionAwaited, questionOfSession, type QuestionRecord } from '#shared/waits/index.ts';
 
 interface FollowerOptions {
   parts: SessionStreamPorts;
@@ -29,7 +31,7 @@ const MAX_REMEMBERED = 1000;
 export class SessionFollower {
   readonly #options: FollowerOptions;
   /** Tasks that have not ended, with what the reader was sent of each. */
-  readonly #live = new Map<string, { status: TaskStatus; after: string | null }>();
+  readonly #live = new Map<string, { status: TaskStatus; after: string | null; question?: string }>();
   readonly #sent = new Set<string>();
 
   constructor(options: FollowerOptions) {
@@ -87,6 +89,37 @@ export class SessionFollower {
     if (status !== known.status) await this.#options.stream.send('status', { taskId, status, outcome: outcomeOf(state) });
     known.status = status;
     if (state.attempt > 0) await this.#writeOutput(taskId);
+    await this.#showQuestion(taskId, state);
+  }
+
+  /** Sends what the run asks when the session's turn for that comes, and how it ended. */
+  async #showQuestion(taskId: string, state: TaskState): Promise<void> {
+    const { parts, tenant, session } = this.#options;
+    const known = this.#live.get(taskId);
+    const open = questionAwaited(state);
+    if (!known || (known.question ?? null) === open) return;
+    if (known.question !== undefined) await this.#sendQuestion(await findKeptQuestion(parts.ledger, tenant, known.question));
+    delete known.question;
+    const current = open === null ? null : await questionOfSession(parts.ledger, tenant, session);
+    if (current === null || current.id !== open) return;
+    await this.#sendQuestion(current);
+    known.question = current.id;
+  }
+
+  /** Without who may answer, and who did: a visitor may read it. */
+  async #sendQuestion(question: QuestionRecord | null): Promise<void> {
+    if (question === null) return;
+    const { taskId, id, question: text, choices, schema, status, answer, expiresAt } = question;
+    await this.#options.stream.send('question', {
+      taskId,
+      id,
+      question: text,
+      choices,
+      schema,
+      status,
+      answer,
+      expiresAt: toIso(expiresAt),
+    });
   }
 
   /** Sends the rest of a task that has ended, and its end. Only here its output is read as its record has it. */
@@ -96,6 +129,7 @@ export class SessionFollower {
     if (task && this.#live.has(taskId)) {
       const { status, outcome, output, error } = turnOf(task);
       if (task.state.attempt > 0) await this.#writeOutput(taskId);
+      await this.#showQuestion(taskId, task.state);
       await stream.send('status', { taskId, status, outcome });
       const artifacts = await artifactsOf(parts, tenant, task);
       await stream.send('end', { taskId, status, output, outcome, error, artifacts });

@@ -3,6 +3,7 @@ import { QUEUE_MODES, SOURCES } from '#shared/config/index.ts';
 import type { SessionRecord, SessionSummary } from '#shared/sessions/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { taskStatusSchema } from '../tasks/task-view.ts';
+import { workspacesSchema } from './session-workspaces.ts';
 
 const holderSchema = z.strictObject({
   taskId: z.string(),
@@ -67,6 +68,7 @@ export const sessionViewSchema = z
       .array(currentSchema)
       .meta({ description: 'Runs of schedules that report into it and have not ended. They go on beside its tasks.' }),
     transcriptLength: z.int().meta({ description: 'Turns that an agent is given as history.' }),
+    workspaces: workspacesSchema,
   })
   .meta({ id: 'Session' });
 
@@ -79,7 +81,11 @@ function viewWaiting(waiting: SessionSummary['waiting']): z.infer<typeof waiting
   return waiting.map(({ taskId, position, reason }) => ({ taskId, position, reason }));
 }
 
-export function viewSession(record: SessionRecord, transcriptLength: number): z.infer<typeof sessionViewSchema> {
+export function viewSession(
+  record: SessionRecord,
+  transcriptLength: number,
+  workspaces: z.infer<typeof workspacesSchema>,
+): z.infer<typeof sessionViewSchema> {
   const { id, mode, modeSource, surface, holder, waiting, waitingTotal, runs } = record;
   return {
     id,
@@ -91,6 +97,7 @@ export function viewSession(record: SessionRecord, transcriptLength: number): z.
     waitingTotal,
     runs: runs.map((run) => viewHolder(run)),
     transcriptLength,
+    workspaces,
   };
 }
 

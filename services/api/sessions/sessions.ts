@@ -3,13 +3,22 @@ import { pageLimitSchema, route, type Route } from '#shared/http/index.ts';
 import { listSessions, notifySession, setMode, stopSession, readTranscript, readSession, countTurns } from '#shared/sessions/index.ts';
 import { sessionIdSchema } from '#shared/tasks/index.ts';
 import { QUEUE_MODES } from '#shared/config/index.ts';
+import type { FileStore } from '#shared/files/index.ts';
 import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { answerList, nextCursorSchema, onePageOf } from '../lists.ts';
+import { listWorkspaces } from './session-workspaces.ts';
 import { viewSummary, sessionSummarySchema, viewSession, sessionViewSchema } from './session-view.ts';
 
 interface SessionPorts {
   readonly ledger: Ledger;
+  readonly files: FileStore;
+}
+
+/** Who reads a session: a visitor does not see what programs keep. */
+interface Reader {
+  readonly tenant: string;
+  readonly key: { readonly session?: string | undefined } | null;
 }
 
 const querySchema = z.strictObject({
@@ -44,7 +53,7 @@ export function getSessions({ ledger }: SessionPorts): Route {
 }
 
 /** `GET /v1/sessions/:id`. */
-export function getSession({ ledger }: SessionPorts): Route {
+export function getSession(parts: SessionPorts): Route {
   return route({
     method: 'get',
     path: '/v1/sessions/:id',
@@ -55,12 +64,13 @@ export function getSession({ ledger }: SessionPorts): Route {
     forVisitors: true,
     request: { params: sessionPathSchema },
     responses: { 200: sessionViewSchema },
-    handle: async ({ params }, { tenant }) => ({ status: 200, body: await showSession(ledger, tenant, params.id) }),
+    handle: async ({ params }, call) => ({ status: 200, body: await showSession(parts, call, params.id) }),
   });
 }
 
 /** `PUT /v1/sessions/:id/mode`. */
-export function putSessionMode({ ledger }: SessionPorts): Route {
+export function putSessionMode(parts: SessionPorts): Route {
+  const { ledger } = parts;
   return route({
     method: 'put',
     path: '/v1/sessions/:id/mode',
@@ -72,10 +82,11 @@ export function putSessionMode({ ledger }: SessionPorts): Route {
     forVisitors: true,
     request: { params: sessionPathSchema, body: z.strictObject({ mode: z.enum([...QUEUE_MODES, 'default', 'reset']) }) },
     responses: { 200: sessionViewSchema },
-    handle: async ({ params: { id }, body: { mode } }, { tenant }) => {
+    handle: async ({ params: { id }, body: { mode } }, call) => {
+      const { tenant } = call;
       await setMode(ledger, tenant, id, mode === 'default' || mode === 'reset' ? null : mode);
       notifySession(ledger, tenant, id);
-      return { status: 200, body: await showSession(ledger, tenant, id) };
+      return { status: 200, body: await showSession(parts, call, id) };
     },
   });
 }
@@ -120,6 +131,7 @@ export function getTranscript({ ledger }: SessionPorts): Route {
     summary: 'The turns of a session, as its agents receive them',
     description: 'Oldest first, since the last `/new`, bounded by `sessions.transcriptTurns` and `transcriptBytes`.',
     scope: 'read',
+    errors: ['unavailable.files'],
     forVisitors: true,
     request: { params: sessionPathSchema },
     responses: { 200: onePageOf(turnSchema, 'Oldest first.').meta({ id: 'Transcript' }) },
@@ -142,7 +154,16 @@ export function getTranscript({ ledger }: SessionPorts): Route {
 export const sessionPathSchema = z.object({ id: sessionIdSchema.meta({ description: "The session's id." }) });
 
 /** A session as it is now. */
-async function showSession(ledger: Ledger, tenant: string, id: string): Promise<z.infer<typeof sessionViewSchema>> {
-  const [record, length] = await Promise.all([readSession({ ledger }, tenant, id), countTurns(ledger, tenant, id)]);
-  return viewSession(record, length);
+async function showSession(
+  { ledger, files }: SessionPorts,
+  { tenant, key }: Reader,
+  id: string,
+): Promise<z.infer<typeof sessionViewSchema>> {
+  const { keepMs } = ledger.settings.workspaces;
+  const [record, length, workspaces] = await Promise.all([
+    readSession({ ledger }, tenant, id),
+    countTurns(ledger, tenant, id),
+    key?.session === undefined ? listWorkspaces({ files, keepMs }, tenant, id) : [],
+  ]);
+  return viewSession(record, length, workspaces);
 }

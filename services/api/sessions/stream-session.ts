@@ -19,7 +19,7 @@ export function streamSession(parts: SessionStreamPorts): Route {
     operationId: 'streamSession',
     summary: 'Events of a session while they happen',
     description:
-      'Server-sent events. First `history`: the latest messages that have their outcome. Then, for each message without an outcome and each new message: `message`, `status`, `output` and once `end`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
+      'Server-sent events. First `history`: the latest messages that have their outcome. Then, for each message without an outcome and each new message: `message`, `status`, `output`, `question` where its run asks people, and once `end`. A repeated run starts at `seq` 1 again. With `Last-Event-ID` (or `?lastEventId=`) output continues after that event; all other events are sent again.',
     scope: 'read',
     forVisitors: true,
     media: 'text/event-stream',

@@ -6,7 +6,7 @@ import { removeTask, type Ledger } from '#shared/ledger/index.ts';
 import { cancelTree, idempotencyOf, type Intake, offerInput, reprioritizeTask, retryTask } from '#shared/queue/index.ts';
 import { retryFromStep } from '#shared/execution/index.ts';
 import { isTerminal, prioritySchema, TASK_ID, type TaskStatus } from '#shared/tasks/index.ts';
-import { findState, findTask, taskNotFound, taskPathSchema, wrongState } from './find-tasks.ts';
+import { findState, findTask, findTaskRow, taskNotFound, taskPathSchema, wrongState } from './find-tasks.ts';
 import { claimOf, idempotencyHeadersSchema } from './submit-task.ts';
 import { keptStatusSchema, outcomeSchema, taskStatusSchema } from './task-view.ts';
 
@@ -82,7 +82,7 @@ function postRetry(ports: Intake): Route {
     summary: 'Retry a permanently failed task, or start a task that waits for a retry now',
     description: 'With `fromStep` a new task is made of an ended one; the answer has its id.',
     scope: 'submit',
-    errors: ['task.not-found', 'task.wrong-state', 'task.runaway', ...LIMIT_ERRORS],
+    errors: ['task.not-found', 'task.wrong-state', 'task.runaway', 'unavailable.files', ...LIMIT_ERRORS],
     request: { params: taskPathSchema, body: retryBodySchema.optional() },
     responses: { 202: retriedSchema },
     handle: async ({ params: { id }, body }, { tenant }) => {
@@ -212,7 +212,7 @@ function deleteTask({ ledger }: { ledger: Ledger }): Route {
     handle: async ({ params: { id } }, { tenant, key, log }) => {
       const { status } = await findState(ledger, tenant, id);
       if (!isTerminal(status)) throw wrongState(status, 'has not ended');
-      const task = await findTask(ledger, tenant, id);
+      const task = await findTaskRow(ledger, tenant, id);
       // It was retried meanwhile.
       if (!(await removeTask(ledger, task))) throw wrongState(task.state.status, 'has not ended');
       log.info({ event: 'task.deleted', task: id, tenant, by: key?.id }, 'the record of a task was removed');

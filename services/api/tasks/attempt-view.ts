@@ -15,7 +15,10 @@ export const progressViewSchema = z
   .meta({ id: 'Progress', examples: [{ at: '2026-05-01T09:00:02.000Z', attempt: 1, note: 'reading', percent: 40 }] });
 
 export const taskWithProgressSchema = taskViewSchema
-  .extend({ progress: progressViewSchema.nullable().meta({ description: 'The progress that it reported last.' }) })
+  .extend({
+    progress: progressViewSchema.nullable().meta({ description: 'The progress that it reported last.' }),
+    traceUrl: z.string().nullable().meta({ description: 'Where people look at its trace, by the setting `traces.url`.' }),
+  })
   .meta({ id: 'TaskWithProgress' });
 
 /** An attempt as callers see it. */

@@ -40,6 +40,10 @@ const whySchema = z
       )
       .meta({ description: 'Every gate on the path to its start, in order; none when it does not wait.' }),
     estimatedStartMs: z.number().nullable().meta({ description: 'In about how many milliseconds it starts; null when unknown.' }),
+    interruptions: z.int().meta({
+      description:
+        'How often in a row workers that shut down interrupted it, and it started over. It is held at `interruptions` after `worker.maxInterruptions`.',
+    }),
   })
   .meta({
     id: 'Why',
@@ -62,6 +66,7 @@ const whySchema = z
           },
         ],
         estimatedStartMs: null,
+        interruptions: 0,
       },
     ],
   });

@@ -9,11 +9,10 @@ import {
   listQuestions,
   QUESTION_ID,
   QUESTION_STATUSES,
-  type QuestionRecord,
   questionsOfTask,
+  questionView,
 } from '#shared/waits/index.ts';
 import { TASK_ID } from '#shared/tasks/index.ts';
-import { toIso } from '#shared/time/index.ts';
 import { answerList, cursorSchema, nextCursorSchema } from '../lists.ts';
 import { findTask } from './find-tasks.ts';
 
@@ -100,16 +99,16 @@ function getQuestions({ ledger }: QuestionPorts): Route {
     description:
       'What runs ask people by `context.ask`, kept as long as their tasks. With `taskId` the list has one page, in the order of the run.',
     scope: 'read',
-    errors: ['task.not-found'],
+    errors: ['task.not-found', 'unavailable.files'],
     request: { query: querySchema },
     responses: { 200: pageSchema },
     handle: async ({ query: { status, taskId, limit, cursor } }, { tenant }) => {
       if (taskId !== undefined) {
         const own = await questionsOfTask(ledger, await findTask(ledger, tenant, taskId));
-        return answerList(own.filter((question) => status === undefined || question.status === status).map(viewQuestion));
+        return answerList(own.filter((question) => status === undefined || question.status === status).map(questionView));
       }
       const { items, next } = await listQuestions(ledger, tenant, status, { limit, before: cursor });
-      return answerList(items.map(viewQuestion), { next });
+      return answerList(items.map(questionView), { next });
     },
   });
 }
@@ -125,7 +124,7 @@ function getQuestion({ ledger }: QuestionPorts): Route {
     errors: ['question.not-found'],
     request: { params: pathSchema },
     responses: { 200: questionSchema },
-    handle: async ({ params: { id } }, { tenant }) => ({ status: 200, body: viewQuestion(await findQuestion(ledger, tenant, id)) }),
+    handle: async ({ params: { id } }, { tenant }) => ({ status: 200, body: questionView(await findQuestion(ledger, tenant, id)) }),
   });
 }
 
@@ -144,11 +143,7 @@ function postAnswer({ ledger }: QuestionPorts): Route {
     responses: { 200: questionSchema },
     handle: async ({ params: { id }, body: { answer } }, { tenant, key }) => {
       if (key === null) throw new Error('A route with a scope has a key');
-      return { status: 200, body: viewQuestion(await answerQuestion(ledger, tenant, { id, answer: answer ?? null, by: answererOf(key) })) };
+      return { status: 200, body: questionView(await answerQuestion(ledger, tenant, { id, answer: answer ?? null, by: answererOf(key) })) };
     },
   });
-}
-
-function viewQuestion({ askedAt, answeredAt, expiresAt, ...question }: QuestionRecord): Record<string, unknown> {
-  return { ...question, answeredAt: toIso(answeredAt), askedAt: toIso(askedAt), expiresAt: toIso(expiresAt) };
 }

@@ -3,19 +3,20 @@ import type { Settings } from '#shared/config/index.ts';
 import { readDaemons } from '#shared/daemons/index.ts';
 import { route, type Route } from '#shared/http/index.ts';
 import { type Ledger, readAttempts, readLog, readProgress } from '#shared/ledger/index.ts';
+import { traceIdOf } from '#shared/log/index.ts';
 import type { Queues } from '#shared/queue/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import { attemptRecord, parseTimeline, TASK_ID, taskRecord } from '#shared/tasks/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { answerList, onePageOf, onePageSchema } from '../lists.ts';
 import { getTaskWhy } from './explain-task.ts';
-import { getJournal } from './runs/read-journal.ts';
+import { type JournalPorts, journalRoutes } from './runs/read-journal.ts';
 import { getTree } from './runs/read-tree.ts';
 import { findState, findTask, taskNotFound, taskPathSchema } from './find-tasks.ts';
 import { attemptViewSchema, logEntryViewSchema, taskWithProgressSchema, viewLogEntry, viewProgress } from './attempt-view.ts';
 import { taskStatusSchema } from './task-view.ts';
 
-export interface TaskReadPorts {
+export interface TaskReadPorts extends JournalPorts {
   readonly ledger: Ledger;
   readonly queues: Queues;
   readonly redis: RedisClient;
@@ -31,27 +32,32 @@ export function taskReadRoutes(ports: TaskReadPorts): Route[] {
     getTaskAttempts(ports),
     getTaskTimeline(ports),
     getTaskLog(ports),
-    getJournal(ports),
+    ...journalRoutes(ports),
     getTree(ports),
   ];
 }
 
 /** `GET /v1/tasks/:id`: the record, with the progress that the task reported last. */
-function getTask({ ledger }: Pick<TaskReadPorts, 'ledger'>): Route {
+function getTask({ ledger, config }: Pick<TaskReadPorts, 'ledger' | 'config'>): Route {
   return route({
     method: 'get',
     path: '/v1/tasks/:id',
     operationId: 'getTask',
     summary: 'Read a task',
     scope: 'read',
-    errors: ['task.not-found'],
+    errors: ['task.not-found', 'unavailable.files'],
     request: { params: taskPathSchema },
     responses: { 200: taskWithProgressSchema },
     handle: async ({ params }, { tenant }) => {
       const [task, progress] = await Promise.all([findTask(ledger, tenant, params.id), readProgress(ledger, tenant, params.id)]);
-      return { status: 200, body: { ...taskRecord(task), progress: progress && viewProgress(progress) } };
+      const traceUrl = traceUrlOf(config.settings, task.body.traceparent);
+      return { status: 200, body: { ...taskRecord(task), traceUrl, progress: progress && viewProgress(progress) } };
     },
   });
+}
+
+function traceUrlOf({ traces }: Settings, traceparent: string): string | null {
+  return traces.url?.replaceAll('{traceId}', traceIdOf(traceparent)) ?? null;
 }
 
 const instantSchema = z.iso.datetime();

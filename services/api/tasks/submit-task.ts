@@ -7,7 +7,7 @@ import { countSchema, type Call, route, type Route } from '#shared/http/index.ts
 import { type Ledger, readState, readTask } from '#shared/ledger/index.ts';
 import { type Accepted, acceptTask, assertCallersSource, idempotencyKeySchema, idempotencyOf, type Intake } from '#shared/queue/index.ts';
 import { hasScope } from '#shared/tenants/index.ts';
-import { isTerminal, type Task, taskRecord, taskRequestSchema, type TaskStatus } from '#shared/tasks/index.ts';
+import { isTerminal, taskRecord, taskRequestSchema, type TaskState, type TaskStatus } from '#shared/tasks/index.ts';
 import { acceptedViewSchema, taskViewSchema } from './task-view.ts';
 
 export interface SubmitPorts extends Intake {
@@ -26,6 +26,7 @@ export const SUBMIT_ERRORS = [
   'upload.not-found',
   ...LIMIT_ERRORS,
   'unavailable.files',
+  'unavailable.fsync',
 ] as const satisfies readonly ErrorCode[];
 
 const taskBodySchema = taskRequestSchema.meta({
@@ -75,8 +76,9 @@ export function postTask(ports: SubmitPorts): Route {
         ...(query.waitMs ? { isAwaited: true } : {}),
         ...idempotencyOf(headers['idempotency-key']),
       });
-      const last = query.waitMs ? await waitForEnd(ports, call, { id: accepted.id, waitMs: query.waitMs }) : null;
-      if (last?.ended) return { status: 200, body: taskRecord(last.ended) };
+      const last = query.waitMs ? await waitForTask(ports, call, { id: accepted.id, waitMs: query.waitMs, until: hasEnded }) : null;
+      const ended = last && hasEnded(last) ? await readTask(ports.ledger, call.tenant, accepted.id) : null;
+      if (ended) return { status: 200, body: taskRecord(ended) };
       const view = viewAccepted(accepted, last?.status);
       return { status: accepted.isDuplicate ? 200 : 202, body: view, headers: { Location: `/v1/tasks/${accepted.id}` } };
     },
@@ -101,25 +103,30 @@ interface WaitPorts {
   readonly events: EventFeed;
 }
 
-/** What a wait for a task's end found last. */
-interface LastSeen {
-  /** The record, once it has ended. */
-  ended: Task | null;
-  status: TaskStatus | undefined;
+interface AwaitedTask {
+  id: string;
+  waitMs: number;
+  /** What is waited for. */
+  until: (state: TaskState) => boolean;
 }
 
-/** Waits for a task's end, at most `waitMs` and until the caller leaves. Errors: `auth.invalid`. */
-async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitMs }: { id: string; waitMs: number }): Promise<LastSeen> {
+/**
+ * Waits for a task, at most `waitMs` and until the caller leaves. Resolves to its state then, whatever it waited for; null for no task.
+ * Errors: `auth.invalid`.
+ */
+export async function waitForTask(
+  { ledger, events }: WaitPorts,
+  call: Call,
+  { id, waitMs, until }: AwaitedTask,
+): Promise<TaskState | null> {
   const { tenant, signal } = call;
   const deadline = performance.now() + waitMs;
   const watch = watchTask(events, tenant, id, signal);
   try {
     for (;;) {
       const state = await readState(ledger, tenant, id);
-      const status = state?.status;
-      if (status && isTerminal(status)) return { ended: await readTask(ledger, tenant, id), status };
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || signal.aborted) return { ended: null, status };
+      if (state === null || until(state) || leftMs <= 0 || signal.aborted) return state;
       await watch.next(Math.min(POLL_MS, leftMs));
       // After each wait, so that no answer goes to a key that was revoked in it.
       if (!(await call.isStillAdmitted())) throw new MusterError('auth.invalid', 'The key was revoked while its request waited');
@@ -127,6 +134,10 @@ async function waitForEnd({ ledger, events }: WaitPorts, call: Call, { id, waitM
   } finally {
     watch.stop();
   }
+}
+
+function hasEnded({ status }: TaskState): boolean {
+  return isTerminal(status);
 }
 
 /** An accepted task as callers see it, with the status that it has by now. */

@@ -111,7 +111,7 @@ export function postTasks(ports: BulkPorts): Route {
   });
 }
 
-/** Answers in the order of the items. Throws `unavailable.redis` when no item was accepted because Redis is away. */
+/** Answers in the order of the items. Throws what Redis refuses, when no item was accepted because it is away or nearly full. */
 async function submitAll(intake: Intake, call: Call, items: readonly unknown[], key: string | undefined): Promise<ItemAnswer[]> {
   const keyOfPlace = (place: number): string | undefined => (key === undefined ? undefined : `${key}/${place}`);
   const requests = await pMap(items, async (item, place) => await readItem(intake, call, item, keyOfPlace(place)), {
@@ -127,7 +127,7 @@ async function submitAll(intake: Intake, call: Call, items: readonly unknown[], 
     const result = request instanceof MusterError ? request : (results.next().value ?? new Error('An item got no answer'));
     return result instanceof Error ? toMusterError(result) : result;
   });
-  const outage = answers.find((answer) => hasCode(answer, 'unavailable.redis'));
+  const outage = answers.find((answer) => hasCode(answer, 'unavailable.redis') || hasCode(answer, 'unavailable.memory'));
   if (outage instanceof Error && answers.every((answer) => answer instanceof Error)) throw outage;
   return answers.map((answer) => (answer instanceof Error ? refused(call, answer) : accepted(answer)));
 }

@@ -86,11 +86,20 @@ export const taskViewSchema = z
     scheduledFor: instant('It starts no earlier.').nullable(),
     retryAt: instant('When it starts again, while it waits for a retry or for its provider.').nullable(),
     requirements: requirementsSchema.nullable().meta({ description: 'What its worker must have.' }),
-    execution: executionSchema.required().meta({ description: 'Its bounds: attempts, delays and times.' }),
+    execution: executionSchema
+      .required()
+      .extend({
+        withinMs: z.number().nullable().meta({ description: 'Until then calls of its model may go by batches; null for calls at once.' }),
+      })
+      .meta({ description: 'Its bounds: attempts, delays and times.' }),
     callbackUrl: z.string().nullable().meta({ description: 'Called when it has ended.' }),
     attachments: z.array(attachmentViewSchema).meta({ description: 'Files that it was given.' }),
     output: z.string().nullable().meta({ description: 'The final text.' }),
     result: z.unknown().meta({ description: 'The final value, when its agent gives one.' }),
+    archived: z.literal(true).optional().meta({
+      description:
+        'In lists: its `input` and `output` are cut to their beginnings, and `system`, `context` and long `metadata` and `result` are null, because the archive has them. Reading the task gives all.',
+    }),
     finishReason: z
       .enum(FINISH_REASONS)
       .nullable()
@@ -104,6 +113,9 @@ export const taskViewSchema = z
     usage: usageViewSchema.nullable().meta({ description: 'What its attempts used, as far as it is known.' }),
     worker: z.string().nullable().meta({ description: 'The worker of its current or last attempt.' }),
     release: z.string().nullable().meta({ description: 'The release (`MUSTER_RELEASE`) of that worker.' }),
+    interruptions: z.int().meta({
+      description: 'How often in a row workers that shut down interrupted it, and nothing was kept that the next attempt goes on from.',
+    }),
     preemptedBy: z.string().nullable().meta({ description: 'The critical task that last got its place while it ran.' }),
     requestId: requestIdSchema,
     traceId: traceIdSchema,

@@ -1,7 +1,8 @@
 import { DiscordAdapter } from '@chat-adapter/discord';
-import type { Logger } from 'chat';
+import type { Logger, Message } from 'chat';
 import { z } from 'zod';
 import { ellipsize, isSameSecret } from '#shared/text/index.ts';
+import { Recent } from '#shared/time/index.ts';
 import type { ChatAnswer } from '../receive/chat-message.ts';
 import { quoteText, withoutMentions } from '../replies/reply-text.ts';
 import { askPlatform } from './ask-platform.ts';
@@ -31,6 +32,11 @@ const unsupportedSchema = z.union([z.object({ sticker_items: z.array(z.unknown()
 const MESSAGE_CONTENT = (1 << 18) | (1 << 19);
 const applicationSchema = z.object({ id: snowflakeSchema, flags: z.number().int() });
 const interactionSchema = z.object({ id: snowflakeSchema });
+/** The other type is a forward: https://docs.discord.com/developers/resources/message#message-reference-types */
+const REPLY = 0;
+/** Messages of the Gateway that are being handled. */
+const MAX_REPLIES = 1000;
+const replySchema = z.object({ message_reference: z.object({ type: z.literal(REPLY).optional(), message_id: snowflakeSchema }) });
 const postedSchema = z.looseObject({ id: z.string() });
 
 /** Discord by its Gateway, or what forwards it (messages), and by its interactions endpoint (slash commands). */
@@ -50,11 +56,14 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
     // Discord reads markdown itself; the adapter would rewrite it, and longer.
     render: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: withoutMentions(text, HARD_LIMIT) }),
+    // https://docs.discord.com/developers/components/reference#button and, for the text, the description of an embed
+    buttons: { max: 25, labelCharacters: 80, rowCharacters: Infinity, textCharacters: 4000, write: (text) => text },
     fileMessages: (file) => [asDocument(file)],
     isUnsupported: ({ raw }) => unsupportedSchema.safeParse(raw).success,
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
     sequenceOf: ({ id }) => snowflakeNumber(id),
+    repliedTo: (message) => adapter.repliedTo(message),
     findRefusal: async () => (hasGateway ? await adapter.findRefusal(botToken) : null),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).channelId,
     isSubThread: (threadId) => adapter.decodeThreadId(threadId).threadId !== undefined,
@@ -71,6 +80,8 @@ export function openDiscord({ botToken, publicKey, applicationId, apiUrl, hasGat
 /** Ignores senders that are not heard. Sends files to the address that is configured, and with what Discord answered in its errors: of a throttled post that says when to try again. */
 class FileDiscordAdapter extends DiscordAdapter {
   readonly #gateway = new DiscordGateway();
+  /** Message of the Gateway -> the one that it replies to: the adapter hands on nothing of that. */
+  readonly #repliedTo = new Recent<string, string>({ maxEntries: MAX_REPLIES });
 
   protected override setupLegacyGatewayHandlers(...[client, isEnding]: Parameters<DiscordAdapter['setupLegacyGatewayHandlers']>): void {
     super.setupLegacyGatewayHandlers(client, isEnding);
@@ -111,9 +122,24 @@ class FileDiscordAdapter extends DiscordAdapter {
   protected override async handleGatewayMessage(
     ...[message, isMentioned]: Parameters<DiscordAdapter['handleGatewayMessage']>
   ): Promise<void> {
-    const { type, webhookId, author } = message;
+    const { id, type, webhookId, author, reference } = message;
+    const reply = replySchema.safeParse({ message_reference: { type: reference?.type, message_id: reference?.messageId } });
+    if (reply.success) this.#repliedTo.set(id, reply.data.message_reference.message_id);
     const raw = { type, webhook_id: webhookId, author: { bot: author.bot, system: author.system } };
     if (isHeard('discord', raw)) await super.handleGatewayMessage(message, isMentioned);
+  }
+
+  repliedTo({ id, raw }: Message): string | null {
+    return replySchema.safeParse(raw).data?.message_reference.message_id ?? this.#repliedTo.get(id) ?? null;
+  }
+
+  /** A card without buttons takes those of the message that it replaces: without the field they would stay. */
+  protected override buildMessagePayload(
+    ...[message, options]: Parameters<DiscordAdapter['buildMessagePayload']>
+  ): ReturnType<DiscordAdapter['buildMessagePayload']> {
+    const built = super.buildMessagePayload(message, options);
+    if (options?.clearContentForCard === true && built.payload.embeds !== undefined) built.payload.components ??= [];
+    return built;
   }
 
   protected override async postMessageWithFiles(

@@ -16,6 +16,19 @@ export interface CommandFacts {
 /** An adapter. The platforms' classes write an unknown name as undefined, the SDK's interface as an absent property. */
 export type PlatformAdapter = Omit<Adapter, 'botUserId'> & { readonly botUserId?: string | undefined };
 
+/** What a platform bounds of a message with buttons, in UTF-16 units. */
+export interface ButtonBounds {
+  /** The most buttons of one message; a question with more choices has none. */
+  readonly max: number;
+  readonly labelCharacters: number;
+  /** Of all labels in a row, so that people can read them; the platform's own rows where it is infinite. */
+  readonly rowCharacters: number;
+  /** The longest text above them. */
+  readonly textCharacters: number;
+  /** The text as its adapter takes it there. It is no longer. */
+  write(text: string): string;
+}
+
 /** The differences of one platform, around its adapter. */
 export interface PlatformDriver {
   readonly name: ChatPlatformName;
@@ -28,6 +41,7 @@ export interface PlatformDriver {
   render(text: string): AdapterPostableMessage;
   /** The same for a text that is no markdown: each of its lines stays a line. */
   renderPlain(text: string): AdapterPostableMessage;
+  readonly buttons: ButtonBounds;
   /** The ways to post a file, the best first: a later way is tried when the platform refuses the one before. Absent: it takes no files. */
   fileMessages?(file: OutgoingFile): readonly AdapterPostableMessage[];
   /** The text of a person, before attachments are named. */
@@ -42,6 +56,8 @@ export interface PlatformDriver {
   isUnsupported?(message: Message): boolean;
   /** The album that the message is a part of; absent where one message holds all of its files. */
   albumOf?(message: Message): ChatMessage['album'] | null;
+  /** The message that a person replied to, by the id that posting it gave; null for none. */
+  repliedTo(message: Message): string | null;
   /** The chat, by the platform's own id. */
   channelOf(threadId: string): string;
   /** Whether the thread is a conversation of its own within a chat, which is followed once it named the bot. */

@@ -16,9 +16,12 @@ export interface SlackSecrets {
 /** Slack accepts 12,000 characters of markdown; the difference is for marks that keep names from calling people. */
 const MAX_CHARACTERS = 10_000;
 const HARD_LIMIT = 12_000;
+/** The longest text of a section. */
+const SECTION = 3000;
 /** Slack repeats an event that is not answered within 3 s; reading a name may not take much longer. */
 const API_TIMEOUT_MS = 8000;
 
+const threadSchema = z.object({ thread_ts: z.string() });
 const commandSchema = z.object({ trigger_id: z.string().min(1) });
 /** Slack marks what a person changed; previews of links change a message too. */
 const changedSchema = z.object({ user: z.string(), text: z.string(), edited: z.object({ user: z.string() }) });
@@ -64,11 +67,15 @@ export function openSlack({ botToken, signingSecret, apiUrl }: SlackSecrets, log
     minEditMs: () => 1200,
     render: (text) => ({ markdown: withoutMentions(text, HARD_LIMIT) }),
     renderPlain: (text) => ({ raw: plainText(text) }),
+    // https://docs.slack.dev/reference/block-kit/blocks/section-block and https://docs.slack.dev/reference/block-kit/block-elements/button-element
+    buttons: { max: 25, labelCharacters: 75, rowCharacters: Infinity, textCharacters: SECTION, write: sectionText },
     fileMessages: (file) => [asDocument(file)],
     textOf: async (message) => await adapter.textOf(message),
     // A `ts` is unique within its channel only.
     keyOf: ({ id, threadId }) => `${adapter.decodeThreadId(threadId).channel}:${id}`,
     sequenceOf: ({ id }) => Number(id.replace('.', '')),
+    // A thread is named after the message that it is below: https://docs.slack.dev/messaging/retrieving-messages#individual_messages
+    repliedTo: ({ raw }) => threadSchema.safeParse(raw).data?.thread_ts ?? null,
     isChangedText: ({ raw }) => changedSchema.safeParse(raw).success,
     findRefusal: async () => await adapter.findRefusal(botToken),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).channel,
@@ -114,7 +121,7 @@ const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 /** A text as Slack's own notation has it: https://docs.slack.dev/messaging/formatting-message-text#escaping */
 function plainText(text: string): string {
-  return withoutMentions(text, HARD_LIMIT).replaceAll(/[&<>]/g, (mark) => ESCAPED[mark] ?? mark);
+  return escapeMarks(withoutMentions(text, HARD_LIMIT), ESCAPED);
 }
 
 /** Slack's own marks in what people write: https://docs.slack.dev/messaging/formatting-message-text#retrieving-messages */
@@ -137,6 +144,20 @@ function shownAs(kind: string, id: string, words = ''): string {
   // `<!here>`, and with words: groups of people and dates.
   if (kind === '!') return words === '' ? `@${id}` : words;
   return words === '' || words === id || id === `mailto:${words}` ? id.replace(/^mailto:/, '') : `[${words}](${id})`;
+}
+
+/** Look the same, and are no longer. */
+const LOOKALIKE: Readonly<Record<string, string>> = { '&': '\uFF06', '<': '\u2039', '>': '\u203A' };
+
+/** A text of a section, which Slack bounds as it is escaped. */
+function sectionText(text: string): string {
+  const silent = withoutMentions(text, SECTION);
+  const escaped = escapeMarks(silent, ESCAPED);
+  return escaped.length <= SECTION ? escaped : escapeMarks(silent, LOOKALIKE);
+}
+
+function escapeMarks(text: string, by: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/[&<>]/g, (mark) => by[mark] ?? mark);
 }
 
 type WebLog = NonNullable<NonNullable<SlackAdapterConfig['webClientOptions']>['logger']>;

@@ -43,6 +43,7 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
     minEditMs: (threadId) => (adapter.isDM(threadId) ? 1100 : 3100),
     render: (text) => renderTelegram(adapter, text),
     renderPlain: (text) => ({ raw: text }),
+    buttons: { max: 25, labelCharacters: 100, rowCharacters: 30, textCharacters: 4000, write: (text) => text },
     fileMessages: telegramFile,
     textOf: ({ text }) => text,
     keyOf: ({ id }) => id,
@@ -53,6 +54,8 @@ export function openTelegram({ botToken, secretToken, apiUrl }: TelegramSecrets,
       return part.success ? { name: part.data.album_name, isGuess: false } : null;
     },
     sequenceOf: ({ id }) => Number(id.slice(id.lastIndexOf(':') + 1)),
+    // https://core.telegram.org/bots/api#message
+    repliedTo: ({ replyTo }) => replyTo?.id ?? null,
     findRefusal: async () => {
       const reply = await askPlatform(`${apiUrl ?? 'https://api.telegram.org'}/bot${botToken}/getMe`);
       if (reply?.status !== 401 && reply?.status !== 404) return null;

@@ -1,5 +1,5 @@
 import { WhatsAppAdapter } from '@chat-adapter/whatsapp';
-import type { Logger, Message } from 'chat';
+import type { AdapterPostableMessage, Logger, Message } from 'chat';
 import { z } from 'zod';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Clock } from '#shared/time/index.ts';
@@ -20,12 +20,16 @@ export interface WhatsAppSecrets {
 /** Longer text would be sent by the adapter as several messages, of which the first stays when the second fails. */
 const HARD_LIMIT = 4096;
 const MICROS = 1_000_000;
+/** Buttons of a message, and rows of a list: https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-list-messages */
+const MAX_BUTTONS = 3;
+const MAX_ROWS = 10;
 
 const captioned = z.object({ caption: z.string().default('') });
 /** Messages that people send several of at once. */
 const mediaSchema = z.object({
   message: z.union([z.object({ image: captioned }), z.object({ video: captioned }), z.object({ document: captioned })]),
 });
+const replySchema = z.object({ message: z.object({ context: z.object({ id: z.string() }) }) });
 const mediaAddressSchema = z.object({ url: z.string() });
 /** The token is wrong, has expired or was revoked: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
 const refusedSchema = z.object({ error: z.object({ code: z.literal([0, 102, 190]) }) });
@@ -48,6 +52,7 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
     minEditMs: null,
     render: (text) => ({ raw: renderWhatsapp(text) }),
     renderPlain: (text) => ({ raw: text }),
+    buttons: { max: MAX_ROWS, labelCharacters: 20, rowCharacters: Infinity, textCharacters: 1024, write: (text) => renderWhatsapp(text) },
     fileMessages: (file) => [asDocument(file)],
     textOf: captionOf,
     isUnsupported: () => true,
@@ -55,6 +60,8 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
     albumOf: ({ raw }) => (mediaSchema.safeParse(raw).success ? { name: 'media', isGuess: true } : null),
     keyOf: ({ id }) => id,
     sequenceOf: (message) => arrivalWithinSecond(message, clock),
+    // https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components#messages-object
+    repliedTo: ({ raw }) => replySchema.safeParse(raw).data?.message.context.id ?? null,
     findRefusal: async () => await adapter.findRefusal(secrets.phoneNumberId),
     channelOf: (threadId) => adapter.decodeThreadId(threadId).phoneNumberId,
     isSubThread: () => false,
@@ -68,6 +75,20 @@ export function openWhatsapp({ apiUrl, ...secrets }: WhatsAppSecrets, logger: Lo
 class CandidWhatsAppAdapter extends WhatsAppAdapter {
   protected override handleInboundMessage(...[inbound, ...rest]: Parameters<WhatsAppAdapter['handleInboundMessage']>): void {
     if (isHeard('whatsapp', inbound)) super.handleInboundMessage(inbound, ...rest);
+  }
+
+  /** What has more buttons than a message may have is a list of rows. */
+  override async postMessage(
+    ...[threadId, message]: Parameters<WhatsAppAdapter['postMessage']>
+  ): ReturnType<WhatsAppAdapter['postMessage']> {
+    const { texts, buttons } = partsOfCard(message);
+    if (buttons.length <= MAX_BUTTONS) return await super.postMessage(threadId, message);
+    const rows = buttons.map(({ id, label }) => ({ id, title: label }));
+    return await this.sendInteractiveMessage(threadId, this.decodeThreadId(threadId).userWaId, {
+      type: 'list',
+      body: { text: texts.join('\n\n') },
+      action: { button: 'Choose', sections: [{ title: 'Choices', rows }] },
+    });
   }
 
   protected override extractTextContent(message: Parameters<WhatsAppAdapter['extractTextContent']>[0]): string | null {
@@ -87,6 +108,14 @@ class CandidWhatsAppAdapter extends WhatsAppAdapter {
     const { url } = mediaAddressSchema.parse(JSON.parse(media.toString()));
     return isOwnAddress(url, this.graphApiUrl) ? await downloadOwn(url, this.accessToken) : await super.downloadMedia(mediaId);
   }
+}
+
+function partsOfCard(message: AdapterPostableMessage): { texts: string[]; buttons: { id: string; label: string }[] } {
+  const children = typeof message === 'object' && 'type' in message && message.type === 'card' ? message.children : [];
+  return {
+    texts: children.flatMap((child) => (child.type === 'text' ? child.content : [])),
+    buttons: children.flatMap((child) => (child.type === 'actions' ? child.children : [])).filter((child) => child.type === 'button'),
+  };
 }
 
 /** A person's text. The adapter invents a text for a file without a caption, and for every film. */

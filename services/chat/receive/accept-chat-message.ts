@@ -19,11 +19,28 @@ export interface AcceptParts extends MessageParts {
  * Throws failures that a repeated delivery may not meet: Redis away, a limit, a mistake of ours.
  */
 export async function acceptChatMessage(parts: AcceptParts, platform: ChatPlatformName, message: ChatMessage): Promise<ChatAnswer | null> {
+  // Below the span of the request that brought it; a message that was gathered, or came by a connection of ours, begins a trace.
+  const span = parts.ledger.traces?.enter(`message ${platform}`, { kind: 'consumer', attributes: { 'muster.platform': platform } });
+  if (span === undefined) return await acceptInto(parts, platform, message);
+  try {
+    return await span.run(() => acceptInto(parts, platform, message, span.traceparent));
+  } finally {
+    span.end();
+  }
+}
+
+async function acceptInto(
+  parts: AcceptParts,
+  platform: ChatPlatformName,
+  message: ChatMessage,
+  traceparent?: string,
+): Promise<ChatAnswer | null> {
   const { log } = parts;
   const { key, session } = message;
   const tenant = parts.chatTenant();
   try {
-    const answer = await handleMessage(parts, incomingMessage(parts.settings, tenant, platform, message));
+    const incoming = incomingMessage(parts.settings, tenant, platform, message);
+    const answer = await handleMessage(parts, { ...incoming, ...(traceparent !== undefined && { traceparent }) });
     if (answer.kind === 'command') return { kind: 'command', text: answer.text };
     const { id, isDuplicate, estimatedStartMs } = answer.accepted;
     await openReply(parts, tenant, id);
@@ -60,7 +77,7 @@ function incomingMessage(
   message: ChatMessage,
 ): IncomingMessage {
   const rights = rightsOf(access, platform, message);
-  const { key, session, thread, channel, user, userName, sequence, sentAt, mode } = message;
+  const { key, session, thread, channel, user, userName, sequence, sentAt, mode, repliesTo } = message;
   return {
     tenant,
     session,
@@ -73,6 +90,7 @@ function incomingMessage(
     ...(sequence === undefined ? {} : { sequence }),
     arrival: { debounceMs, lateAfterMs, ...(sentAt === undefined ? {} : { sentAt }) },
     ...(mode === undefined ? {} : { mode }),
+    ...(repliesTo === undefined ? {} : { repliesTo }),
     ...(message.files === undefined ? {} : { attachments: message.files }),
     context: { platform, thread, userName },
     idempotencyKey: key,

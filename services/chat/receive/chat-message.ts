@@ -31,6 +31,8 @@ export const chatMessageSchema = z.object({
   album: z.object({ name: z.string(), isGuess: z.boolean() }).optional(),
   /** Whether it is for the bot: in private, in a thread that is followed, by its name, or where all messages are. */
   isAddressed: z.boolean(),
+  /** The question to whose message it is a reply. */
+  repliesTo: z.string().optional(),
   /** The mode in which it is accepted, instead of its session's. */
   mode: z.enum(QUEUE_MODES).optional(),
 });

@@ -6,6 +6,7 @@ import { type RedisClient, redisNow } from '#shared/redis/index.ts';
 import { AlbumGatherer } from '../albums/album-gatherer.ts';
 import { type AlbumKeys, AlbumStore } from '../albums/album-store.ts';
 import type { PlatformDriver } from '../platforms/platform-driver.ts';
+import type { AskedMessages } from '../replies/asked-messages.ts';
 import type { CommandSender } from '../replies/command-sender.ts';
 import { quoteText } from '../replies/reply-text.ts';
 import { acceptChatMessage, acceptPressed, type AcceptParts, rightsOf } from './accept-chat-message.ts';
@@ -31,6 +32,7 @@ interface PlatformSide {
   port: ChatPort;
   state: ChatState;
   calls: InboundCalls;
+  asked: AskedMessages;
 }
 
 /**
@@ -61,7 +63,7 @@ export class MessageIntake {
     const { driver, calls } = this.#platform;
     await calls.accept(async () => {
       const message = await parseChatMessage(driver, thread, raw, isAddressed);
-      if (message !== null) await this.#accept(await this.#withFiles(message, raw));
+      if (message !== null) await this.#accept(await this.#withQuestion(await this.#withFiles(message, raw), raw));
       else if (isAddressed) await this.#explainUnread(thread, raw);
     });
   }
@@ -73,6 +75,14 @@ export class MessageIntake {
     const ports = { files: accept.files, timeoutMs: settings.fileTimeoutMs, log };
     const files = await receiveFiles(ports, accept.chatTenant(), attachments);
     return files.length === 0 ? message : { ...message, files };
+  }
+
+  /** A reply to the message of a question answers it. */
+  async #withQuestion(message: ChatMessage, raw: Message): Promise<ChatMessage> {
+    const { driver, asked } = this.#platform;
+    const replied = driver.repliedTo(raw);
+    const repliesTo = replied === null ? null : await asked.find(message.channel, replied);
+    return repliesTo === null ? message : { ...message, repliesTo };
   }
 
   /** A message that was changed is not accepted again. */

@@ -6,18 +6,22 @@ import {
   type JsonBounds,
   readRawBody,
   type RefusalLimit,
+  type RequestContext,
   sendProblem,
+  serveAsSpan,
   type ServerLoad,
   toMusterError,
   type RouteDescription,
 } from '#shared/http/index.ts';
-import type { Log } from '#shared/log/index.ts';
+import type { Log, Traces } from '#shared/log/index.ts';
 import { z } from 'zod';
 import { CHAT_PLATFORMS } from '#shared/config/index.ts';
 import { PLATFORMS } from '../platforms/registry.ts';
 
 export interface ReceiveUpdateParts {
   readonly log: Log;
+  /** Without it updates are no spans. */
+  readonly traces: Traces | undefined;
   readonly maxBodyBytes: number;
   readonly bounds: JsonBounds;
   /** Used where this is mounted without the server, which has its own. */
@@ -41,27 +45,31 @@ const UNKNOWN_PLATFORMS = 'chat';
  */
 export function receiveUpdate(parts: ReceiveUpdateParts): RequestHandler {
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
-    const name = String(request.params['platform']);
     const context = contextOf(request, parts.log, parts.load);
     context.route = RECEIVER_PATH;
-    const platform = parts.platforms.get(name);
-    const receiver = platform === undefined ? UNKNOWN_PLATFORMS : `chat/${name}`;
-    try {
-      parts.refusals.assertOpen(request.ip, receiver);
-      // Before the body, so that no sender makes us read one for a platform that is off.
-      if (platform === undefined) throw new MusterError('request.not-found', 'There is no such chat platform here');
-      const body = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
-      assertBodyBounds(body, request.get('content-type'), parts.bounds);
-      const answer = await platform.receive(toFetchRequest(request, body));
-      if (answer.ok) parts.refusals.trust(request.ip, receiver);
-      await sendAnswer(response, answer);
-    } catch (error) {
-      const { code, message: reason } = toMusterError(error);
-      context.log.info({ event: 'chat.not-taken', platform: name.slice(0, 20), code, reason }, 'a request of a chat platform was refused');
-      if (isSendersFault(code)) void parts.refusals.count(request.ip, receiver);
-      sendProblem(response, error, context.log);
-    }
+    await serveAsSpan(parts.traces, { request, response, context }, () => receive(parts, request, response, context));
   };
+}
+
+async function receive(parts: ReceiveUpdateParts, request: HttpRequest, response: HttpResponse, context: RequestContext): Promise<void> {
+  const name = String(request.params['platform']);
+  const platform = parts.platforms.get(name);
+  const receiver = platform === undefined ? UNKNOWN_PLATFORMS : `chat/${name}`;
+  try {
+    parts.refusals.assertOpen(request.ip, receiver);
+    // Before the body, so that no sender makes us read one for a platform that is off.
+    if (platform === undefined) throw new MusterError('request.not-found', 'There is no such chat platform here');
+    const body = await readRawBody(request, response, { maxBytes: parts.maxBodyBytes, bodies: context.load.bodies });
+    assertBodyBounds(body, request.get('content-type'), parts.bounds);
+    const answer = await platform.receive(toFetchRequest(request, body));
+    if (answer.ok) parts.refusals.trust(request.ip, receiver);
+    await sendAnswer(response, answer);
+  } catch (error) {
+    const { code, message: reason } = toMusterError(error);
+    context.log.info({ event: 'chat.not-taken', platform: name.slice(0, 20), code, reason }, 'a request of a chat platform was refused');
+    if (isSendersFault(code)) void parts.refusals.count(request.ip, receiver);
+    sendProblem(response, error, context.log);
+  }
 }
 
 /** Limits and failures of ours do not count. */

@@ -9,6 +9,8 @@ export interface CommandSenderOptions {
   tries: number;
 }
 
+type Answering = Pick<ChatPort, 'platform' | 'maxCharacters' | 'post'>;
+
 /** Bound of concurrent answers; a further answer is dropped and logged. */
 const MAX_IN_FLIGHT = 500;
 /** Between two tries, when the platform names no time. */
@@ -32,7 +34,7 @@ export class CommandSender {
   }
 
   /** Begins to send and returns: the platform that brought the command waits for its own answer. */
-  send(port: ChatPort, thread: string, text: string): void {
+  send(port: Answering, thread: string, text: string): void {
     if (this.#inFlight.size >= MAX_IN_FLIGHT) {
       this.#log.warn({ event: 'chat.answer-dropped', platform: port.platform }, 'too many answers to commands are on their way');
       return;
@@ -47,7 +49,7 @@ export class CommandSender {
     await within(Promise.all(this.#inFlight), graceMs);
   }
 
-  async #send(port: ChatPort, thread: string, text: string): Promise<void> {
+  async #send(port: Answering, thread: string, text: string): Promise<void> {
     for (let left = this.#tries; left > 0; left -= 1) {
       const waitMs = await this.#tryOnce(port, thread, text);
       if (waitMs === null || !(await wait(waitMs, this.#stopping.signal))) return;
@@ -56,7 +58,7 @@ export class CommandSender {
   }
 
   /** How long to wait before the next try; null for none. */
-  async #tryOnce(port: ChatPort, thread: string, text: string): Promise<number | null> {
+  async #tryOnce(port: Answering, thread: string, text: string): Promise<number | null> {
     try {
       await port.post(thread, text, { isPlain: true });
       return null;

@@ -11,6 +11,13 @@ interface CallOptions {
   idempotencyKey?: string;
 }
 
+interface SentMessage {
+  /** JSON. */
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
 const ANSWER_MS = 30_000;
 /** How long a file may take, either way. */
 const TRANSFER_MS = 600_000;
@@ -116,17 +123,27 @@ export class ApiClient {
     }
   }
 
+  /** Sends a message of another protocol. Resolves to whatever is answered, also a refusal. */
+  sendMessage(path: string, { text, headers, signal }: SentMessage): Promise<Response> {
+    const accept = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
+    return this.#request(path, { method: 'POST', headers: { ...accept, ...headers }, body: text, signal });
+  }
+
   async #fetch(path: string, init: RequestInit): Promise<Response> {
+    const response = await this.#request(path, init);
+    if (!response.ok) throw await responseProblem(response);
+    return response;
+  }
+
+  async #request(path: string, init: RequestInit): Promise<Response> {
     const { url, key } = this.#server;
     const headers = new Headers(init.headers);
     headers.set('Authorization', `Bearer ${key}`);
     headers.set('User-Agent', CLI_AGENT);
     // A redirect would send the key to another server.
-    const response = await fetch(`${url}${path}`, { ...init, headers, redirect: 'manual' }).catch((error: unknown) => {
+    return await fetch(`${url}${path}`, { ...init, headers, redirect: 'manual' }).catch((error: unknown) => {
       throw networkProblem(error, url);
     });
-    if (!response.ok) throw await responseProblem(response);
-    return response;
   }
 }
 

@@ -8,7 +8,7 @@ import { type ApiClient, readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { type ListOptions, showList } from '../output/table.ts';
 import { shortAge } from '../output/terminal.ts';
-import { addPaging, type JsonOptions } from './options.ts';
+import { addPaging, type JsonOptions, parseCount } from './options.ts';
 import { runCancel, runRetry, type TaskOptions } from './tasks/tasks.ts';
 import { resolveTaskId } from './tasks/task-view.ts';
 
@@ -43,8 +43,7 @@ export function addActionCommands(program: Command, contextOf: ContextOf): void 
       async (given: string[], options: ActOptions, command: Command) => {
         const context = contextOf(command);
         const [id, ...others] = given;
-        if ((id === undefined) !== (options.all === true))
-          throw new CliProblem(`Name a task, or say --all with a filter`, { exitCode: EXIT.usage });
+        checkNamed(given, options);
         if (name === 'cancel' && id === undefined) requireFilter(options);
         if (id === undefined) await runOnMany(name, { filter: filterOf(options) }, options, context);
         else if (others.length === 0 && options.dryRun !== true) await one(id, options, context);
@@ -56,9 +55,19 @@ export function addActionCommands(program: Command, contextOf: ContextOf): void 
     'retry',
     'retry permanently failed tasks, start tasks now that wait for their next attempt, or release what is held with them',
     runRetry,
+  ).option(
+    '--from-step <seq>',
+    'of one ended task: make a new one that has its journal up to this entry, and goes on from there',
+    parseCount,
   );
   add('discard', 'remove the records of ended tasks, or of all permanently failed tasks of a filter', runDiscard);
   addActionList(program, contextOf);
+}
+
+function checkNamed(given: readonly string[], { all, fromStep, dryRun }: ActOptions): void {
+  if ((given.length === 0) !== (all === true)) throw new CliProblem('Name a task, or say --all with a filter', { exitCode: EXIT.usage });
+  if (fromStep !== undefined && (given.length !== 1 || dryRun === true))
+    throw new CliProblem('--from-step goes with the id of one task, and without --dry-run', { exitCode: EXIT.usage });
 }
 
 /** A slip would stop all that the tenant has. */

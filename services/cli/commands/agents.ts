@@ -30,6 +30,9 @@ const definitionSchema = agentSchema.extend({
   temperature: z.number().nullish(),
   maxOutputTokens: z.number().nullish(),
   maxSteps: z.number().nullish(),
+  tools: z.array(z.string()).nullish(),
+  mcp: z.array(z.string()).nullish(),
+  delegates: z.array(z.string()).nullish(),
   capabilities: z.array(z.string()).nullish(),
   hasSecret: z.boolean().nullish(),
   system: z.string().nullish(),
@@ -121,6 +124,9 @@ const ROWS: readonly (readonly [name: string, value: (agent: Definition) => stri
   ['temperature', ({ temperature }) => numberOr(temperature, null)],
   ['output tokens', ({ maxOutputTokens }) => numberOr(maxOutputTokens, null)],
   ['steps', ({ maxSteps }) => numberOr(maxSteps, null)],
+  ['tools', ({ tools }) => tools?.join(', ')],
+  ['MCP servers', ({ mcp }) => mcp?.join(', ')],
+  ['delegates', ({ delegates }) => delegates?.join(', ')],
 ];
 
 function showDefinition(agent: Definition, { terminal }: CommandContext): void {

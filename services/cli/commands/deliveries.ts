@@ -25,7 +25,7 @@ interface ListDeliveriesOptions extends ListOptions {
 export function addDeliveryCommands(program: Command, contextOf: ContextOf): void {
   const deliveries = addPaging(program.command('deliveries').description('list deliveries: replies to chats, and callbacks'), '50')
     .option('--status <status>', 'pending, delivered, failed or unknown')
-    .option('--kind <kind>', 'reply or callback')
+    .option('--kind <kind>', 'reply, callback or question')
     .action((options: ListDeliveriesOptions, command: Command) => runDeliveries(options, contextOf(command)));
   deliveries
     .command('retry <id>')

@@ -27,7 +27,7 @@ export function addKeyCommands(program: Command, contextOf: ContextOf): void {
     .description('create a key, and print its secret, which is shown only once')
     .option(
       '--scopes <list>',
-      'admin, operate, submit, answer, read, separated by commas; each includes the ones after it, but submit not answer',
+      'admin, operate, journal, submit, answer, read, separated by commas; each includes the ones after it, but submit not answer, and journal neither',
       'submit',
     )
     .option('--tenant <id>', 'the tenant of the key', 'default')

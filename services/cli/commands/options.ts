@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseExactJson } from '#shared/text/index.ts';
+import { durationMs } from '#shared/time/index.ts';
 
 /** What a command without other options takes. */
 export interface JsonOptions {
@@ -16,6 +17,22 @@ export function addPaging(command: Command, limit: string): Command {
 
 export function priorityOption(): Option {
   return new Option('--priority <1-10|name>', '10 runs first; or low, normal, high, critical').argParser(parsePriority);
+}
+
+export function withinOption(): Option {
+  return new Option('--within <time>', 'how long it may take, such as 24h: until then its model calls may go by batches').argParser(
+    parseTime,
+  );
+}
+
+/** The text as it was written, for the server. */
+function parseTime(text: string): string {
+  try {
+    durationMs(text);
+    return text;
+  } catch {
+    throw new InvalidArgumentError('Expected a time such as 24h or 2 days.');
+  }
 }
 
 export function contextOption(): Option {

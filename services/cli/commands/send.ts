@@ -11,7 +11,7 @@ import { isSetback, OutputWriter } from '../output/output-writer.ts';
 import { plainText, type Terminal } from '../output/terminal.ts';
 import { withKnownAgents } from './agents.ts';
 import { type Attached, attachOption, uploadFiles } from './attach.ts';
-import { contextOption, parseNames, priorityOption } from './options.ts';
+import { contextOption, parseNames, priorityOption, withinOption } from './options.ts';
 import { attemptsSchema, taskViewSchema, type TaskView } from './tasks/task-view.ts';
 import { noteWaits } from './tasks/wait-notes.ts';
 
@@ -27,6 +27,7 @@ export function addSendCommand(program: Command, contextOf: ContextOf): void {
       ),
     )
     .addOption(priorityOption())
+    .addOption(withinOption())
     .addOption(contextOption())
     .addOption(attachOption())
     .option('--needs <list>', 'capabilities that the daemon or worker has to have, such as browser,code', parseNames)
@@ -41,6 +42,7 @@ interface SendOptions {
   session?: string;
   mode?: string;
   priority?: number | string;
+  within?: string;
   context?: Record<string, unknown>;
   attach?: readonly string[];
   needs?: readonly string[];
@@ -74,10 +76,10 @@ interface Content {
 }
 
 function postTask(api: ApiClient, content: Content, options: SendOptions): Promise<unknown> {
-  const { agent, session, mode, priority, context, needs, daemon } = options;
+  const { agent, session, mode, priority, within, context, needs, daemon } = options;
   const requirements = needs || daemon !== undefined ? { capabilities: needs, targetDaemon: daemon } : undefined;
   // The channel says that a person waits, whose task goes before unattended ones.
-  const body = { agent, ...content, channel: 'cli', session, mode, priority, context, requirements };
+  const body = { agent, ...content, channel: 'cli', session, mode, priority, within, context, requirements };
   // The key belongs to this call: sending the same text twice on purpose makes two tasks.
   return withKnownAgents(api, agent, api.post('/v1/tasks', { body, idempotencyKey: `cli-${randomUUID()}` }));
 }

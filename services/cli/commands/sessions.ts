@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readAnswer } from '../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../command-context.ts';
 import { formatTable, pageSchema, showTable } from '../output/table.ts';
-import { oneLine, plainText, shortAge } from '../output/terminal.ts';
+import { localTime, oneLine, plainText, shortAge } from '../output/terminal.ts';
 import { addPaging, type JsonOptions } from './options.ts';
 
 interface ListSessionsOptions extends JsonOptions {
@@ -63,11 +63,14 @@ const sessionSummarySchema = z.object({
   waitingTotal: z.number(),
 });
 
+const workspaceSchema = z.object({ agent: z.string(), expiresAt: z.string(), changes: z.string().nullable() });
+
 const sessionViewSchema = sessionSummarySchema.extend({
   modeSource: z.string().nullish(),
   surface: z.string().nullish(),
   waiting: z.array(z.object({ taskId: z.string(), position: z.number(), reason: z.string() })),
   transcriptLength: z.number().nullish(),
+  workspaces: z.array(workspaceSchema).default([]),
 });
 
 const NAME_WIDTH = 40;
@@ -110,6 +113,12 @@ async function runShow(id: string, { json }: JsonOptions, context: CommandContex
   const waitingRows = waiting.map(({ position, taskId, reason }) => ['', String(position), taskId, plainText(reason)]);
   for (const line of formatTable(waitingRows)) terminal.line(line);
   if (waitingTotal > waiting.length) terminal.line(`  and ${waitingTotal - waiting.length} more`);
+  for (const each of session.workspaces) showWorkspace(each, terminal);
+}
+
+function showWorkspace({ agent, expiresAt, changes }: z.infer<typeof workspaceSchema>, terminal: CommandContext['terminal']): void {
+  terminal.line(`\n${terminal.paint(`Kept of ${plainText(agent)} until ${localTime(new Date(expiresAt))}`, 'dim')}`);
+  for (const line of (changes ?? '').split('\n')) if (line !== '') terminal.line(`  ${plainText(line)}`);
 }
 
 function isEmpty({ holder, waitingTotal, transcriptLength }: z.infer<typeof sessionViewSchema>): boolean {

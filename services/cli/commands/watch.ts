@@ -59,6 +59,9 @@ const notificationSchema = z.object({
   queueDepth: z.number().nullish(),
   reason: text,
   preemptedBy: text,
+  question: text,
+  answeredBy: text,
+  open: z.number().nullish(),
   resultSummary: text,
   error: z.object({ code: z.string(), message: z.string() }).nullish(),
   finding: z.object({ text: z.string() }).nullish(),
@@ -85,9 +88,15 @@ function scheduleOf({ number, name }: Notification): string | null {
   return name ? `#${number} ${name}` : `#${number}`;
 }
 
-function summarize({ queueDepth, reason, preemptedBy, resultSummary, error, code, attempt, willRetry }: Notification): string {
+function summarize(notification: Notification): string {
+  const { queueDepth, reason, preemptedBy, resultSummary, error, code, attempt, willRetry } = notification;
   if (preemptedBy) return `by task ${preemptedBy}`;
   if (typeof queueDepth === 'number') return `${queueDepth} tasks have not ended`;
   if (!error && code) return `attempt ${attempt ?? '?'} [${code}]${willRetry ? ', will be retried' : ''}`;
-  return error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? '');
+  return error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? questionOf(notification));
+}
+
+function questionOf({ question, answeredBy, open }: Notification): string {
+  if (typeof open === 'number') return `${open} ${open === 1 ? 'question is' : 'questions are'} open`;
+  return answeredBy ? `answered by ${answeredBy}: ${question ?? ''}` : (question ?? '');
 }

@@ -42,12 +42,20 @@ export class OutputWriter {
    * result.
    */
   complete({ status, output, result }: TaskView): void {
-    if (status === 'completed' && output && output !== this.#text) {
-      if (!output.startsWith(this.#text)) this.#begin('the complete output:');
-      this.#put(output.slice(this.#text.length));
-    }
+    if (status === 'completed' && output) this.#addMissing(output);
     if (status === 'completed' && !output && result !== undefined && result !== null) this.#put(JSON.stringify(result, null, 2));
     this.finish();
+  }
+
+  /** Coding agents put blank lines around each text of theirs, and their record has the last one without these. */
+  #addMissing(output: string): void {
+    const shown = this.#text.trimEnd();
+    if (`\n${shown}`.endsWith(`\n${output.trim()}`)) return;
+    if (output.startsWith(this.#text)) return this.#put(output.slice(this.#text.length));
+    // The blank at the end of what is shown stands where the rest begins.
+    if (output.startsWith(shown)) return this.#put(output.slice(shown.length).trimStart());
+    this.#begin('the complete output:');
+    this.#put(output);
   }
 
   /** Ends an open line. */

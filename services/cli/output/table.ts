@@ -85,6 +85,8 @@ interface ListView<T> {
   row: (item: T) => readonly string[];
   /** Printed when there is no record. */
   empty: string;
+  /** What the records of the page come to, below them; null for nothing. */
+  summary?: (items: readonly T[]) => string | null;
 }
 
 export interface ListOptions {
@@ -102,4 +104,6 @@ export async function showList<T>(view: ListView<T>, { json }: ListOptions, cont
   if (items.length === 0 && nextCursor === null) return terminal.note(view.empty);
   const rows = items.map((item) => view.row(item).map((cell) => oneLine(cell, MAX_CELL)));
   showTable({ heading: view.heading, rows, nextCursor }, terminal);
+  const summary = view.summary?.(items) ?? null;
+  if (summary !== null) terminal.note(summary);
 }

@@ -45,6 +45,11 @@ export class Terminal {
     this.#stdout.write(`${plainJson(value)}\n`);
   }
 
+  /** A line for a program that reads stdout, as it is. */
+  message(text: string): void {
+    this.#stdout.write(`${text}\n`);
+  }
+
   note(text: string): void {
     this.#stderr.write(`${printable(this.#stderr, text)}\n`);
   }

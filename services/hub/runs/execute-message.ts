@@ -6,10 +6,14 @@ import { toIso } from '#shared/time/index.ts';
 type Execute = Extract<HubMessageToSend, { type: 'task.execute' }>;
 
 /** What a daemon gets of an attempt, with addresses for its files. Waits for the session's history while Redis is away. */
-export async function executeMessage({ task, context, files }: AgentRun, { body, state, attempt }: Execution): Promise<Execute> {
+export async function executeMessage(
+  { task, context, files, checkpoint }: AgentRun,
+  { body, state, attempt, sessions }: Execution,
+): Promise<Execute> {
   const { ref, takesInput } = attempt;
-  const [turns, attachments, artifactsUrl] = await Promise.all([
+  const [turns, since, attachments, artifactsUrl] = await Promise.all([
     context.history(),
+    sessions.since(),
     Promise.all(context.attachments.map(async ({ name, mediaType, bytes, url }) => ({ name, mediaType, bytes, url: await url() }))),
     files?.uploadUrl?.(),
   ]);
@@ -23,6 +27,7 @@ export async function executeMessage({ task, context, files }: AgentRun, { body,
     input: task.input,
     ...(task.system === null ? {} : { system: task.system }),
     ...(task.session === null ? {} : { session: task.session }),
+    ...(since === 0 ? {} : { sessionSince: toIso(since) }),
     context: { ...(task.context as Record<string, unknown>) },
     takesInput,
     timeoutMs: state.timeoutMs,
@@ -31,5 +36,6 @@ export async function executeMessage({ task, context, files }: AgentRun, { body,
     traceparent: context.trace.traceparent,
     attachments,
     ...(artifactsUrl === undefined ? {} : { artifactsUrl }),
+    ...(checkpoint && { checkpoint: { text: checkpoint.text, resumed: checkpoint.resumed, url: checkpoint.address, key: checkpoint.key } }),
   };
 }

@@ -190,6 +190,8 @@ export class RemoteAttempt {
       this.#ended.reject(new Error('the attempt goes on at another hub'));
       return;
     }
+    // Its daemon has ended it.
+    if (stop.kind === 'suspended') return;
     this.#sendCancel(reasonOf(stop));
     // What is sent meanwhile counts for nothing, so nobody waits for it.
     if (stop.kind === 'lease-lost' || !this.#isAccepted) this.#ended.reject(new Error('the attempt was stopped'));

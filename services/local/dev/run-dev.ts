@@ -31,7 +31,7 @@ export async function runDev(): Promise<void> {
     });
     const url = await redis.start();
     const fleet = new DevFleet({
-      fork: (options) => forkGeneration({ variables: { REDIS_URL: url, MUSTER_DEV: 'true' }, ...options }),
+      fork: (options) => forkGeneration({ variables: { REDIS_URL: url, REDIS_URL_FILE: '', MUSTER_DEV: 'true' }, ...options }),
       print: (text) => void process.stdout.write(`${text}\n`),
     });
     endOnSignals({

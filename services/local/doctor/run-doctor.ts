@@ -8,13 +8,18 @@ import { openQueues } from '#shared/queue/index.ts';
 import { connectRedis, createKeys } from '#shared/redis/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { readRedisRecord, redisUrl } from '../redis/redis-program.ts';
+import { Seal } from '#shared/tenants/index.ts';
 import { hookSchema } from '../../webhooks/hook.ts';
 import { isStillRunning } from '../fleet/process-start.ts';
+import { checkGrace } from './check-grace.ts';
+
+/** With what of the configuration has another name now, or does nothing any more. */
+type Load = () => Promise<Config & { readonly warnings?: readonly string[] }>;
 
 export interface DoctorOptions {
   out: { write(text: string): unknown };
   /** Reads the configuration. Defaults to that of this process. */
-  load?: () => Promise<Config>;
+  load?: Load;
   /** Prints JSON instead of a table. */
   json?: boolean;
   /** What a fleet on another machine finds by its own checks; null, or absent, when this machine's Redis is to be checked. */
@@ -47,12 +52,12 @@ export async function runDoctor({
 }
 
 /** What this machine has for a fleet; `withRedis`: its Redis, too. */
-async function inspectMachine(load: () => Promise<Config>, withRedis: boolean): Promise<CheckResult[]> {
+async function inspectMachine(load: Load, withRedis: boolean): Promise<CheckResult[]> {
   const checks: CheckResult[] = [];
   const config = await loadConfiguration(load, checks);
   if (config === null) return checks;
   const ofRedis = withRedis ? await inspectRedis(config) : [];
-  return [...checks, ...ofRedis, ...(await inspectAgents(config)), ...checkCommands(config), inspectChat(config)];
+  return [...checks, ...ofRedis, ...(await inspectAgents(config)), ...checkCommands(config), ...checkGrace(config), inspectChat(config)];
 }
 
 /** A table for a terminal, one check per line. */
@@ -69,10 +74,11 @@ function renderChecks(checks: readonly CheckResult[], failed: number): string {
   return `${rows.join('')}\n${end}${others}\n`;
 }
 
-async function loadConfiguration(load: () => Promise<Config>, checks: CheckResult[]): Promise<Config | null> {
+async function loadConfiguration(load: Load, checks: CheckResult[]): Promise<Config | null> {
   try {
     const config = await load();
     checks.push({ name: 'Configuration', state: 'ok', detail: `read from ${config.directory}` });
+    for (const warning of config.warnings ?? []) checks.push({ name: 'Configuration', state: 'warn', detail: warning });
     return config;
   } catch (error) {
     if (!(error instanceof MusterError) || !hasCode(error, 'config.invalid')) throw error;
@@ -102,7 +108,9 @@ async function inspectRedis(config: Config): Promise<CheckResult[]> {
   const redis = connectRedis({ url, name: 'doctor', log });
   try {
     const keys = createKeys(config.env.SHARDS);
-    const ports = { redis, keys, settings: config.settings, queues: openQueues(redis, keys, log) };
+    const seal = new Seal({ key: config.env.MUSTER_SEAL_KEY, previous: config.env.MUSTER_SEAL_KEY_PREVIOUS });
+    const hasMail = config.env.MUSTER_SMTP_URL !== undefined;
+    const ports = { redis, keys, seal, settings: config.settings, queues: openQueues(redis, keys, log), hasMail };
     return await checkInstallation(ports, systemClock, { maxRead: MAX_READ, readHook: (text) => hookSchema.parse(JSON.parse(text)) });
   } finally {
     redis.disconnect();

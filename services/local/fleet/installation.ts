@@ -1,7 +1,7 @@
 import { toMusterError } from '#shared/http/index.ts';
 import { type Parts, type Service, watchInstallation } from '#shared/lifecycle/index.ts';
 import type { Log } from '#shared/log/index.ts';
-import { assertInstallation, isRedisUnavailable, noteRefusal, refusalOf, retryWhileAway } from '#shared/redis/index.ts';
+import { assertInstallation, assertServer, isRedisUnavailable, noteRefusal, refusalOf, retryWhileAway } from '#shared/redis/index.ts';
 import { ensureFirstKey } from '#shared/tenants/index.ts';
 
 interface InstallationOptions {
@@ -12,7 +12,7 @@ interface InstallationOptions {
   log: Log;
 }
 
-type InstallationPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'log' | 'fail'>;
+type InstallationPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'settings' | 'log' | 'fail'>;
 
 /**
  * Installation is responsible for the data in Redis being this fleet's before its services start: checked, and with a first key. While
@@ -26,7 +26,7 @@ export class Installation {
     this.#options = options;
   }
 
-  /** Opens it if Redis can be used now. Throws `config.invalid` for data of another form. */
+  /** Opens it if Redis can be used now. Throws `config.invalid` for data of another form, and where work is not safe. */
   async prepare(parts: InstallationPorts): Promise<void> {
     try {
       await this.#open(parts);
@@ -62,6 +62,7 @@ export class Installation {
   }
 
   async #open(parts: InstallationPorts): Promise<void> {
+    await assertServer(parts);
     await assertInstallation(parts);
     const newKey = await ensureFirstKey(parts);
     if (newKey !== null) this.#options.onNewKey(newKey);

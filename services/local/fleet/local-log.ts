@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '#shared/config/index.ts';
-import { createLocalLog, type Log } from '#shared/log/index.ts';
+import { createLocalLog, isTraced, type Log } from '#shared/log/index.ts';
 import { consoleLines, openRotatingFile, type Rotation } from '../log-destinations.ts';
 import type { DataFolders } from './data-directory.ts';
 
@@ -18,5 +18,5 @@ interface LocalLogOptions {
 export function openLocalLog({ config: { env, readVariable }, directory: { logs }, fileOnly = [] }: LocalLogOptions): Log {
   const hasColors = process.stdout.isTTY && readVariable('NO_COLOR') === undefined;
   const destinations = [openRotatingFile(join(logs, 'muster.log'), LOG_FILES), consoleLines(process.stdout, { hasColors, fileOnly })];
-  return createLocalLog({ level: env.LOG_LEVEL, service: 'local', destinations });
+  return createLocalLog({ level: env.LOG_LEVEL, service: 'local', destinations, hasSpans: isTraced(env) });
 }

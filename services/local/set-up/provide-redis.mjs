@@ -14,7 +14,7 @@ const FIXES = `Do one of these, and try again:
  * The tests start, kill and starve servers of their own, so for them a REDIS_URL is not enough.
  */
 export async function provideRedis({ forTests }) {
-  if (process.env.REDIS_URL && !forTests) return;
+  if ((process.env.REDIS_URL || process.env.REDIS_URL_FILE) && !forTests) return;
   if (findProgram(['redis-server'])) return checkVersion();
 
   const attempts = [];

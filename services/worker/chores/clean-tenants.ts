@@ -14,6 +14,7 @@ interface CleanPorts {
   keys: Keys;
   tenants: { repairStates(): Promise<void> };
   files: { removeTenant(tenant: string): Promise<void> };
+  archive: { removeTenant(tenant: string): Promise<void> } | undefined;
   config: { settings: Pick<Settings, 'tenants' | 'signIn'> };
   log: Log;
 }
@@ -41,6 +42,7 @@ async function cleanSafely(parts: CleanPorts, tenant: string, now: number): Prom
     if (isClean && now - endedAt >= settleMs) {
       // Last, when nothing can store a file for it any more.
       await parts.files.removeTenant(tenant);
+      await parts.archive?.removeTenant(tenant);
       await redis.zrem(keys.fleet.tenantsToClean, tenant);
       log.info({ event: 'tenant.cleaned', tenant }, 'nothing of a deleted tenant is left');
       return;

@@ -1,5 +1,5 @@
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { ChoreJobs, ChoreRunner, handlersFor, type JobSource, slotsOf } from '#shared/queue/index.ts';
+import { ChoreJobs, ChoreRunner, handlersFor, type JobSource, restartChoreJobs, slotsOf } from '#shared/queue/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { type WorkerChoresOptions, workerChores } from './worker-chores.ts';
 
@@ -14,16 +14,15 @@ export interface OpenChores {
 export function openChores(parts: Parts, options: Omit<WorkerChoresOptions, 'restartJobs'>): OpenChores {
   const { config, redis, keys, log, throttle } = parts;
   const { settings, env } = config;
-  let jobs: ChoreJobs | undefined;
-  const restartJobs = async (): Promise<void> => await jobs?.restart();
+  const restartJobs = async (): Promise<void> => await restartChoreJobs(parts.queues.get(0, 'maintenance'), settings);
   const handlers = handlersFor('worker', workerChores(parts, { ...options, restartJobs }));
-  const runner = new ChoreRunner({ redis, keys, settings, handlers, process: options.worker, clock: systemClock, log });
+  const runner = new ChoreRunner({ redis, keys, settings, service: 'worker', handlers, process: options.worker, clock: systemClock, log });
   throttle.notify(() => runner.wake('release-providers', settings.throttle.pumpMs));
   return {
     runner,
     openJobs: (source) => {
       if (!slotsOf(settings, env.MUSTER_QUEUES).get('maintenance')) return [];
-      return [(jobs = new ChoreJobs({ runner, source, settings }))];
+      return [new ChoreJobs({ runner, source })];
     },
   };
 }

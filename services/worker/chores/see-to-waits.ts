@@ -24,11 +24,13 @@ export async function seeToWaits(ports: SeeToWaitsPorts, signal: AbortSignal): P
 
 /** One bad run must not keep others from going on. */
 async function seeSafely(ports: SeeToWaitsPorts, wait: OpenWait): Promise<void> {
+  const { tenant, id: task } = wait;
   try {
-    await seeToWait(ports, wait);
+    const reason = await seeToWait(ports, wait);
+    if (reason !== null) ports.log.info({ event: 'wait.later', task, tenant, reason }, 'sub-tasks of a suspended run are accepted later');
   } catch (error) {
     if (isRedisUnavailable(error)) throw error;
-    ports.log.error({ err: error, task: wait.id, tenant: wait.tenant }, 'what a suspended run waits for could not be seen to');
+    ports.log.error({ err: error, task, tenant }, 'what a suspended run waits for could not be seen to');
   }
 }
 

@@ -38,7 +38,7 @@ interface Ended {
   member: string;
 }
 
-/** Removes tasks that ended longer ago than `tasks.retentionMs` and, of a tenant with more than `tasks.maxEnded`, the oldest. */
+/** Removes tasks that ended longer ago than `tasks.retentionMs`, or their tenant's own time, and, of a tenant with more than `tasks.maxEnded`, the oldest. */
 export async function trimTasks(parts: TrimPorts, clock: Clock = systemClock): Promise<void> {
   const tenants = [...(await tenantsWithTasks(parts.ledger, parts.tenants.list(), 'index'))];
   let scans = await pMap(tenants, ([tenant, lookups]) => startScan(parts, tenant, lookups), { concurrency: CONCURRENCY });
@@ -60,7 +60,7 @@ async function startScan({ ledger }: Pick<TrimPorts, 'ledger'>, tenant: string, 
 
 /** Checks the next tasks of a scan. Returns where it continues, or null at its end. */
 async function scanNext({ ledger, log }: TrimPorts, { tenant, after, surplus }: Scan, now: number): Promise<Scan | null> {
-  const before = now - ledger.settings.tasks.retentionMs;
+  const before = now - retentionOf(ledger, tenant);
   // A task that was accepted later ended later still.
   const ended = await oldestEnded(ledger, tenant, { after, until: surplus > 0 ? NO_END : idAt(before) });
   const last = ended.at(-1);
@@ -72,6 +72,11 @@ async function scanNext({ ledger, log }: TrimPorts, { tenant, after, surplus }: 
   if (orphaned.length > 0) await ledger.redis.zrem(ledger.keys.tenant(tenant).index, ...orphaned);
   if (count > 0) log.debug({ tenant, tasks: count }, 'removed tasks at the end of their retention');
   return ended.length < STEP ? null : { tenant, after: last.id, surplus: Math.max(0, surplus - STEP) };
+}
+
+/** A tenant's own time is a shorter one. */
+function retentionOf({ limitsOf, settings }: Ledger, tenant: string): number {
+  return Math.min(settings.tasks.retentionMs, limitsOf(tenant)?.retentionMs ?? Infinity);
 }
 
 /** The next ended tasks of a tenant between two ids, the first accepted first. */

@@ -1,7 +1,7 @@
 import { publishFleetEvent } from '#shared/events/index.ts';
 import { listPressed } from '#shared/ledger/index.ts';
 import type { Parts } from '#shared/lifecycle/index.ts';
-import { monitorOf, updateFleetPressure } from '#shared/queue/index.ts';
+import { fleetBound, monitorOf, updateFleetPressure } from '#shared/queue/index.ts';
 
 type PressureParts = Pick<Parts, 'ledger' | 'tenants' | 'log'>;
 
@@ -22,12 +22,15 @@ export async function watchPressure(parts: PressureParts): Promise<void> {
 
 /** The fleet's level is published to its operators when it changes. */
 async function watchFleet({ ledger, tenants, log }: PressureParts): Promise<void> {
-  const { level, previous, depth, waitMs } = await updateFleetPressure(ledger, tenants.list());
+  const { previous, ...load } = await updateFleetPressure(ledger, tenants.list());
+  const { level, depth, waitMs, memory = null } = load;
   if (level === previous) return;
   const event = level === 'none' ? 'backpressure.cleared' : (`backpressure.${level}` as const);
-  const fields = { event, queueDepth: depth, estimatedWaitMs: waitMs };
+  const { backpressure } = ledger.settings.limits;
+  const fields = { event, queueDepth: depth, estimatedWaitMs: waitMs, redisMemoryShare: memory };
   if (level === 'none') log.info(fields, 'the load of the fleet is normal again');
   else if (level === 'warning') log.warn(fields, 'the fleet has a high load');
   else log.error(fields, 'the fleet is overloaded');
-  await publishFleetEvent(ledger, { event, level, depth, wait: waitMs ?? -1, slow: ledger.settings.limits.backpressure.slowDown });
+  const bound = fleetBound(load, backpressure);
+  await publishFleetEvent(ledger, { event, level, depth, wait: waitMs ?? -1, slow: backpressure.slowDown, bound });
 }

@@ -1,8 +1,17 @@
 import type { TaskQueue } from '#shared/config/index.ts';
 import { countPast, releaseByBudgets } from '#shared/budgets/index.ts';
-import { applyLimits, divideCap, findLimited, releaseUncaused, RunningTasks, tenantsWithTasks } from '#shared/ledger/index.ts';
+import {
+  applyLimits,
+  divideCap,
+  findLimited,
+  releaseUncaused,
+  RunningTasks,
+  TaskArchiving,
+  tenantsWithTasks,
+} from '#shared/ledger/index.ts';
+import { remindOfQuestions } from '#shared/events/index.ts';
 import { releaseCircuits } from '#shared/models/index.ts';
-import type { Parts } from '#shared/lifecycle/index.ts';
+import { openModelBatches, type Parts } from '#shared/lifecycle/index.ts';
 import {
   applyClosedQueues,
   type ChoreHandlers,
@@ -13,6 +22,7 @@ import {
   type WatchWorkersPorts,
 } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
+import { sealAllSecrets } from '#shared/tenants/index.ts';
 import { followEndedRuns, type ScheduleParts } from '#shared/schedules/index.ts';
 import { followSubTasks } from '#shared/waits/index.ts';
 import type { IsolationPool } from '../isolation/isolation-pool.ts';
@@ -46,7 +56,7 @@ export interface WorkerChoresOptions {
   reclaimer: Reclaimer;
   schedules: ScheduleParts;
   onNotice: WatchWorkersPorts['onNotice'];
-  /** Makes the repeatable jobs, on a worker that serves `maintenance`. */
+  /** Makes the repeatable jobs. */
   restartJobs: () => Promise<void>;
 }
 
@@ -66,6 +76,7 @@ type OwnChores =
   | 'follow-sub-tasks'
   | 'promote-due'
   | 'release-providers'
+  | 'run-model-batches'
   | 'share-fleet-caps'
   | 'follow-ended-runs'
   | 'expect-suspects'
@@ -75,6 +86,7 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
   const { redis, keys, ledger } = parts;
   const { worker, pool, reclaimer, onNotice } = options;
   const fleet = { redis, keys, settings: parts.config.settings };
+  const runBatches = openModelBatches(parts);
   const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
   return {
     'reclaim-attempts': () => reclaimer.reclaimAttempts(),
@@ -86,6 +98,7 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
     'follow-sub-tasks': () => eachShard(keys, (shard) => followSubTasks(parts, shard)),
     'promote-due': () => promoteDueTasks(parts),
     'release-providers': () => releaseProviders(ledger),
+    'run-model-batches': async ({ signal }) => await runBatches(signal),
     'share-fleet-caps': async () => {
       await divideCap(ledger);
       await shareFleetCaps(parts);
@@ -102,6 +115,7 @@ function fleetChores(parts: Parts): Omit<ChoreHandlers<'worker'>, OwnChores> {
   const offsets: RemovalOffsets = new Map();
   const snapshots = new MachineSnapshots(parts.ledger);
   const indexing = new TaskIndexing(parts);
+  const archiving = new TaskArchiving(parts);
   return {
     'audit-tickets': () => audit.run(),
     'remove-tickets': () => removeTickets(parts, offsets),
@@ -113,12 +127,15 @@ function fleetChores(parts: Parts): Omit<ChoreHandlers<'worker'>, OwnChores> {
     'apply-closed-queues': () => applyAllClosedQueues(parts),
     'release-holds': () => releaseAllHolds(parts),
     'run-actions': () => runDueActions(parts),
+    'remind-of-questions': () => remindOfQuestions(parts),
     'release-circuits': () => releaseCircuits(parts.ledger),
     'clean-tenants': () => cleanTenants(parts),
     'remove-files': () => removeUnusedFiles(parts),
+    'seal-secrets': () => sealAllSecrets(parts),
     'snapshot-machine': () => snapshots.run(),
     'index-tasks': () => indexing.run(),
     'trim-tasks': () => trimTasks(parts),
+    'archive-tasks': ({ signal }) => archiving.run(signal),
   };
 }
 

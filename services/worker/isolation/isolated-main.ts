@@ -1,7 +1,7 @@
 import { assertAgents, handleStray } from '#shared/agents/index.ts';
 import { loadConfig, withVariables } from '#shared/config/index.ts';
 import { openParts, openExecutor } from '#shared/lifecycle/index.ts';
-import { createLog } from '#shared/log/index.ts';
+import { createLog, isTraced, openTraces } from '#shared/log/index.ts';
 import { within } from '#shared/time/index.ts';
 import { executeTicket } from '#shared/execution/index.ts';
 import { openWatchdog } from '../watchdog/watchdog.ts';
@@ -35,8 +35,14 @@ const fail = (error: Error): void => {
 };
 
 const config = await loadConfig(withVariables(opening.variables));
-const log = createLog({ level: config.env.LOG_LEVEL, service: 'worker', destination: { write: (line) => send({ kind: 'log', line }) } });
-const parts = await openParts({ config, log, service: 'isolated', fail });
+const log = createLog({
+  level: config.env.LOG_LEVEL,
+  service: 'worker',
+  destination: { write: (line) => send({ kind: 'log', line }) },
+  hasSpans: isTraced(config.env),
+});
+const traces = await openTraces({ env: config.env, service: 'worker', log });
+const parts = await openParts({ config, log, service: 'isolated', fail, traces });
 let isDraining = false;
 const { executor, keeper, listen } = openExecutor(parts, {
   worker: opening.worker,
@@ -90,11 +96,13 @@ const close = async (): Promise<never> => {
   keeper.stop();
   listener.close();
   await within(parts.close(), HAND_BACK_MS);
+  await traces?.close();
   process.exit(0);
 };
 
 receive = (message) => {
   if (message.kind === 'run') execute(message);
+  if (message.kind === 'hand-over') keeper.handOver();
   if (message.kind === 'drain') drain();
   if (message.kind === 'close') void close();
 };

@@ -78,6 +78,10 @@ export class IsolatedProcess {
     return call.promise;
   }
 
+  handOver(): void {
+    this.#send({ kind: 'hand-over' });
+  }
+
   drain(): void {
     this.#send({ kind: 'drain' });
   }

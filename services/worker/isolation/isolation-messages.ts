@@ -6,6 +6,8 @@ export type ToIsolated =
   /** First: its name in records, and the variables that are not in its environment. */
   | { kind: 'open'; worker: string; variables: Record<string, string> }
   | { kind: 'run'; call: number; ticket: TicketData; how: TicketClaim; isolation: Extract<ClaimIsolation, 'own' | 'shared'> }
+  /** Has runs with steps end before their next one. */
+  | { kind: 'hand-over' }
   /** Returns what runs without spending an attempt. */
   | { kind: 'drain' }
   /** Ends, once nothing runs. */
@@ -24,7 +26,7 @@ export type FromIsolated =
 
 /** Both ends are ours and of one version: the kind shows that it is such a message. */
 export function isToIsolated(message: unknown): message is ToIsolated {
-  return ['open', 'run', 'drain', 'close'].includes(kindOf(message));
+  return ['open', 'run', 'hand-over', 'drain', 'close'].includes(kindOf(message));
 }
 
 export function isFromIsolated(message: unknown): message is FromIsolated {

@@ -97,6 +97,11 @@ export class IsolationPool {
     this.#keepReady();
   }
 
+  /** Has runs with steps end before their next one. */
+  handOver(): void {
+    for (const { process } of this.#hosts) process.handOver();
+  }
+
   /** Hands back what runs. */
   drain(): void {
     this.#isDraining = true;

@@ -9,7 +9,7 @@ import type { TenantTurn } from './users/tenant-turn.ts';
 /** What a command needs of an attempt. */
 export interface CommandRun extends Pick<
   AgentRun<DefinitionOf<'command'>>,
-  'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files' | 'reportTotal' | 'checkpoint'
+  'task' | 'definition' | 'inputArrived' | 'diagnose' | 'files' | 'reportTotal' | 'checkpoint' | 'sessions'
 > {
   /** Called when the program's provider answers: nothing limits its account now. */
   readonly onProvider?: () => void;
@@ -37,4 +37,15 @@ export interface CommandPlace {
   readonly mark: string;
   readonly folder: AttemptFolder;
   readonly user: AttemptUser | null;
+  /** The session of a coding agent, where it is started with one. */
+  readonly session?: StartedSession | null;
+  /** Further words of its program. */
+  readonly furtherWords?: readonly string[];
+}
+
+/** The session that a coding agent is started with. */
+export interface StartedSession {
+  readonly id: string;
+  /** Whether it exists already. */
+  readonly isResumed: boolean;
 }

@@ -22,6 +22,7 @@ export class CommandWatch {
   #ended: 'answered' | 'silent' | null = null;
   #hasAnswered = false;
   #isFed: boolean;
+  #isWaiting = false;
   #answerTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
 
@@ -31,7 +32,7 @@ export class CommandWatch {
     this.#silenceMs = definition.silenceMs;
     this.#isFed = definition.takesInput !== true;
     if (this.#silenceMs === undefined) return;
-    this.#silenceTimer = setTimeout(() => this.#end('silent'), this.#silenceMs);
+    this.#silenceTimer = setTimeout(() => this.#beSilent(), this.#silenceMs);
     for (const stream of [command.stdout, command.stderr]) stream.on('data', () => this.#silenceTimer?.refresh());
   }
 
@@ -51,6 +52,12 @@ export class CommandWatch {
     if (this.#hasAnswered) this.#endIn(Math.max(WORK_MS, this.#settings.answeredMs));
   }
 
+  /** It is quiet while people are asked, and then no more. */
+  wait(isWaiting: boolean): void {
+    this.#isWaiting = isWaiting;
+    this.#silenceTimer?.refresh();
+  }
+
   /** It gets no more messages. */
   feedEnded(): void {
     this.#isFed = true;
@@ -60,6 +67,11 @@ export class CommandWatch {
   close(): void {
     clearTimeout(this.#answerTimer);
     clearTimeout(this.#silenceTimer);
+  }
+
+  #beSilent(): void {
+    if (this.#isWaiting) this.#silenceTimer?.refresh();
+    else this.#end('silent');
   }
 
   #endIn(ms: number): void {

@@ -7,11 +7,12 @@ import type { AgentEnvironment, AgentRun, AgentRunnersOptions, DefinitionOf, Kin
 import { secretValues } from '../redactor.ts';
 import { trackCommands } from './processes/attempt-processes.ts';
 import { openCgroups } from './processes/cgroup.ts';
-import { commandOf, presetOf, sandboxOf } from './command-line.ts';
-import { findProgramProblem } from './program-file.ts';
+import { commandOf, presetOf, sandboxOf } from './start/command-line.ts';
+import { folderOfRepository } from './kept/workspace.ts';
+import { findProgramProblem } from './start/program-file.ts';
 import { runCommand } from './run-command.ts';
-import { readVariables } from './command-environment.ts';
-import type { CommandRun } from './command-run.ts';
+import { readVariables } from './start/command-environment.ts';
+import type { CommandOptions, CommandRun } from './command-run.ts';
 import { openUserSource } from './users/attempt-users.ts';
 import { commandUsers, isUserShared } from './users/command-user.ts';
 import { TenantTurn } from './users/tenant-turn.ts';
@@ -48,19 +49,25 @@ function accountOfProgram(
 }
 
 /** Makes the runner of commands of one process, which needs nothing else of a fleet. */
-export function openCommandRunner({
+export function openCommandRunner(options: CommandRunnerOptions): (run: CommandRun) => Promise<AgentResult> {
+  const optionsFor = commandOptions(options);
+  return (run) => runCommand(run, optionsFor(run.definition));
+}
+
+/** What programs of one process run with, each with the variables that its definition names. */
+export function commandOptions({
   directory,
   readSecret,
   fleetId,
   commands: settings = commandSettingsSchema.parse({}),
   onTurn,
-}: CommandRunnerOptions): (run: CommandRun) => Promise<AgentResult> {
+}: CommandRunnerOptions): (definition: DefinitionOf<'command'>) => CommandOptions {
   const cgroups = openCgroups(settings.cgroup);
   const users = commandUsers(settings);
   const turn = isUserShared(users) && !settings.sharedUser ? new TenantTurn(settings.folder, onTurn) : null;
   const running = trackCommands(settings.pollMs);
   const options = { directory, settings, fleetId, cgroups, running, users: openUserSource(users), turn };
-  return (run) => runCommand(run, { ...options, variables: readVariables(run.definition, readSecret) });
+  return (definition) => ({ ...options, variables: readVariables(definition, readSecret) });
 }
 
 /** Throws a `TaskFailure` when a command of this definition could not run on this machine. */
@@ -68,9 +75,18 @@ export async function checkCommand(definition: DefinitionOf<'command'>, environm
   const { directory, readSecret } = environment;
   const folder = resolve(directory, definition.cwd ?? '.');
   if (!(await isFolder(folder))) throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no folder at ${folder}`);
+  const source = sourceOf(definition, directory);
+  if (source !== null && !(await isFolder(source)))
+    throw new TaskFailure('RESOURCE_NOT_FOUND', `there is no folder at ${source} for the workspace`);
   await checkProgram(definition, folder, environment);
   const missing = (definition.passEnv ?? []).filter((name) => readSecret(name) === undefined);
   if (missing.length > 0) throw new TaskFailure('RESOURCE_NOT_FOUND', `"passEnv" names variables that are not set: ${missing.join(', ')}`);
+}
+
+/** The folder of this machine that a workspace begins with, if any. */
+function sourceOf({ workspace }: DefinitionOf<'command'>, directory: string): string | null {
+  if (workspace === undefined || 'keep' in workspace) return null;
+  return 'path' in workspace ? resolve(directory, workspace.path) : folderOfRepository(workspace.git, directory);
 }
 
 async function checkProgram(
@@ -78,11 +94,18 @@ async function checkProgram(
   folder: string,
   { readSecret, sandbox = [] }: CommandEnvironment,
 ): Promise<void> {
-  // In a sandbox the program may be another machine's, as a container's is.
-  const [program = commandOf(definition).program] = sandboxOf(definition, { sandbox });
   const paths = definition.env?.['PATH'] ?? readSecret('PATH') ?? '';
-  if ((await findProgramProblem(program, folder, paths)) === null) return;
-  throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
+  for (const program of programsOf(definition, sandboxOf(definition, { sandbox }))) {
+    if ((await findProgramProblem(program, folder, paths)) === null) continue;
+    throw new TaskFailure('RESOURCE_NOT_FOUND', `the program "${program}" is not found`);
+  }
+}
+
+/** In a sandbox programs may be another machine's, as a container's are. */
+function programsOf(definition: DefinitionOf<'command'>, [sandbox]: readonly string[]): string[] {
+  if (sandbox !== undefined) return [sandbox];
+  const isCheckout = definition.workspace !== undefined && 'git' in definition.workspace;
+  return [commandOf(definition).program, ...(isCheckout ? ['git'] : [])];
 }
 
 async function isFolder(path: string): Promise<boolean> {

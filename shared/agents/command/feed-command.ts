@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { presetOf } from './command-line.ts';
+import { presetOf } from './start/command-line.ts';
 import type { CommandRun } from './command-run.ts';
 
 /** The pipes of a program that runs. */

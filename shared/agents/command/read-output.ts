@@ -1,7 +1,7 @@
-import type { AgentResult } from '../../config/index.ts';
+import type { AgentResult, AgentUsage } from '../../config/index.ts';
 import type { Transcript, TranscriptEvent } from './presets/preset.ts';
 import type { CommandRun } from './command-run.ts';
-import type { RunningCommand } from './start-command.ts';
+import type { RunningCommand } from './start/start-command.ts';
 
 /** Of a line of a transcript, more is not read: a tool's result may hold files. */
 const MAX_LINE = 16 * 1024 * 1024;
@@ -25,6 +25,10 @@ export interface TranscriptListener {
   readonly onWork: () => void;
   /** Its provider answers. */
   readonly onProvider: () => void;
+  /** It has a session with this id. */
+  readonly onSession: (id: string) => void;
+  /** Its session has used so much in all. */
+  readonly onSessionTotal: (used: AgentUsage) => void;
 }
 
 /** Without a transcript the text is the output; of a transcript each line is an event, and its answer is the last message. */
@@ -42,7 +46,10 @@ export function openOutput(run: CommandRun, transcript: Transcript | undefined, 
     listener.onAnswer();
   };
   const lines = splitLines((line) => {
-    for (const event of transcript.read(line)) applyEvent({ ...run, context: { ...context, write } }, event, { ...listener, onAnswer });
+    for (const event of transcript.read(line)) {
+      if (event.kind === 'session' || event.kind === 'session-total') applySessionEvent(event, listener);
+      else applyEvent({ ...run, context: { ...context, write } }, event, { ...listener, onAnswer });
+    }
   });
   return {
     write: lines.write,
@@ -57,11 +64,19 @@ export function openOutput(run: CommandRun, transcript: Transcript | undefined, 
   };
 }
 
+type SessionEvent = Extract<TranscriptEvent, { kind: 'session' | 'session-total' }>;
+
+function applySessionEvent(event: SessionEvent, { onSession, onSessionTotal }: TranscriptListener): void {
+  if (event.kind === 'session') onSession(event.id);
+  else onSessionTotal(event.usage);
+}
+
 function applyEvent(
   { context, reportTotal }: CommandRun,
-  event: TranscriptEvent,
-  { onAnswer, onWork, onProvider }: TranscriptListener,
+  event: Exclude<TranscriptEvent, SessionEvent>,
+  listener: TranscriptListener,
 ): void {
+  const { onAnswer, onWork, onProvider } = listener;
   switch (event.kind) {
     case 'text':
       context.write(event.text);
@@ -85,14 +100,21 @@ function applyEvent(
   if (!('isStray' in event)) onWork();
 }
 
-/** Calls `read` with each line that is not empty; of one that is too long nothing is read. */
-function splitLines(read: (line: string) => void): { write: (text: string) => void; end: () => void } {
+/** Calls `read` with each line that is not empty; of one that is too long nothing is read or kept, and `onTooLong` is called. */
+export function splitLines(
+  read: (line: string) => void,
+  onTooLong: () => void = () => undefined,
+): { write: (text: string) => void; end: () => void } {
   let pieces: string[] = [];
   let length = 0;
   const add = (text: string): void => {
+    const wasShort = length <= MAX_LINE;
     length += text.length;
     if (length <= MAX_LINE) pieces.push(text);
-    else pieces = [];
+    else {
+      pieces = [];
+      if (wasShort) onTooLong();
+    }
   };
   const end = (): void => {
     const line = pieces.join('');

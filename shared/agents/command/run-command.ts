@@ -1,20 +1,23 @@
 import type { Readable } from 'node:stream';
+import { tmpdir } from 'node:os';
 import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { tmpdir } from 'node:os';
+import type { KeptRun } from '../agent-kind.ts';
 import { type AttemptFolder, openAttemptFolder } from './folder/attempt-folder.ts';
-import { commandOf, fillSandbox, presetOf, sandboxOf } from './command-line.ts';
-import { CheckpointFile, withoutCheckpoint } from './checkpoint-file.ts';
+import { fillSandbox, presetOf, sandboxOf } from './start/command-line.ts';
+import { CheckpointFile, withoutCheckpoint } from './kept/checkpoint-file.ts';
+import { CliSession, openKept } from './kept/cli-session.ts';
+import { makeWorkspace, readChanges } from './kept/workspace.ts';
+import { Permissions, withoutRequest } from './permissions/permissions.ts';
 import { CommandWatch } from './command-watch.ts';
 import { createMark } from './processes/attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
 import { openOutput, type OutputReader, readText } from './read-output.ts';
-import { limitFailure, limitOfEnd, limitsOf } from './command-limits.ts';
 import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts';
-import { type CommandEnd, startFailure } from './spawn-command.ts';
+import { assertLimits, isLate, readAnswer, type RunEnd } from './run-end.ts';
 import type { AttemptUser } from './users/attempt-users.ts';
-import { type RunningCommand, startCommand } from './start-command.ts';
-import { findLimitIn, zoneOf } from './command-limit.ts';
+import { type RunningCommand, startCommand } from './start/start-command.ts';
+import { zoneOf } from './command-limit.ts';
 import { readStderrLines, type ReportedLimit } from './stderr-lines.ts';
 
 /**
@@ -23,7 +26,7 @@ import { readStderrLines, type ReportedLimit } from './stderr-lines.ts';
  * It sees PATH, LANG, `passEnv`, `env`, what `buildEnvironment` adds, and nothing else of this process's environment.
  * A folder of the attempt's own is its HOME, its TMPDIR and, without `cwd`, its working folder; it is removed afterwards. Before the start the
  * task's files come into `in`; after a good end what lies in `out` becomes the task's. Where attempts have users of their own, this process does
- * nothing in that folder once the program's user may enter it.
+ * nothing in that folder once the program's user may enter it. A coding agent goes on with its session, where `sessions` has kept it.
  * Fails with COMMAND_FAILED (transient; `details` has exitCode and signal, and the end of stderr is a diagnostic), COMMAND_SILENT after
  * `silenceMs` without a word, PROVIDER_QUOTA or THROTTLED when its account has nothing left, RESOURCE_NOT_FOUND when there
  * is no such program or folder, PERMISSION_DENIED when it may not be run.
@@ -42,18 +45,36 @@ export async function runCommand(run: CommandRun, options: CommandOptions): Prom
 }
 
 async function runAsUser(mark: string, run: CommandRun, options: CommandOptions): Promise<AgentResult> {
+  for (let kept = await openKept(run); ; kept = null) {
+    const outcome = await runFrom(kept, mark, run, options);
+    if (outcome.kind === 'ended') return outcome.result;
+    run.context.log.warn(
+      { event: 'session.not-resumed', reason: outcome.reason },
+      `the program starts without its session of before: ${outcome.reason}`,
+    );
+  }
+}
+
+/** What became of a program that was to go on with what an earlier run left: `not-resumed` of it only. */
+type Outcome = { readonly kind: 'ended'; readonly result: AgentResult } | { readonly kind: 'not-resumed'; readonly reason: string };
+
+async function runFrom(kept: KeptRun | null, mark: string, run: CommandRun, options: CommandOptions): Promise<Outcome> {
   const { log } = run.context;
   const { user, folder } = await openPlace(mark, options);
   let isRemoved = true;
   try {
     await run.files?.bringIn(folder.in);
-    const checkpoint = new CheckpointFile(run.checkpoint, folder, log);
+    const permissions = new Permissions({ run, folder, waitMs: options.settings.permissionWaitMs });
+    // What people are asked is in the checkpoint of its run.
+    const checkpoint = new CheckpointFile(permissions.isOn ? undefined : run.checkpoint, folder, log);
     await checkpoint.bringIn();
+    const place = { mark, folder, user };
+    const session = new CliSession({ run, options, place });
+    const problem = kept && (await session.resume(kept));
+    if (problem !== null) return { kind: 'not-resumed', reason: problem };
+    if (!session.hasFolder) await makeWorkspace(run, options, place);
     run.context.signal.throwIfAborted();
-    const result = await runIn({ mark, folder, user }, run, options, checkpoint);
-    // Nothing runs any more that could change them.
-    await run.files?.takeOut(withoutCheckpoint(await folder.listOutput()));
-    return result;
+    return await runWithSession(place, run, options, { checkpoint, session, permissions });
   } finally {
     await folder.remove().catch((error: unknown) => {
       isRemoved = false;
@@ -63,7 +84,43 @@ async function runAsUser(mark: string, run: CommandRun, options: CommandOptions)
   }
 }
 
-async function openPlace(mark: string, { users, settings }: CommandOptions): Promise<{ user: AttemptUser | null; folder: AttemptFolder }> {
+/** What a program leaves for later runs. */
+interface Left {
+  readonly checkpoint: CheckpointFile;
+  readonly session: CliSession;
+  readonly permissions: Permissions;
+}
+
+async function runWithSession(place: CommandPlace, run: CommandRun, options: CommandOptions, left: Left): Promise<Outcome> {
+  const { session, permissions } = left;
+  const task = { ...run.task, input: session.promptFor(run.task.input, permissions.news) };
+  let isDone = false;
+  try {
+    const furtherWords = await permissions.prepare();
+    const result = await runIn({ ...place, session: session.started, furtherWords }, { ...run, task }, options, left);
+    if (session.isUnknown(null)) return UNKNOWN_SESSION;
+    if (permissions.isUnanswered) return { kind: 'ended', result };
+    await permissions.drop();
+    left.checkpoint.assertKept();
+    // Nothing runs any more that could change them.
+    await run.files?.takeOut(withoutRequest(withoutCheckpoint(await place.folder.listOutput())));
+    isDone = true;
+    return { kind: 'ended', result };
+  } catch (error) {
+    if (!run.context.signal.aborted && session.isUnknown(error)) return UNKNOWN_SESSION;
+    throw error;
+  } finally {
+    session.onChanges(await readChanges(run, options, place).catch(() => null));
+    await session.close(isDone);
+  }
+}
+
+const UNKNOWN_SESSION: Outcome = { kind: 'not-resumed', reason: 'it does not know it' };
+
+export async function openPlace(
+  mark: string,
+  { users, settings }: CommandOptions,
+): Promise<{ user: AttemptUser | null; folder: AttemptFolder }> {
   let user: AttemptUser | null = null;
   try {
     user = await users(mark, settings.folder ?? tmpdir());
@@ -76,13 +133,20 @@ async function openPlace(mark: string, { users, settings }: CommandOptions): Pro
   }
 }
 
-async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptions, checkpoint: CheckpointFile): Promise<AgentResult> {
+async function runIn(
+  place: CommandPlace,
+  run: CommandRun,
+  options: CommandOptions,
+  { checkpoint, session, permissions }: Left,
+): Promise<AgentResult> {
   const { context } = run;
   const { signal } = context;
   const command = await startCommand(run, options, place);
   checkpoint.watch();
+  session.watch();
   const watch = new CommandWatch(command, run, options.settings);
-  const read = openReaders(run, options, { command, watch });
+  permissions.watch({ onWait: (isWaiting) => watch.wait(isWaiting), onUnanswered: command.stop });
+  const read = openReaders(run, options, { command, watch, session });
   const { output } = read;
   signal.addEventListener('abort', command.stop, { once: true });
   try {
@@ -91,22 +155,30 @@ async function runIn(place: CommandPlace, run: CommandRun, options: CommandOptio
     void fed?.catch(() => undefined).then(() => watch.feedEnded());
     const failure = await written;
     const end = await command.ended;
-    const ended = watch.ended ?? (output.answered() > 0 && isLate(signal) ? 'answered' : null);
+    const ended = watch.ended ?? answeredInTime(output, signal);
     if (ended !== 'answered') signal.throwIfAborted();
     if (failure !== undefined) throw failure;
     await fed;
+    if (permissions.isUnanswered) return {};
     assertLimits(run, options, { ...end, breach: command.breach() });
     return readAnswer(run, output, { ...end, ended, ...read.words() });
   } finally {
     watch.close();
     signal.removeEventListener('abort', command.stop);
     const { stderr } = read.words();
+    session.onWords(stderr);
     if (stderr !== '') run.diagnose({ stderr });
+    await permissions.close();
     const left = await command.finish();
     await checkpoint.close();
     await endSandbox(place, run, options);
     if (left.length > 0) context.log.warn({ event: 'command.processes-left', pids: left }, 'processes of a command could not be ended');
   }
+}
+
+/** Its answer counts though its attempt took too long meanwhile. */
+function answeredInTime(output: OutputReader, signal: AbortSignal): 'answered' | null {
+  return output.answered() > 0 && isLate(signal) ? 'answered' : null;
 }
 
 interface Readers {
@@ -119,13 +191,16 @@ interface Readers {
 function openReaders(
   run: CommandRun,
   { variables, settings }: CommandOptions,
-  { command, watch }: { command: RunningCommand; watch: CommandWatch },
+  { command, watch, session }: { command: RunningCommand; watch: CommandWatch; session: CliSession },
 ): Readers {
   const zone = zoneOf(run.definition, variables);
-  const output = openOutput(run, presetOf(run.definition)?.openTranscript(zone), {
+  const transcript = presetOf(run.definition)?.openTranscript({ zone, usedBefore: session.usedBefore });
+  const output = openOutput(run, transcript, {
     onAnswer: () => watch.answer(),
     onWork: () => watch.work(),
     onProvider: () => run.onProvider?.(),
+    onSession: (id) => session.onSession(id),
+    onSessionTotal: (used) => session.onTotal(used),
   });
   const stderr = keepTail(command.stderr, settings.maxStderrBytes);
   let limit: ReportedLimit | null = null;
@@ -138,7 +213,7 @@ function openReaders(
 }
 
 /** Ends what a sandbox has started elsewhere, as a container of a daemon. Never rejects. */
-async function endSandbox(
+export async function endSandbox(
   place: CommandPlace,
   { definition, context }: CommandRun,
   { directory, settings }: CommandOptions,
@@ -149,53 +224,6 @@ async function endSandbox(
   const { execa } = await import('execa');
   const ended = await execa(file, args, { cwd: directory, reject: false, timeout: settings.endMs, stdin: 'ignore', maxBuffer: 100_000 });
   if (ended.failed) context.log.warn({ event: 'command.sandbox-left', err: ended.shortMessage }, 'the end of a sandbox has failed');
-}
-
-/** Throws for a program that was ended because it passed a limit, or that failed after the kernel refused it more. */
-function assertLimits(
-  { definition }: CommandRun,
-  { settings }: CommandOptions,
-  end: CommandEnd & { readonly breach: ReturnType<RunningCommand['breach']> },
-): void {
-  const limit = end.exitCode === 0 ? undefined : (end.breach ?? limitOfEnd(end));
-  if (limit === undefined) return;
-  throw limitFailure(commandOf(definition).program, limit, limitsOf(definition, settings));
-}
-
-/** Whether the attempt was stopped because it took too long. */
-function isLate({ reason }: AbortSignal): boolean {
-  return reason instanceof Error && reason.name === 'TimeoutError';
-}
-
-interface RunEnd extends CommandEnd {
-  /** Why its watch ended it. */
-  readonly ended: CommandWatch['ended'];
-  /** The limit that it has reported, if any. */
-  readonly limit: ReportedLimit | null;
-  readonly zone: string;
-  /** The end of its stderr. */
-  readonly stderr: string;
-}
-
-/** What a program reports of its failure says more than its exit code, and one that was ended after its answer has none of its own. */
-function readAnswer(run: CommandRun, output: OutputReader, end: RunEnd): AgentResult {
-  const { definition } = run;
-  if (end.spawnCode !== undefined) throw describeEnd(definition, end);
-  const answer = output.end();
-  const isGood = end.ended === 'answered' ? output.answered() > 0 : end.ended === null && end.exitCode === 0;
-  if (isGood && (end.limit === null || output.hasText())) return answer;
-  const limit = findLimitIn(commandOf(definition).program, end);
-  if (limit !== null) throw limit;
-  if (end.ended === 'silent') throw silenceFailure(definition);
-  throw describeEnd(definition, end);
-}
-
-function silenceFailure(definition: CommandRun['definition']): TaskFailure {
-  const { silenceMs = 0 } = definition;
-  const { program } = commandOf(definition);
-  return new TaskFailure('COMMAND_SILENT', `"${program}" wrote nothing for ${silenceMs} ms (silenceMs), and was ended`, {
-    details: { silenceMs },
-  });
 }
 
 /** Feeds the program until it ends. What goes wrong with that ends it too. */
@@ -216,13 +244,4 @@ function keepTail(stderr: Readable, maxBytes: number): () => string {
   });
   // A cut may have left the rest of a character at the beginning.
   return () => tail.toString('utf8').replace(/^\uFFFD+/, '');
-}
-
-function describeEnd(definition: CommandRun['definition'], { exitCode, signal, spawnCode }: CommandEnd): TaskFailure {
-  const { program } = commandOf(definition);
-  if (spawnCode !== undefined) return startFailure(program, spawnCode);
-  const how = exitCode === undefined ? `was ended by ${signal ?? 'a signal'}` : `ended with code ${exitCode}`;
-  return new TaskFailure('COMMAND_FAILED', `"${program}" ${how}`, {
-    details: { exitCode: exitCode ?? null, signal: signal ?? null },
-  });
 }

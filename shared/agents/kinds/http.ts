@@ -91,11 +91,11 @@ async function post(
     context.attachments.map(async ({ name, mediaType, bytes, url }) => ({ name, mediaType, bytes, url: await url() })),
   );
   const artifactsUrl = files?.uploadUrl === undefined ? {} : { artifactsUrl: await files.uploadUrl() };
-  const history = await context.history();
+  const history = (await context.history()).map(({ taskId, input, output }) => ({ taskId, input, output }));
   const left = checkpoint === undefined ? {} : { checkpoint: checkpoint.text, resumed: parseJson(checkpoint.resumed ?? '') ?? null };
   const body = JSON.stringify(wellFormed({ ...describeTask(task), history, attachments, ...artifactsUrl, ...left, traceparent }));
   const headers = readHeaders(definition.headers ?? {});
-  const key = checkpoint === undefined ? {} : { 'muster-attempt-key': await checkpoint.key() };
+  const key = checkpoint === undefined ? {} : { 'muster-attempt-key': checkpoint.key };
   const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', traceparent };
   const id = `${task.id}-${task.attempt}-${token}`;
   const signature = definition.secret === undefined ? {} : signHttpTask(definition.secret, { id, body, nowMs: clock.now() });

@@ -1,30 +1,39 @@
-import { streamText, type ModelMessage, type TextStreamPart, type ToolSet } from 'ai';
-import { type AgentContext, type AgentResult, type AgentTurn, type FinishReason, isTruncated, type Settings } from '../../config/index.ts';
-import { TaskFailure } from '../../errors/index.ts';
-import type { CallUsage, SdkModel } from '../../models/index.ts';
-import { accountOf, readFinishReason } from '../../providers/index.ts';
+import type { AgentResult, Settings } from '../../config/index.ts';
+import type { CallUsage } from '../../models/index.ts';
+import { accountOf } from '../../providers/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { AgentRun, AgentRunnersOptions, DefinitionOf, KindOfAgent } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
+import type { CalledModel } from '../loop/model-step.ts';
+import { formatAnswer } from '../loop/answer-format.ts';
+import { noJournal } from '../loop/run-journal.ts';
+import { runLoop } from '../loop/run-loop.ts';
+import { callsTools, configuredTools, keepsJournal, ToolBox } from '../loop/tool-box.ts';
+import { type LoopDefinition, loopDefinitionSchema } from '../loop/tool-spec.ts';
+import { messagesOfTurn, modelMessages } from '../loop/turn-messages.ts';
+import type { McpClients } from '../mcp/mcp-clients.ts';
+import { mcpOpener, type OpenMcp } from '../mcp/open-mcp.ts';
 import { contentOf } from './attachment-parts.ts';
-import { openElsewhere, openModelSource } from '../model-source.ts';
+import { batchCaller } from '../batches/batched-model.ts';
+import { type EndpointModel, openElsewhere, openModelSource } from '../model-source.ts';
 import { createModelFetch, type OpenaiDefaults, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
 type Definition = DefinitionOf<'openai'>;
 type Tokens = Pick<CallUsage, 'inputTokens' | 'outputTokens'>;
-type Part = TextStreamPart<ToolSet>;
 
 /** Agents that are models behind an OpenAI-compatible endpoint. */
 export const openai: KindOfAgent<Definition> = {
   openRunner: (options) => {
     const fetchFor = createModelFetch(options);
-    return (run) => runOpenai(run, { ...options, fetchFor, clock: options.clock ?? systemClock });
+    const openMcp = mcpOpener(options);
+    return (run) => runOpenai(run, { ...options, fetchFor, openMcp, clock: options.clock ?? systemClock });
   },
   check: (definition, environment) => void resolveOpenaiEndpoint(definition, environment, true),
   secretsOf: ({ apiKey }) => [apiKey],
 };
 
-interface OpenaiOptions extends OpenaiDefaults, Pick<AgentRunnersOptions, 'models' | 'operatorAgents' | 'parameters'> {
+interface OpenaiOptions extends OpenaiDefaults, Pick<AgentRunnersOptions, 'models' | 'operatorAgents' | 'parameters' | 'tools'> {
+  readonly openMcp: OpenMcp;
   /** The `fetch` for a base URL: guarded unless the operator named the address. */
   readonly fetchFor: (baseUrl: string) => GuardedFetch;
   readonly clock: Clock;
@@ -34,23 +43,14 @@ interface OpenaiOptions extends OpenaiDefaults, Pick<AgentRunnersOptions, 'model
   readonly maxModelBytes?: number;
 }
 
-/** Model calls of one run, by default. */
+/** Model calls of one run, by default; more where it has tools. */
 const MAX_STEPS = 10;
-/** Between the answers of two steps. */
-const STEP_BREAK = '\n\n';
-
-/** The model of one run. */
-interface RunModel {
-  readonly model: SdkModel;
-  readonly signal: AbortSignal;
-  /** Turns an error of the SDK into the failure of the attempt. */
-  readonly failureOf: (error: unknown) => TaskFailure;
-}
+const MAX_STEPS_WITH_TOOLS = 25;
 
 /**
  * Streams the answer of a model behind an OpenAI-compatible endpoint, with its token usage and cost. The session's earlier turns come
- * before the prompt. When messages arrived while the model answered, it is called again with its answer and them. The next answer follows
- * after a blank line. What each call used is counted as it ends. Fails with NO_ANSWER (cut before any text), THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
+ * before the prompt. It is called again after it called tools, and when messages arrived while it answered, see `runLoop`. What each call used is
+ * counted as it ends. Fails with NO_ANSWER (cut before any text), THROTTLED (429, with `retryAfterMs`), PERMISSION_DENIED (401, 403),
  * INVALID_INPUT (400, 422), RESOURCE_NOT_FOUND (404), PROVIDER_ERROR (5xx, or an error inside the stream), NETWORK_ERROR (no connection, or
  * cut).
  */
@@ -59,22 +59,76 @@ async function runOpenai(run: AgentRun<Definition>, options: OpenaiOptions): Pro
   signal.throwIfAborted();
   // Leaving the stream does not end the request, which the SDK keeps reading for its other readers.
   const request = new AbortController();
-  const model = openModel(run, options, AbortSignal.any([signal, request.signal]));
+  const ended = AbortSignal.any([signal, request.signal]);
+  const mcp = options.openMcp(run, ended);
   try {
-    return { finishReason: await callModel(run, model, options.maxModelBytes ?? Infinity) };
+    const model = modelOf(run, options);
+    const called = openModel(run, options, { model, signal: ended });
+    // A tool that ignores its signal does not keep the slot.
+    const { finishReason } = await run.untilStopped(answer(run, options, { called, model, mcp }));
+    return { finishReason };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw model.failureOf(error);
+    throw error;
   } finally {
     request.abort();
+    await mcp.close();
   }
 }
 
-function openModel(
-  { definition, isOperators, context, models }: AgentRun<Definition>,
+async function answer(
+  run: AgentRun<Definition>,
   options: OpenaiOptions,
-  signal: AbortSignal,
-): RunModel {
+  { called, model, mcp }: { called: CalledModel; model: EndpointModel; mcp: McpClients },
+): Promise<Awaited<ReturnType<typeof runLoop>>> {
+  const { definition, context, task } = run;
+  const { maxModelBytes = Infinity } = options;
+  const box = new ToolBox({ ...configuredTools(options), mcp, agents: options.operatorAgents ?? {} });
+  const request = run.request ?? null;
+  const isKept = keepsJournal(definition, request, run.callBatch !== undefined);
+  const journal = isKept ? run.journal : noJournal(() => context.signal);
+  const define = async (): Promise<LoopDefinition> => ({
+    model: definition.model,
+    instructions: instructionsOf(run),
+    tools: await box.list({ ...definition, functions: run.request?.functions }),
+  });
+  const { maxSteps = callsTools(definition, request) ? MAX_STEPS_WITH_TOOLS : MAX_STEPS, temperature } = definition;
+  const history = await context.history();
+  const { format, after = [], mustCall } = run.request ?? {};
+  const { check, ...answering } = formatAnswer(format, { write: context.write, isHeld: isKept });
+  const ended = await runLoop({
+    called: { ...called, model: answering.ask(called.model) },
+    definition: loopDefinitionSchema.parse(await journal.define(define)),
+    box,
+    journal,
+    context,
+    messages: [
+      ...history.flatMap(messagesOfTurn),
+      { role: 'user', content: await contentOf(task.input, context.attachments, maxModelBytes) },
+      ...modelMessages(after),
+    ],
+    maxSteps,
+    temperature,
+    maxOutputTokens: boundOf(run),
+    mustCall,
+    callCaller: run.callCaller,
+    callBatch: batchCaller(run, { called, model, providers: options.providers, ask: answering.ask }),
+    write: answering.write,
+    takeInput: context.input,
+    maxModelBytes,
+  });
+  check(ended);
+  return ended;
+}
+
+/** The lower bound of tokens counts, the agent's or its caller's. */
+function boundOf({ definition, request }: AgentRun<Definition>): number | undefined {
+  const bounds = [definition.maxOutputTokens, request?.maxOutputTokens].filter((bound) => bound !== undefined);
+  return bounds.length === 0 ? undefined : Math.min(...bounds);
+}
+
+/** Where the model of a run is called. */
+function modelOf({ definition, isOperators, context }: AgentRun<Definition>, options: OpenaiOptions): EndpointModel {
   const endpoint = resolveOpenaiEndpoint(definition, options, isOperators || options.fleetKeyForApiAgents === true);
   const { traceparent } = context.trace;
   const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators });
@@ -83,8 +137,15 @@ function openModel(
   const elsewhere = isOperators ? { elsewhere: openElsewhere(options, options.fetchFor, traceparent) } : {};
   const { parameters } = options;
   const called = { name: definition.model, traceparent, fetch, parameters, ownParameters: definition.parameters };
-  const model = { ...endpoint, ...called, account, ownCostOf, ...elsewhere };
-  const source = openModelSource(model, options.clock);
+  return { ...endpoint, ...called, account, ownCostOf, ...elsewhere };
+}
+
+function openModel(
+  { models }: Pick<AgentRun, 'models'>,
+  { clock }: Pick<OpenaiOptions, 'clock'>,
+  { model, signal }: { model: EndpointModel; signal: AbortSignal },
+): CalledModel {
+  const source = openModelSource(model, clock);
   return { model: models.wrap(source), signal, failureOf: source.failureOf };
 }
 
@@ -92,104 +153,7 @@ function ownCost(price: Definition['priceMicroUsdPerMillion'], { inputTokens, ou
   return price === undefined ? undefined : Math.round((inputTokens * price.input + outputTokens * price.output) / 1_000_000);
 }
 
-/** `maxBytes`: of the attachments of one message. Returns how the answers ended: the first that was cut, else the last. */
-async function callModel(run: AgentRun<Definition>, model: RunModel, maxBytes: number): Promise<FinishReason> {
-  const { task, definition, context } = run;
-  const { maxSteps = MAX_STEPS } = definition;
-  const prompt = await contentOf(task.input, context.attachments, maxBytes);
-  const messages: ModelMessage[] = [...(await context.history()).flatMap(messagesOfTurn), { role: 'user', content: prompt }];
-  const endings: FinishReason[] = [];
-  for (let step = 1; ; step += 1) {
-    const { text: answer, ...ending } = await readStream(openStream(run, model, messages), run, model);
-    if (step === 1) assertAnswered(answer, ending);
-    endings.push(ending.finishReason);
-    // The last step takes no messages, because none would be answered.
-    const inputs = step < maxSteps ? await context.input() : [];
-    if (inputs.length === 0) return endings.find(isTruncated) ?? ending.finishReason;
-    if (answer !== '') {
-      context.write(STEP_BREAK);
-      messages.push({ role: 'assistant', content: answer });
-    }
-    for (const { text, attachments } of inputs) messages.push({ role: 'user', content: await contentOf(text, attachments, maxBytes) });
-  }
-}
-
-/** An empty answer is left out: some endpoints refuse it. */
-function messagesOfTurn({ input, output }: AgentTurn): ModelMessage[] {
-  return [{ role: 'user', content: input }, ...(output === '' ? [] : [{ role: 'assistant', content: output } as const])];
-}
-
 /** The agent's own instructions, and then its task's. */
 function instructionsOf({ definition, task }: AgentRun<Definition>): string {
   return [definition.system, task.system].filter((each) => each !== undefined && each !== null).join('\n\n');
-}
-
-function openStream(run: AgentRun<Definition>, { model, signal }: RunModel, messages: readonly ModelMessage[]): AsyncIterable<Part> {
-  const { definition } = run;
-  const instructions = instructionsOf(run);
-  return streamText({
-    model,
-    messages: [...messages],
-    // The queue retries; a retry in here would redact a throttle from it.
-    maxRetries: 0,
-    abortSignal: signal,
-    // Errors are read from the stream; by default they would be printed too.
-    onError: () => undefined,
-    ...(instructions === '' ? {} : { instructions }),
-    ...(definition.temperature === undefined ? {} : { temperature: definition.temperature }),
-    ...(definition.maxOutputTokens === undefined ? {} : { maxOutputTokens: definition.maxOutputTokens }),
-  }).stream;
-}
-
-/** How one call ended. */
-interface Ending {
-  finishReason: FinishReason;
-  /** Whether any of it was reasoning. */
-  hasReasoned: boolean;
-}
-
-/**
- * Reads the answer of one call. Errors and aborts are parts of the stream here: reading only the text would take a failed answer for a
- * short one.
- */
-async function readStream(
-  stream: AsyncIterable<Part>,
-  { context }: AgentRun<Definition>,
-  { failureOf }: RunModel,
-): Promise<Ending & { text: string }> {
-  let text = '';
-  const ending: Ending = { finishReason: 'unknown', hasReasoned: false };
-  for await (const part of stream) {
-    // Output that arrives after an abort is dropped.
-    context.signal.throwIfAborted();
-    if (part.type === 'text-delta') {
-      text += part.text;
-      context.write(part.text);
-    } else if (part.type === 'reasoning-start') {
-      ending.hasReasoned = true;
-      context.progress('thinking');
-    } else if (part.type === 'error') throw failureOf(part.error);
-    else if (part.type === 'finish') ending.finishReason = readEnding(part, context);
-  }
-  context.signal.throwIfAborted();
-  return { text, ...ending };
-}
-
-function readEnding({ rawFinishReason, finishReason: unified }: Extract<Part, { type: 'finish' }>, { log }: AgentContext): FinishReason {
-  // A refusal ends by `stop`, and the SDK knows better.
-  const finishReason = unified === 'content-filter' ? 'content_filter' : readFinishReason(rawFinishReason);
-  if (finishReason !== 'stop') log.warn({ finishReason: rawFinishReason ?? finishReason }, 'The model stopped early');
-  return finishReason;
-}
-
-/** Fails an attempt whose model ended without any text, although it was cut, thought, or called a tool: nobody would see that from an empty output. */
-function assertAnswered(text: string, { finishReason, hasReasoned }: Ending): void {
-  if (text.trim() !== '') return;
-  const details = { details: { finishReason } };
-  if (finishReason === 'length')
-    throw new TaskFailure('NO_ANSWER', 'The model used its bound of tokens up before it answered: raise "maxOutputTokens"', details);
-  if (finishReason === 'content_filter') throw new TaskFailure('NO_ANSWER', 'A filter of the provider kept the answer back', details);
-  if (finishReason === 'tool_calls')
-    throw new TaskFailure('PROVIDER_ERROR', 'The model called a tool that it was not given, and ended without an answer', details);
-  if (hasReasoned) throw new TaskFailure('PROVIDER_ERROR', 'The model thought, and ended without an answer', details);
 }

@@ -1,7 +1,8 @@
 import type { InputOf, ResultOf } from '../../client/index.ts';
-import type { AgentContext, AgentFunction, AgentResult, AgentTask, AgentTurn, AgentUsage, FinishReason } from '../../config/index.ts';
+import type { AgentContext, AgentFunction, AgentResult, AgentTask, AgentTurn, AgentUsage, FinishReason, Tool } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { type AgentSchema, jsonValue, sentenceOf, textOf } from '../../text/index.ts';
+import { untilAborted } from '../loop/until-aborted.ts';
 import type { FakeModel } from './fake-model.ts';
 import {
   type Artifact,
@@ -37,6 +38,8 @@ export interface RunAgentOptions<Input> {
   events?: readonly TestEvent[];
   /** What sub-tasks give, by agent: a text is the output too; what one throws is its failure. */
   delegates?: Readonly<Record<string, FakeDelegate>>;
+  /** `tools` of the configuration, for `context.agent`. */
+  tools?: Readonly<Record<string, Tool>>;
   /** Stops the run, as a cancel or a timeout does. */
   signal?: AbortSignal;
 }
@@ -70,7 +73,8 @@ export async function runAgent<Agent extends TestableAgent>(
   const task = taskOf(readInput(schema, options.input), options);
   const context = new TestContext(task, options);
   context.signal.throwIfAborted();
-  const answer = answerOf(await untilStopped(run(task, context as AgentContext), context.signal));
+  // A worker does not wait for an agent that ignores its signal.
+  const answer = answerOf(await untilAborted(run(task, context as AgentContext), context.signal));
   const result = jsonValue(answer.result ?? null);
   const { output: text = context.written.join(''), finishReason = null } = answer;
   const { written, progressNotes: progress, entries: log, artifacts } = context;
@@ -117,13 +121,4 @@ function taskOf(input: string, { task = {} }: Pick<RunAgentOptions<unknown>, 'ta
 
 function answerOf(answer: AgentResult | string | undefined | void): AgentResult {
   return typeof answer === 'string' ? { output: answer } : (answer ?? {});
-}
-
-/** A worker does not wait for an agent that ignores its signal. */
-async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return await new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

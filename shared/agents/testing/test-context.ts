@@ -16,8 +16,10 @@ import {
   type Question,
   readAnswer,
   readAsked,
+  type Tool,
 } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
+import { runTestLoop } from './test-loop.ts';
 import { type FakeModel, openFakeModel } from './fake-model.ts';
 
 /** A file that a test gives its agent. */
@@ -67,6 +69,7 @@ export interface TestContextOptions {
   events?: readonly TestEvent[];
   signal?: AbortSignal;
   delegates?: Readonly<Record<string, FakeDelegate>>;
+  tools?: Readonly<Record<string, Tool>>;
 }
 
 /** What a sub-task gives, by its input: a text is its output too. What it throws is its failure. */
@@ -141,6 +144,8 @@ export class TestContext implements AgentContext {
   };
 
   readonly delegateAll: AgentContext['delegateAll'] = async (calls) => await Promise.all(calls.map((call) => this.delegate(...call)));
+
+  readonly agent: AgentContext['agent'] = async (options) => await runTestLoop(this, options, this.#options.tools);
 
   readonly random: AgentContext['random'] = () => Math.random();
 

@@ -4,7 +4,7 @@
 -- KEYS[2] reservations: hash, open calls of the tenant by `call:<id>`, JSON, and what they reserve in sum by `sum:<window>`
 -- KEYS[3...] per window: hash, what was spent in it, and hash, what its budget refused
 -- ARGV[1] call: text, its id
--- ARGV[2] lease: text, lease member of its attempt
+-- ARGV[2] lease: text, lease member of its attempt, or `until <ms>` of a call that waits without one
 -- ARGV[3] amount: int, the most that it costs, millionths of a US dollar
 -- ARGV[4] usual: int, what it usually costs; the same as the amount where nobody knows
 -- ARGV[5] least: int, what it needs to go at all

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameSchema } from '../fields.ts';
+import { nameSchema, zoneSchema } from '../fields.ts';
 
 /** What a budget is for: all that a tenant spends, or what one agent, session, schedule, task with its descendants, or API key does. */
 const BUDGET_SCOPES = ['tenant', 'agent', 'session', 'schedule', 'task', 'key'] as const;
@@ -18,12 +18,7 @@ export const budgetFields = {
     description: 'Which agent, session, schedule, first task or key (its id); null gives each its own count. Null for a tenant.',
   }),
   per: z.enum(BUDGET_WINDOWS).meta({ description: 'The length of a window, after which the count starts again at 0; `total` has no end.' }),
-  tz: z
-    .string()
-    .max(64)
-    .refine((zone) => isZone(zone), 'expected a time zone such as "Europe/Berlin"')
-    .default('UTC')
-    .meta({ description: 'Zone in which its days and months begin.' }),
+  tz: zoneSchema.default('UTC').meta({ description: 'Zone in which its days and months begin.' }),
   softMicroUsd: lineSchema.meta({ description: 'Spending this much, in millionths of a US dollar, notifies once a window.' }),
   hardMicroUsd: lineSchema.meta({ description: 'No more than this is spent in a window, in millionths of a US dollar.' }),
   atHard: z.enum(BUDGET_ACTIONS).default('deny').meta({
@@ -63,11 +58,3 @@ export const configuredBudgetsSchema = z
   .array(z.strictObject({ id: nameSchema, tenant: nameSchema.default('default'), ...budgetFields }).superRefine(check))
   .refine((budgets) => new Set(budgets.map(({ id, tenant }) => `${tenant}/${id}`)).size === budgets.length, 'each id once')
   .default([]);
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) !== '';
-  } catch {
-    return false;
-  }
-}

@@ -8,7 +8,7 @@ export const MAX_KEPT_MS = 10 * 366 * 86_400_000;
 /** Settings, by the last part of their name, that run no timer. */
 const KEPT = new Set(
   (
-    'agentsMs criticalWaitMs disableAfterMs expiresInMs historyMs idempotencyMs keepSpentMs linkMs lowAgeMs maxAgeMs maxHoldMs maxP95Ms maxTreeMs ' +
+    'afterMs agentsMs criticalWaitMs disableAfterMs expiresInMs historyMs idempotencyMs keepSpentMs linkMs lowAgeMs maxAgeMs maxHoldMs maxP95Ms maxTreeMs ' +
     'maxVisitorTokenMs secretOverlapMs serviceTimesMs signInMs slaLeadMs tenantAgentsMs tenantHistoryMs uploadMs visitorTokenMs warningWaitMs windowMs'
   ).split(' '),
 );

@@ -29,7 +29,7 @@ export const fileSettingsSchema = z
     maxVisitorFileBytes: int(0),
     /** Attachments of one task, and artifacts of one task. */
     maxPerTask: int(20),
-    /** Bytes of a task's attachments together, and of its artifacts together. */
+    /** Bytes of a task's attachments together, of its artifacts together, and of what its steps gave together as far as that is in files. */
     maxBytesPerTask: int(104_857_600),
     /** Bytes of attachments that one message to a model may have. */
     maxModelBytes: int(20_971_520),
@@ -53,3 +53,26 @@ export const fileSettingsSchema = z
   .prefault({});
 
 export type FileSettings = z.infer<typeof fileSettingsSchema>;
+
+/** Where the long parts of tasks go that ended some time ago. Absent: all of a task stays in Redis until it is forgotten. */
+export const archiveSettingsSchema = z
+  .strictObject({
+    /** `directory`: the folder `dir`. `s3`: the bucket `s3` or, without it, that of `files.s3`, under `archive.tasks/` there. */
+    storage: z.enum(['directory', 's3']),
+    /** The folder. A relative path starts at `MUSTER_DATA_DIR`. Objects are written there first in any case. */
+    dir: z.string().min(1).default('archive'),
+    /** A bucket of its own; the keys come from `MUSTER_S3_ACCESS_KEY` and `MUSTER_S3_SECRET_KEY`. */
+    s3: s3SettingsSchema.optional(),
+    /** How long after its end a task's parts stay in Redis. */
+    afterMs: int(86_400_000, 0),
+    /** Tasks whose parts have fewer bytes stay in Redis: an object costs more than it saves. */
+    minBytes: int(4096, 1),
+    /** Between two rounds, each of which archives tasks and removes objects that no task has any more. */
+    everyMs: int(30_000, 50),
+    /** Tasks, and bytes of their parts, that one round archives. */
+    maxTasksPerRound: int(1000),
+    maxBytesPerRound: int(67_108_864),
+  })
+  .optional();
+
+export type ArchiveSettings = NonNullable<z.infer<typeof archiveSettingsSchema>>;

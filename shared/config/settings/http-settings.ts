@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { int, readNetwork } from '../fields.ts';
+import { int, nameSchema, readNetwork } from '../fields.ts';
 
 /** Bounds of the HTTP server. */
 export const httpSettingsSchema = z
@@ -26,6 +26,11 @@ export const httpSettingsSchema = z
     maxOpenBodyBytesPerAddress: int(67_108_864),
     /** How long a body may come without a byte. */
     bodyIdleMs: int(10_000, 10),
+    /**
+     * How long an answer of OpenAI's protocol that is awaited has no headers, so that one that fails has a status of its own; proxies in front have to wait
+     * for longer.
+     */
+    awaitedHeadersMs: int(25_000, 10),
     /** How long the reader of an event stream may leave what was written unread. */
     slowReaderMs: int(30_000, 10),
     /** Between two checks of an open event stream whether its key, its sign-in or its tenant is still what opened it. */
@@ -86,6 +91,30 @@ export const eventSettingsSchema = z
     maxKept: int(10_000),
     /** Bytes of JSON that the data of an event for runs may have. */
     maxBytes: int(65_536),
+  })
+  .prefault({});
+
+/** What is served in OpenAI's protocol. */
+export const openaiSettingsSchema = z
+  .strictObject({
+    /** Names of models that programs say, and the agent that each stands for where there is no agent of that name. */
+    models: z.record(z.string().min(1).max(200), nameSchema).default({}),
+    /** Bytes of JSON that a task keeps of its request besides its input and instructions: earlier messages, and functions of the caller. */
+    maxRequestBytes: int(1_048_576),
+    /** Conversations of one tenant that are kept; the one that was used longest ago goes first. */
+    maxConversations: int(100_000),
+    /** Items that are added to one conversation besides its turns; they have `openai.maxRequestBytes` together. */
+    maxConversationItems: int(1000),
+    /** Batches of one tenant that are kept, the ended ones included; the oldest ended ones go first. */
+    maxBatches: int(100),
+    /** Requests of one batch. */
+    maxBatchRequests: int(10_000),
+    /** Requests of one batch that are tasks before the first of these has ended. */
+    batchAhead: int(50),
+    /** How long a batch may take; requests that are no tasks by then are not made. */
+    batchMs: int(86_400_000, 1000),
+    /** How long a run waits for what functions of its caller gave; then it ends with what it said. */
+    callerWaitMs: z.number().int().min(1000).max(3_600_000).default(3_600_000),
   })
   .prefault({});
 

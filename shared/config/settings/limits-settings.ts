@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_TIMER_MS } from './durations.ts';
+import { MAX_KEPT_MS, MAX_TIMER_MS } from './durations.ts';
 import { int, nameSchema } from '../fields.ts';
 import { SOURCE_CLASSES } from '../sources.ts';
 import { configuredFleetLimitsSchema } from './fleet-limits.ts';
@@ -12,6 +12,8 @@ export const tenantLimitsSchema = z
     storedBytes: z.number().int().min(1).nullable().default(1_073_741_824),
     /** Longest run of one attempt that its tasks and its own agents may ask for, in milliseconds; `tasks.maxTimeoutMs` holds besides. */
     maxTimeoutMs: z.number().int().min(1).max(MAX_TIMER_MS).nullable().default(3_600_000),
+    /** How long its tasks are kept after their end, in milliseconds, where that is shorter than `tasks.retentionMs`; null for no time of its own. */
+    retentionMs: z.number().int().min(1000).max(MAX_KEPT_MS).nullable().default(null),
     /** Grants at once: tasks that run, and tasks whose ticket waits for a worker. */
     running: z.number().int().min(1).nullable().default(20),
     /** Tasks accepted but without a grant. */
@@ -40,6 +42,7 @@ export const tenantLimitsPatchSchema = z
   .strictObject({
     storedBytes: z.number().int().min(1).nullable().optional(),
     maxTimeoutMs: z.number().int().min(1).max(MAX_TIMER_MS).nullable().optional(),
+    retentionMs: z.number().int().min(1000).max(MAX_KEPT_MS).nullable().optional(),
     running: z.number().int().min(1).nullable().optional(),
     waiting: z.number().int().min(0).nullable().optional(),
     runningByClass: z.partialRecord(z.enum(SOURCE_CLASSES), z.number().int().min(1).nullable()).optional(),
@@ -68,18 +71,25 @@ const backpressureSchema = z
     shed: z.boolean().default(true),
     /** Between two events that count refused tasks. */
     shedEventMs: int(10_000),
-    /** Depth and wait of the whole fleet. */
+    /**
+     * Depth and wait of the whole fleet, and the share of its `maxmemory` that a Redis uses. From `criticalMemory` on new work is refused, so that
+     * what was accepted has room to end.
+     */
     fleet: z
       .strictObject({
         warningDepth: int(50_000),
         criticalDepth: int(500_000),
         warningWaitMs: z.number().int().min(1).nullable().default(300_000),
         criticalWaitMs: z.number().int().min(1).nullable().default(3_600_000),
+        warningMemory: z.number().min(0.1).max(1).nullable().default(0.8),
+        criticalMemory: z.number().min(0.1).max(1).nullable().default(0.95),
       })
       .prefault({}),
   })
   .prefault({});
-export type Thresholds = Pick<z.infer<typeof backpressureSchema>, 'warningDepth' | 'criticalDepth' | 'warningWaitMs' | 'criticalWaitMs'>;
+type Backpressure = z.infer<typeof backpressureSchema>;
+export type Thresholds = Pick<Backpressure, 'warningDepth' | 'criticalDepth' | 'warningWaitMs' | 'criticalWaitMs'> &
+  Partial<Pick<Backpressure['fleet'], 'warningMemory' | 'criticalMemory'>>;
 
 /** When a critical task at its tenant's caps gets the place of a low one. */
 const preemptionSchema = z

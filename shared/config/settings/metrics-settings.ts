@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { int } from '../fields.ts';
+import { int, nameSchema } from '../fields.ts';
 
 /** What the fleet counts of its tasks, for `/metrics` and `GET /v1/metrics`. */
 export const metricsSettingsSchema = z
@@ -32,3 +32,37 @@ export const metricsSettingsSchema = z
     serviceTimesMs: int(7 * 86_400_000),
   })
   .prefault({});
+
+/** Spans of tasks, which OpenTelemetry's variables switch on. */
+export const traceSettingsSchema = z.strictObject({
+  /** Where people look at a trace, with `{traceId}` in its place: `https://jaeger.example/trace/{traceId}`. Without it tasks show only its id. */
+  url: z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => url.includes('{traceId}'), 'expected {traceId} in it')
+    .optional(),
+});
+
+const address = z.url({ protocol: /^https?$/ });
+
+/** Who is alerted, each by one rule. */
+const alertRuleSchema = z.strictObject({
+  name: nameSchema,
+  to: z.union([
+    z.strictObject({ slack: z.strictObject({ url: address }) }),
+    z.strictObject({ webhook: z.strictObject({ url: address, secret: z.string().startsWith('whsec_').optional() }) }),
+    z.strictObject({ email: z.strictObject({ to: z.union([z.email(), z.array(z.email()).min(1).max(50)]) }) }),
+    z.strictObject({ alertmanager: z.strictObject({ url: address }) }),
+  ]),
+  /** The least that is sent. Defaults to `warning`. */
+  severity: z.enum(['info', 'warning', 'critical']).default('warning'),
+  /** The only tenants that it is about; by default the installation and all tenants. */
+  tenants: z.array(z.string().min(1)).min(1).max(1000).optional(),
+});
+export type AlertRule = z.infer<typeof alertRuleSchema>;
+
+/** `alerts`: at most 50. */
+export const alertsSchema = z
+  .array(alertRuleSchema)
+  .max(50)
+  .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, 'expected names that differ')
+  .default([]);

@@ -16,6 +16,10 @@ export const providersSchema = z
       tokensPerMinute: limit,
       /** Calls of one model at once. */
       concurrent: limit,
+      /** Whether it has OpenAI's interface of batches, by which calls of tasks with `within` go. Defaults to false. */
+      batch: z.boolean().optional(),
+      /** The part of a call's price that a batch saves. Defaults to a half, as [OpenAI](https://openai.com/api/pricing/) says. */
+      batchDiscount: z.number().min(0).max(1).optional(),
     }),
   )
   .default({});

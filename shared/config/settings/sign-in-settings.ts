@@ -9,8 +9,8 @@ const roleRuleSchema = z.strictObject({
   values: z.array(z.string().min(1).max(500)).min(1).max(1000),
   /** The tenant in which the role counts. */
   tenant: z.string().min(1).max(63).default('default'),
-  /** As those of API keys; each includes the ones after it. */
-  scopes: z.array(z.enum(['admin', 'operate', 'submit', 'read'])).min(1),
+  /** As those of API keys. */
+  scopes: z.array(z.enum(['admin', 'operate', 'journal', 'submit', 'answer', 'read'])).min(1),
 });
 export type RoleRule = z.infer<typeof roleRuleSchema>;
 

@@ -1,18 +1,39 @@
 import { z } from 'zod';
-import { int } from '../fields.ts';
+import { int, zoneSchema } from '../fields.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /** What a run keeps of its steps. */
 export const journalSettingsSchema = z.strictObject({
   /** Entries of one run; one more fails it with JOURNAL_FULL. */
   maxEntries: int(1000),
-  /** Bytes of JSON that a step may give; more fails it with STEP_TOO_LARGE. */
+  /** Bytes of JSON that Redis has of what one step gave, and bytes of a checkpoint; what a step gave beyond is in a [file](files.md) of its task. */
   maxEntryBytes: int(65_536),
+  /** Bytes of JSON that a [step](agents.md#steps) may give; more fails it with STEP_TOO_LARGE. */
+  maxValueBytes: int(8_388_608),
+  /** Whether anybody is shown what steps gave and were given. It is kept all the same. */
+  bodies: z.boolean().default(true),
 });
 
 /** What runs ask people. */
 export const questionSettingsSchema = z.strictObject({
   /** How long a question is open, when its agent does not say, and at most, ms. */
-  maxWaitMs: int(7 * 86_400_000),
+  maxWaitMs: int(7 * DAY),
+  /** How long after it was asked an open question is asked again in its chat and notified, ms: once for each time; `[]` for never. */
+  remindMs: z
+    .array(z.number().int().min(1))
+    .max(10)
+    .default([4 * HOUR, DAY, 3 * DAY]),
+  /** When all that are open are notified, each day by the clock of `digestTz`; null for never. */
+  digestAt: z
+    .string()
+    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'expected a time of the day such as "09:00"')
+    .nullable()
+    .default('09:00'),
+  digestTz: zoneSchema.default('UTC'),
 });
 
 /** What a task may take, and how long it is kept. */
@@ -127,11 +148,6 @@ export const retrySettingsSchema = z
     timeoutGrowth: z.number().min(1).max(10).default(1.5),
   })
   .prefault({});
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** How results reach chats and callback URLs. */
 export const deliverySettingsSchema = z.strictObject({

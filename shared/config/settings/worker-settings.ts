@@ -55,6 +55,11 @@ export const workerSettingsSchema = z
     isolatedIdleMs: int(30_000, 0),
     /** Megabytes of heap of a process for suspects; by default what Node gives any process. */
     isolatedHeapMb: z.number().int().min(32).optional(),
+    /**
+     * So often in a row a run may be interrupted by workers that end, without a step or session that is kept in between, before its task is held until
+     * a person retries it; null is never. Defaults to 5.
+     */
+    maxInterruptions: z.number().int().min(1).nullable().default(5),
     /** Longest time between two reads of tasks whose time has come; known times are met exactly. Defaults to 500 ms. */
     duePollMs: int(500, 10),
     /** Ended tickets kept per queue, for Bull Board. */
@@ -111,6 +116,19 @@ export const consumerSettingsSchema = z.strictObject({
   echoMs: int(3000, 50),
 });
 
+/** What accepted work needs of Redis. */
+export const redisSettingsSchema = z.strictObject({
+  /** Whether processes start on a Redis whose `maxmemory-policy` evicts, and so throws accepted work away once its memory is full. */
+  allowEviction: z.boolean().default(false),
+  /**
+   * What an accepted task outlives when the machine of Redis loses power. `server`: what `appendfsync` of Redis says. `always`: everything; processes start
+   * only where Redis has `appendfsync always`. `waitaof`: everything, since senders are answered once `WAITAOF` (Redis 7.2) says that it is on disk.
+   */
+  durability: z.enum(['server', 'always', 'waitaof']).default('server'),
+  /** How long `waitaof` waits for the disk before the sender gets 503 `unavailable.fsync`. Defaults to 2 s: `everysec` takes up to one. */
+  durabilityTimeoutMs: int(2000, 10),
+});
+
 export type ConsumerSettings = z.infer<typeof consumerSettingsSchema>;
 
 /** A user or group of the system by number, or `own`: that of Muster's process. */
@@ -156,12 +174,32 @@ export const commandSettingsSchema = z.strictObject({
   killGraceMs: int(2000, 0),
   /** A coding agent that has answered is ended after so long, if it does not end by itself: its tools may hold it open. */
   answeredMs: int(3000, 10),
+  /**
+   * A coding agent that asks for a permission goes on running for so long while people are asked, in its slot; then it is ended, and started again with the
+   * answer. 0 ends it at once.
+   */
+  permissionWaitMs: int(60_000, 0),
   /** How long killed processes may take to be gone before the attempt ends without them. */
   endMs: int(5000),
   /** Between two reads of what running programs have started: what leaves them later is known by it. */
   pollMs: int(1000, 50),
   /** Of what a program writes to stderr, the end is kept for the attempt's record. */
   maxStderrBytes: int(4096),
+  /** What is kept of coding agents' sessions and of their working folders, for the next attempt and the next turn. */
+  sessions: z
+    .strictObject({
+      /** Bytes of the files of one together. A working folder that does not fit is left out. */
+      maxBytes: int(67_108_864),
+      /** Between two looks whether there is something new, while the program runs. A killed worker loses what came since. */
+      keepEveryMs: int(10_000, 50),
+    })
+    .prefault({}),
 });
 
 export type CommandSettings = z.infer<typeof commandSettingsSchema>;
+
+/** What programs leave for the next run of their session. */
+export const workspaceSettingsSchema = z.strictObject({
+  /** How long after the last run the working folder and the session of a program are kept; no longer than the last task that ran in them. */
+  keepMs: int(604_800_000, 1000),
+});

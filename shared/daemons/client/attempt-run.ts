@@ -7,7 +7,7 @@ import { failureOfError, failureOfStop, type StopReason } from './attempt-failur
 import type { AttemptReport } from './attempt-report.ts';
 import { type DaemonContext, type DaemonHandler, readTask } from './daemon-task.ts';
 import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from './final-message.ts';
-import { downloadAttachment, uploadArtifact } from './task-files.ts';
+import { downloadAttachment, sendCheckpoint, uploadArtifact } from './task-files.ts';
 import { addUsage, readUsage, usageOfTotal, type UsageTotal } from './usage.ts';
 
 type Execute = HubMessage<'task.execute'>;
@@ -120,6 +120,7 @@ export class AttemptRun {
       download: (attachment, path) => downloadAttachment(attachment, path, this.#controller.signal),
       attach: (name, content, mediaType = mediaTypeOfName(name)) =>
         uploadArtifact(this.#execute.artifactsUrl ?? null, { name, mediaType, content }, this.#controller.signal),
+      keepCheckpoint: (text) => sendCheckpoint(this.#execute.checkpoint ?? null, text, this.#controller.signal),
       trace: { traceparent: this.#execute.traceparent ?? '' },
     };
   }

@@ -13,6 +13,8 @@ export interface DaemonTask {
   /** What the task's sender gives the model besides; null for nothing. */
   readonly system: string | null;
   readonly session: string | null;
+  /** Since when the conversation of its session counts, ISO 8601, UTC: somebody began a new one then; null for all of it. */
+  readonly sessionSince: string | null;
   readonly context: Readonly<Record<string, unknown>>;
   /** Number of this attempt, from 1. */
   readonly attempt: number;
@@ -28,6 +30,19 @@ export interface DaemonTask {
   readonly attachments: readonly DaemonAttachment[];
   /** Where files that the task makes are sent; null where none may be. */
   readonly artifactsUrl: string | null;
+  /** What it leaves for the next attempt; null where the hub is of an older version. */
+  readonly checkpoint: DaemonCheckpoint | null;
+}
+
+/** A checkpoint of JSON with `suspend` has the run wait without a slot once the handler has ended. */
+export interface DaemonCheckpoint {
+  /** What attempts before left; null for nothing. */
+  readonly text: string | null;
+  /** JSON of what the run waited for, when it was suspended last; null for nothing. */
+  readonly resumed: string | null;
+  /** Where another is kept, and the key of this attempt for it: see `DaemonContext.keepCheckpoint`. */
+  readonly url: string;
+  readonly key: string;
 }
 
 /** A file that came with a task. */
@@ -57,6 +72,8 @@ export interface DaemonContext {
   readonly download: (attachment: DaemonAttachment, path: string) => Promise<void>;
   /** Adds a file to the task. `content` may be called several times: the network may fail. `mediaType` defaults to that of the name's extension. */
   readonly attach: (name: string, content: () => FileContent, mediaType?: string) => Promise<void>;
+  /** Keeps a text for the next attempt, in the place of what was there. Rejects with a `TaskFailure`, OUTPUT_TOO_LARGE for one that is too long. */
+  readonly keepCheckpoint: (text: string) => Promise<void>;
   /** W3C trace context, to hand on to what the task calls. */
   readonly trace: { readonly traceparent: string };
 }
@@ -67,6 +84,10 @@ export interface DaemonContext {
  */
 export type DaemonHandler = (task: DaemonTask, context: DaemonContext) => Promise<AgentResult | string | undefined | void>;
 
+function readCheckpoint({ checkpoint }: HubMessage<'task.execute'>): DaemonCheckpoint | null {
+  return checkpoint ? { ...checkpoint, text: checkpoint.text ?? null, resumed: checkpoint.resumed ?? null } : null;
+}
+
 /** The task of a `task.execute`. */
 export function readTask(execute: HubMessage<'task.execute'>): DaemonTask {
   return {
@@ -76,6 +97,7 @@ export function readTask(execute: HubMessage<'task.execute'>): DaemonTask {
     input: execute.input,
     system: execute.system ?? null,
     session: execute.session ?? null,
+    sessionSince: execute.sessionSince ?? null,
     context: execute.context,
     attempt: execute.attempt,
     takesInput: execute.takesInput,
@@ -84,5 +106,6 @@ export function readTask(execute: HubMessage<'task.execute'>): DaemonTask {
     history: execute.history,
     attachments: execute.attachments,
     artifactsUrl: execute.artifactsUrl ?? null,
+    checkpoint: readCheckpoint(execute),
   };
 }

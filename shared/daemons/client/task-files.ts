@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises';
 import { TaskFailure } from '../../errors/index.ts';
-import type { DaemonAttachment } from './daemon-task.ts';
+import type { DaemonAttachment, DaemonCheckpoint } from './daemon-task.ts';
 
 /** What may be sent as a file. */
 export type FileContent = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
+const TOO_LARGE = 413;
 /** How often a transfer is tried that nobody refused. */
 const TRIES = 3;
 
@@ -45,6 +46,19 @@ export async function uploadArtifact(
   await response.body?.cancel();
 }
 
+/** Keeps a checkpoint. Rejects with a `TaskFailure`, OUTPUT_TOO_LARGE for one that is too long. */
+export async function sendCheckpoint(
+  place: Pick<DaemonCheckpoint, 'url' | 'key'> | null,
+  checkpoint: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (place === null) throw new TaskFailure('PERMISSION_DENIED', 'The checkpoint cannot be sent: the hub takes none');
+  const headers = { 'Content-Type': 'application/json', 'Muster-Attempt-Key': place.key };
+  const body = JSON.stringify({ checkpoint });
+  const response = await transfer('the checkpoint', () => fetch(place.url, { method: 'POST', headers, body, signal }), signal);
+  await response.body?.cancel();
+}
+
 async function transfer(what: string, send: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const response = await send().catch((error: unknown) => error);
@@ -58,7 +72,8 @@ async function transfer(what: string, send: () => Promise<Response>, signal: Abo
 
 function transferFailure(what: string, found: unknown, isRefused: boolean): TaskFailure {
   if (found instanceof Response) {
-    return new TaskFailure(isRefused ? 'PERMISSION_DENIED' : 'NETWORK_ERROR', `The server answered ${found.status} for ${what}`);
+    const code = found.status === TOO_LARGE ? 'OUTPUT_TOO_LARGE' : isRefused ? 'PERMISSION_DENIED' : 'NETWORK_ERROR';
+    return new TaskFailure(code, `The server answered ${found.status} for ${what}`);
   }
   const reason = found instanceof Error ? found.message : String(found);
   return new TaskFailure('NETWORK_ERROR', `The connection failed for ${what}: ${reason}`, { cause: found });

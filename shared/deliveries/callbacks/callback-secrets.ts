@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { MusterError } from '../../errors/index.ts';
 import { loadScripts, runScript, type Script } from '../../redis/index.ts';
-import { tenantEnded, tenantStateInLua } from '../../tenants/index.ts';
+import { openRecord, type RecordPlace, sealRecord, tenantEnded, tenantStateInLua } from '../../tenants/index.ts';
 import { wait } from '../../time/index.ts';
 import type { DeliveryStorage } from '../delivery-store.ts';
 
@@ -37,7 +37,7 @@ const MAX_PAUSE_MS = 50;
 
 let loaded: ReadonlyMap<string, Script> | undefined;
 
-/** A tenant's secrets, made on first use. Errors: `tenant.ended`. */
+/** A tenant's secrets, made on first use. Errors: `tenant.ended`, `seal.key-lost`. */
 export async function readCallbackSecrets(storage: DeliveryStorage, tenant: string, now: number): Promise<CallbackSecrets> {
   return (await readOrMake(storage, tenant, now)).secrets;
 }
@@ -90,20 +90,25 @@ async function readOrMake(storage: DeliveryStorage, tenant: string, now: number)
   return written;
 }
 
-async function readStored({ redis, keys }: DeliveryStorage, tenant: string): Promise<StoredSecrets | null> {
+async function readStored({ redis, keys, seal }: DeliveryStorage, tenant: string): Promise<StoredSecrets | null> {
   const text = await redis.get(keys.tenant(tenant).callbackSecret);
-  return text === null ? null : { text, secrets: secretsSchema.parse(JSON.parse(text)) };
+  return text === null ? null : { text, secrets: secretsSchema.parse(openRecord(seal, placeOf(tenant), text)) };
 }
 
 /** Returns whether the record was still `seen`, and is `next` now. */
-async function replace({ redis, keys }: DeliveryStorage, tenant: string, seen: string, next: CallbackSecrets): Promise<boolean> {
+async function replace({ redis, keys, seal }: DeliveryStorage, tenant: string, seen: string, next: CallbackSecrets): Promise<boolean> {
   loaded ??= loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
   const script = loaded.get('replace-secrets');
   if (!script) throw new Error('There is no script replace-secrets');
   const { tenantStates } = keys.shard(keys.shardOf(tenant));
-  const answer = await runScript(redis, script, [keys.tenant(tenant).callbackSecret, tenantStates], [tenant, seen, JSON.stringify(next)]);
+  const text = sealRecord(seal, placeOf(tenant), next);
+  const answer = await runScript(redis, script, [keys.tenant(tenant).callbackSecret, tenantStates], [tenant, seen, text]);
   if (answer === 'ended') throw tenantEnded(tenant);
   return answer === 'written';
+}
+
+function placeOf(tenant: string): RecordPlace {
+  return { kind: 'callbacks', tenant, id: '' };
 }
 
 function notKept(): MusterError {

@@ -2,14 +2,33 @@ import { failureFromNetwork, type GuardedFetch, readRetryAfter } from '../../age
 import { readTask } from '../../ledger/index.ts';
 import type { DeliveryEnd } from '../../queue/index.ts';
 import { isTerminal, type Task, taskRecord } from '../../tasks/index.ts';
-import { type DeliveryContext, endDelivery, type HeldDelivery } from '../held-delivery.ts';
+import { questionsOfTask, questionView } from '../../waits/index.ts';
+import type { Delivery } from '../delivery.ts';
+import { type DeliveryContext, endDelivery, type HeldDelivery, startDeliverySpan } from '../held-delivery.ts';
 import { countFailure, forgetFailures, readEndpoint } from './callback-records.ts';
 import { readCallbackSecrets, signCallback } from './callback-secrets.ts';
 
 /** Callbacks beyond a tenant's slots are retried after one to two times this, so that they do not all come together. */
 const CROWDED_RETRY_MS = 2000;
 
-/** Sends a task's record to its `callbackUrl` once the task has ended. */
+/** What a callback says, and when that came about, ms since the epoch. */
+interface Report {
+  body: string;
+  at: number;
+}
+
+/** What there is to report of a task; null while there is nothing. */
+async function reportOf({ ledger, clock }: DeliveryContext, { kind }: Delivery, task: Task): Promise<Report | null> {
+  if (kind === 'question') {
+    const question = (await questionsOfTask(ledger, task)).at(-1);
+    return question ? { body: JSON.stringify({ event: 'question', question: questionView(question) }), at: question.askedAt } : null;
+  }
+  // The task was opened again; its next end brings the job back.
+  if (!isTerminal(task.state.status)) return null;
+  return { body: JSON.stringify(taskRecord(task)), at: task.state.completedAt ?? clock.now() };
+}
+
+/** Sends to a task's `callbackUrl` its record once it has ended, or what its run asks. */
 export async function deliverCallback(context: DeliveryContext, held: HeldDelivery): Promise<DeliveryEnd> {
   const { tenant, task: id } = held.delivery;
   const { clock, ledger, callbackSlots } = context;
@@ -17,8 +36,8 @@ export async function deliverCallback(context: DeliveryContext, held: HeldDelive
   if (task === null) return await endDelivery(context, held, 'failed', { code: 'task-gone', message: 'The task is not kept any more' });
   const url = task.body.callbackUrl;
   if (url === null) return await endDelivery(context, held, 'failed', { code: 'no-address', message: 'The task has no callbackUrl' });
-  // The task was opened again; its next end brings the job back.
-  if (!isTerminal(task.state.status)) return { kind: 'later', at: clock.now() + ledger.settings.deliveries.stepAsideMs };
+  const report = await reportOf(context, held.delivery, task);
+  if (report === null) return { kind: 'later', at: clock.now() + ledger.settings.deliveries.stepAsideMs };
   const endpoint = await readEndpoint(ledger, tenant, url);
   if (endpoint?.disabledAt != null) {
     const message = 'The endpoint failed for too long; enable it by POST /v1/callbacks/endpoints/enable';
@@ -30,24 +49,32 @@ export async function deliverCallback(context: DeliveryContext, held: HeldDelive
   }
   if (!callbackSlots.acquire(tenant)) return { kind: 'later', at: clock.now() + CROWDED_RETRY_MS * (1 + Math.random()) };
   try {
-    return await callOnce(context, held, task, url);
+    return await callOnce(context, held, task, { ...report, url });
   } finally {
     callbackSlots.release(tenant);
   }
 }
 
-async function callOnce(context: DeliveryContext, held: HeldDelivery, task: Task, url: string): Promise<DeliveryEnd> {
+async function callOnce(
+  context: DeliveryContext,
+  held: HeldDelivery,
+  task: Task,
+  { url, body, at }: Report & { url: string },
+): Promise<DeliveryEnd> {
   const { ledger, clock, fetch } = context;
   const { timeoutMs, secretOverlapMs } = ledger.settings.deliveries.callbacks;
   // Counted before the call, so that a call that kills the process is not repeated without an end.
-  await held.save({ attempts: held.delivery.attempts + 1, nextTryAt: null, endedAt: task.state.completedAt ?? clock.now() });
+  await held.save({ attempts: held.delivery.attempts + 1, nextTryAt: null, endedAt: at });
   const { tenant, id, turn } = held.delivery;
   const now = clock.now();
-  const body = JSON.stringify(taskRecord(task));
   const secrets = await readCallbackSecrets(ledger, tenant, now);
   const signature = signCallback(secrets, { id: turn === 0 ? id : `${id}-${turn}`, body, now, secretOverlapMs });
-  const headers = { 'content-type': 'application/json', 'user-agent': 'muster', traceparent: task.body.traceparent, ...signature };
+  const span = startDeliverySpan(ledger, task, held.delivery);
+  const traceparent = span?.traceparent ?? task.body.traceparent;
+  const headers = { 'content-type': 'application/json', 'user-agent': 'muster', traceparent, ...signature };
   const answer = await sendCallback({ fetch, url, headers, body, timeoutMs, now });
+  if (answer.kind !== 'accepted') span?.fail(answer.code);
+  span?.end();
   return await handleAnswer(context, held, url, answer);
 }
 

@@ -12,6 +12,7 @@ export interface OutgoingFile {
 export interface ChatQuestion {
   readonly id: string;
   readonly text: string;
+  /** None for one that is answered in words. */
   readonly choices: readonly string[];
 }
 
@@ -37,10 +38,15 @@ export interface ChatPort {
    */
   post(thread: string, text: string, options?: { readonly isPlain: boolean }): Promise<{ readonly id: string }>;
   /**
-   * Posts a question with a button for each choice; absent where the platform has no buttons.
+   * Posts a question with a button for each choice, as far as the platform has buttons. A reply to its message answers it.
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
    */
-  ask?(thread: string, question: ChatQuestion): Promise<{ readonly id: string }>;
+  ask(thread: string, question: ChatQuestion): Promise<{ readonly id: string }>;
+  /**
+   * Shows in the message of a question how it ended, and takes its buttons away. Only where `canEdit`.
+   * @throws DeliveryRefused when the platform says no; any other error counts as `transient`
+   */
+  close(thread: string, id: string, ended: { readonly question: ChatQuestion; readonly end: string }): Promise<void>;
   /**
    * Posts a file as a message of its own; absent where the platform takes none.
    * @throws DeliveryRefused when the platform says no; any other error counts as `transient`

@@ -2,7 +2,7 @@ import { truncate } from '../../text/index.ts';
 import { readTask } from '../../ledger/index.ts';
 import type { DeliveryEnd } from '../../queue/index.ts';
 import type { ReplyAddress, Task } from '../../tasks/index.ts';
-import { type DeliveryContext, endDelivery, type HeldDelivery } from '../held-delivery.ts';
+import { type DeliveryContext, endDelivery, type HeldDelivery, startDeliverySpan } from '../held-delivery.ts';
 import type { DeliveryError } from '../delivery.ts';
 import { type ChatPort, DeliveryRefused } from './chat-port.ts';
 import { type AgentSettings, type Followed, isPlainAnswer, ReplyFollower } from './follow-reply.ts';
@@ -64,12 +64,14 @@ async function finish(context: DeliveryContext, options: FinishOptions, followed
   }
   const { task, quietMs } = followed;
   const endedAt = task.state.completedAt ?? context.clock.now();
+  const begunAt = context.clock.now();
   if (held.delivery.endedAt !== endedAt) await held.save({ endedAt });
   if (Number.isFinite(quietMs) && quietMs > 0)
     throw new DeliveryRefused('throttled', 'The platform asked to wait', { retryAfterMs: quietMs });
   const files = await FileSender.open(context, { held, port, thread, signal }, task);
   const hasSentAll = await sendAnswer(sender, files, { ended: followed, canEdit: port.canEdit, settings: context.ledger.settings });
   if (!hasSentAll) return { kind: 'later', at: 0 };
+  startDeliverySpan(context.ledger, task, held.delivery, begunAt)?.end();
   const end = await endDelivery(context, held, 'delivered');
   await wakeLaterReply(context.ledger, context.queues, task);
   return end;

@@ -2,10 +2,10 @@ import { hasPlainOutput, type Settings } from '../../config/index.ts';
 import { watchTask } from '../../events/index.ts';
 import { parseNotice, readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
-import { findQuestion } from '../../waits/index.ts';
 import type { DeliveryContext, HeldDelivery } from '../held-delivery.ts';
 import { callPlatform, type ChatPort, DeliveryRefused } from './chat-port.ts';
 import type { PartSender } from './part-sender.ts';
+import { QuestionSender } from './question-sender.ts';
 import { hasEarlierReply } from './reply-order.ts';
 import { chatText, OutputReader } from './reply-text.ts';
 
@@ -35,7 +35,16 @@ const MAX_STEPS_ASIDE = 8;
 const SECOND = 1000;
 
 /** Where nothing happens until its time, or until a person does something. */
-const QUIET_GATES: ReadonlySet<string | undefined> = new Set(['time', 'daemon', 'sleep', 'event', 'question', 'children']);
+const QUIET_GATES: ReadonlySet<string | undefined> = new Set([
+  'time',
+  'daemon',
+  'interruptions',
+  'sleep',
+  'event',
+  'question',
+  'children',
+  'caller',
+]);
 
 /**
  * ReplyFollower is responsible for showing a task in its chat until it ends: the typing sign, how long it waited, and the growing answer.
@@ -45,6 +54,7 @@ export class ReplyFollower {
   readonly #context: DeliveryContext;
   readonly #options: FollowReplyOptions;
   readonly #reader: OutputReader;
+  readonly #questions: QuestionSender;
   /** The text that the chat was shown last. */
   #shown = '';
   #text = '';
@@ -59,6 +69,7 @@ export class ReplyFollower {
     this.#context = context;
     this.#options = options;
     this.#reader = new OutputReader(context.ledger, tenant, task);
+    this.#questions = new QuestionSender(context, options);
   }
 
   /** Throws `DeliveryRefused` of kind `gone`, and `DeliveryLost`. */
@@ -94,6 +105,7 @@ export class ReplyFollower {
   async #check(task: Task): Promise<Followed | null> {
     const { signal, port, thread } = this.#options;
     const { status, gate } = task.state;
+    await this.#questions.follow(task);
     if (status === 'running' || isTerminal(status)) await this.#notice(task);
     if (isTerminal(status)) {
       if (await this.#isBehind(task)) return { kind: 'left', at: this.#context.clock.now() + ORDER_RETRY_MS };
@@ -176,26 +188,11 @@ export class ReplyFollower {
 
   /** Posts once what the task waits for, when only a person can change that. A failure is not tried again. */
   async #explainWait(task: Task): Promise<void> {
-    const { gate, notice } = task.state;
     const { held, port, thread } = this.#options;
-    if (gate === 'question') return await this.#ask(task);
-    if (gate !== 'daemon' || notice === undefined || held.delivery.waitNotice === notice) return;
-    await held.save({ waitNotice: notice });
-    const { detail } = parseNotice(notice).facts;
-    await callPlatform(() => port.post(thread, `(${detail})`)).catch(() => undefined);
-  }
-
-  /** Posts the question of a run once, with its choices. */
-  async #ask({ body: { tenant }, state: { hold } }: Task): Promise<void> {
-    const { held, port, thread } = this.#options;
-    if (hold === undefined || held.delivery.waitNotice === hold.what) return;
-    await held.save({ waitNotice: hold.what });
-    const { id, question: text, choices } = await findQuestion(this.#context.ledger, tenant, hold.what);
-    await callPlatform(async () => {
-      if (choices === null) return await port.post(thread, text);
-      const listed = [text, '', ...choices.map((choice, at) => `${at + 1}. ${choice}`)].join('\n');
-      return await (port.ask?.(thread, { id, text: listed, choices }) ?? port.post(thread, listed, { isPlain: true }));
-    }).catch(() => undefined);
+    const notice = waitNoticeOf(task.state);
+    if (notice === null || held.delivery.waitNotice === notice.id) return;
+    await held.save({ waitNotice: notice.id });
+    await callPlatform(() => port.post(thread, `(${notice.detail})`)).catch(() => undefined);
   }
 
   /** A waiting task needs no slot. The delivery stays away for as long as the task has waited, within bounds. */
@@ -204,6 +201,13 @@ export class ReplyFollower {
     const waitedMs = this.#context.clock.now() - state.createdAt;
     return Math.min(Math.max(waitedMs, stepAsideMs), stepAsideMs * MAX_STEPS_ASIDE);
   }
+}
+
+/** What a task waits for that only a person can change, once for each time that it comes there; null for anything else. */
+function waitNoticeOf({ gate, notice, token, log }: Task['state']): { id: string; detail: string } | null {
+  if (gate === 'daemon' && notice !== undefined) return { id: notice, detail: parseNotice(notice).facts.detail };
+  const reason = gate === 'interruptions' ? parseTimeline(log).at(-1)?.note : undefined;
+  return reason == null ? null : { id: `interruptions/${token}`, detail: `${reason}; it waits until somebody retries it` };
 }
 
 export type AgentSettings = Pick<Settings, 'agents'>;

@@ -1,4 +1,4 @@
-import { type Ledger, readState, readStates, readTask } from '../../ledger/index.ts';
+import { type Ledger, readState, readStates, readTaskRow } from '../../ledger/index.ts';
 import type { ReplyAddress, Task, TaskState } from '../../tasks/index.ts';
 import { readDeliveries } from '../delivery-store.ts';
 import { type Delivery, type DeliveryPart, deliveryId } from '../delivery.ts';
@@ -49,6 +49,6 @@ function postedParts(reply: Delivery | undefined): DeliveryPart[] {
 }
 
 async function isIn(ledger: Ledger, tenant: string, id: string, { platform, thread }: ReplyAddress): Promise<boolean> {
-  const reply = (await readTask(ledger, tenant, id))?.body.reply;
+  const reply = (await readTaskRow(ledger, tenant, id))?.body.reply;
   return reply?.platform === platform && reply.thread === thread;
 }

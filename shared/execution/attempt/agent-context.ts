@@ -1,4 +1,4 @@
-import type { FleetModels } from '../../agents/index.ts';
+import type { FleetModels, FunctionLoop } from '../../agents/index.ts';
 import type {
   AgentAttachment,
   AgentContext,
@@ -11,8 +11,9 @@ import type {
 } from '../../config/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
-import { readTranscript } from '../../sessions/index.ts';
-import { childTraceparent, type TaskBody, type TaskState } from '../../tasks/index.ts';
+import { readResponseChain, readTranscript } from '../../sessions/index.ts';
+import { type TaskBody, type TaskState, turnsOf } from '../../tasks/index.ts';
+import { activeTraceparent, attemptTraceparent } from '../../log/index.ts';
 import { publicTenantId } from '../../tenants/index.ts';
 import { InputChannel } from './attempt-input.ts';
 import type { Execution } from '../execution.ts';
@@ -21,6 +22,8 @@ export interface ContextParts {
   ledger: Ledger;
   /** Opens the models that an agent asks its context for. */
   fleetModels: FleetModels;
+  /** Runs models with tools for it. */
+  functionLoop: FunctionLoop;
 }
 
 /**
@@ -57,7 +60,8 @@ export class AttemptContext implements AgentContext {
   }
 
   get trace(): AgentContext['trace'] {
-    return { traceparent: childTraceparent(this.#execution.body.traceparent) };
+    const { body, attempt } = this.#execution;
+    return { traceparent: activeTraceparent() ?? attemptTraceparent(body, attempt.ref.token) };
   }
 
   readonly write: AgentContext['write'] = (text) => this.#execution.output.write(text);
@@ -85,16 +89,27 @@ export class AttemptContext implements AgentContext {
 
   readonly input: AgentContext['input'] = () => this.#execution.journal.inputs.takeInput(this.#inputs);
 
-  readonly history: AgentContext['history'] = () => (this.#turns ??= this.#takeHistory());
+  readonly history: AgentContext['history'] = () => (this.#turns ??= this.#readTurns());
 
   readonly attach: AgentContext['attach'] = (name, data, mediaType) => this.#execution.files.attach(name, data, mediaType);
 
   readonly now: AgentContext['now'] = () => this.#execution.journal.now();
 
   readonly model: AgentContext['model'] = (name) => {
-    const { models, body } = this.#execution;
-    return this.#parts.fleetModels(models, { name, traceparent: childTraceparent(body.traceparent) });
+    return this.#parts.fleetModels(this.#execution.models, { name, traceparent: this.trace.traceparent });
   };
+
+  readonly agent: AgentContext['agent'] = async (options) => {
+    const { models, journal, attempt } = this.#execution;
+    const own = { models, journal, inputArrived: () => attempt.inputArrived, diagnose: () => undefined };
+    return await this.#parts.functionLoop({ ...own, context: this }, options);
+  };
+
+  /** Of its session, and then of its request. */
+  async #readTurns(): Promise<readonly AgentTurn[]> {
+    const { id, request } = this.#execution.body;
+    return [...(await this.#takeHistory()), ...turnsOf(request, id)];
+  }
 
   async #takeHistory(): Promise<readonly AgentTurn[]> {
     if (this.#execution.body.session === null) return [];
@@ -102,16 +117,22 @@ export class AttemptContext implements AgentContext {
   }
 
   get #inputs(): InputChannel {
-    const { attempt, files } = this.#execution;
-    this.#channel ??= new InputChannel({ ledger: this.#parts.ledger, attempt, files, given: this.#given });
+    const { attempt, files, span } = this.#execution;
+    this.#channel ??= new InputChannel({ ledger: this.#parts.ledger, attempt, files, span, given: this.#given });
     return this.#channel;
   }
 }
 
 async function readHistory(ledger: Ledger, { body, attempt }: Execution): Promise<readonly AgentTurn[]> {
-  const { id, tenant, session } = body;
+  return await retryWhileAway(() => readEarlierTurns(ledger, body), { signal: attempt.signal });
+}
+
+/** Of its session; of a response that is no turn of a conversation those that lead to it. */
+async function readEarlierTurns(ledger: Ledger, { id, tenant, session, request }: TaskBody): Promise<readonly AgentTurn[]> {
   if (session === null) return [];
-  return await retryWhileAway(() => readTranscript(ledger, tenant, session, { before: id }), { signal: attempt.signal });
+  if (request?.kind !== 'response' || request.conversation !== undefined)
+    return await readTranscript(ledger, tenant, session, { before: id });
+  return request.previous === undefined ? [] : await readResponseChain(ledger, tenant, request.previous.task);
 }
 
 /** What an agent sees of its task; `input` is its prompt. */

@@ -1,5 +1,6 @@
 import type { AgentInput } from '../../config/index.ts';
 import { type Ledger, parseState, readInputs, takeInput, type TakenInput } from '../../ledger/index.ts';
+import type { Span } from '../../log/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { composeInput } from '../../sessions/index.ts';
 import type { Execution } from '../execution.ts';
@@ -21,7 +22,7 @@ interface GatheredInput {
  * task of mode `collect` first takes what waits behind it. An agent that runs already has its prompt; what went into its run may not have
  * reached it, and counts as not given. Rejects with the signal's reason when the attempt is stopped.
  */
-export async function gatherInput(ledger: Ledger, { body, state, attempt, journal, isResumed }: Execution): Promise<GatheredInput> {
+export async function gatherInput(ledger: Ledger, { body, state, attempt, journal, span, isResumed }: Execution): Promise<GatheredInput> {
   if (isResumed) {
     const given = (state.inputs ?? []).filter(({ how }) => how !== 'steered').map(({ id }) => id);
     return { text: body.input, given, brought: [] };
@@ -37,6 +38,7 @@ export async function gatherInput(ledger: Ledger, { body, state, attempt, journa
     const gathered = parseState(attempt.stored, attempt.first);
     const parts = (gathered.inputs ?? []).filter(({ id }) => !given || given.includes(id));
     const inputs = await readInputs(ledger, body.tenant, parts);
+    span?.link(inputs.map(({ traceparent }) => traceparent));
     const brought = [filesOf(body), ...inputs.map(filesOf)];
     return { text: composeInput(body.input, inputs, gathered), given: parts.map(({ id }) => id), brought };
   };
@@ -70,6 +72,8 @@ interface InputChannelOptions {
   files: Pick<AttemptFiles, 'open'>;
   /** Messages that the agent has from its beginning, by id. */
   given: readonly string[];
+  /** Of the attempt, which names the messages that it takes. */
+  span?: Span | undefined;
 }
 
 /** Hands a running agent its messages. */
@@ -117,6 +121,7 @@ export class InputChannel implements Inputs {
     const inputs = await retryWhileAway(() => this.#takeNew(), { signal: () => attempt.signal });
     // After a stop the agent is to end, and the next attempt gets the messages again.
     attempt.throwIfStopped();
+    this.#options.span?.link(inputs.map(({ traceparent }) => traceparent));
     return await this.#open(inputs);
   }
 

@@ -1,6 +1,6 @@
 import type { AgentLog } from '../../config/index.ts';
-import type { Log } from '../../log/index.ts';
-import { type TaskBody, type TaskState, traceIdOf } from '../../tasks/index.ts';
+import { type Log, traceIdOf } from '../../log/index.ts';
+import { type TaskBody, type TaskState } from '../../tasks/index.ts';
 
 /**
  * AttemptLog is responsible for the log of one attempt, with its task, tenant and trace in every line, and

@@ -1,6 +1,6 @@
 import type { AgentLog } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import { appendOutput, type Ledger } from '../../ledger/index.ts';
+import { appendOutput, type Ledger, shortenOutput } from '../../ledger/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 export interface AttemptOutputOptions {
@@ -9,6 +9,8 @@ export interface AttemptOutputOptions {
   attempt: RunningAttempt;
   /** The attempt's number. */
   number: number;
+  /** Whether readers may come as long as the task is kept, and read what they would have read before. */
+  isReplayed?: boolean;
 }
 
 /** Text written within this time becomes one entry: quick enough to read along, and not an entry per word. */
@@ -28,7 +30,8 @@ export class AttemptOutput {
   #bytes = 0;
   #pending = '';
   #seq = 0;
-  /** Characters that earlier attempts wrote, and at which the run is. */
+  /** Entries, and characters, that earlier attempts wrote; and the one at which the run is. */
+  #before = 0;
   #replayed = 0;
   #position = 0;
   /** What was written since the last mark. */
@@ -60,12 +63,13 @@ export class AttemptOutput {
   resume({ text, seq }: { text: string; seq: number }): void {
     this.#parts.push(text);
     this.#bytes += Buffer.byteLength(text);
-    this.#seq = seq;
+    this.#seq = Math.max(this.#seq, seq);
   }
 
   /** Goes on after what earlier attempts wrote: what is written again up to there is dropped. */
   replay({ text, seq }: { text: string; seq: number }): void {
     this.resume({ text, seq });
+    this.#before = seq;
     this.#replayed = text.length;
   }
 
@@ -81,13 +85,14 @@ export class AttemptOutput {
     return { ...(text === '' ? {} : { text }), output: this.#seq };
   }
 
-  /** The number of the last entry. */
+  /** How many entries the attempt has written itself. */
   get seq(): number {
-    return this.#seq;
+    return this.#seq - this.#before;
   }
 
-  /** Writes an entry that has its number already; drops one that was written before. Throws as `write` does. */
-  writeEntry(seq: number, text: string): void {
+  /** Writes an entry that has its number among those of the attempt already; drops one that was written before. Throws as `write` does. */
+  writeEntry(own: number, text: string): void {
+    const seq = this.#before + own;
     if (seq <= this.#seq) return;
     this.#keep(text);
     this.#seq = seq;
@@ -98,6 +103,13 @@ export class AttemptOutput {
   async end(): Promise<void> {
     this.#send(true);
     await this.#sending;
+  }
+
+  /** Lets the stream go early where the record of the task says all of it. */
+  async completed(output: string): Promise<void> {
+    const { ledger, attempt, isReplayed = false } = this.#options;
+    const isFirst = attempt.ref.token === 1;
+    if (isReplayed && isFirst && output === this.text) await shortenOutput(ledger, attempt.ref).catch(() => undefined);
   }
 
   #dropReplayed(text: string): string {
@@ -130,11 +142,13 @@ export class AttemptOutput {
   }
 
   async #append(seq: number, text: string): Promise<void> {
-    const { ledger, attempt, number, log } = this.#options;
+    const { ledger, attempt, number, log, isReplayed = false } = this.#options;
     if (attempt.stopped?.kind === 'lease-lost') return;
+    const keep = isReplayed ? { keepMs: ledger.settings.tasks.retentionMs } : {};
     try {
-      if (!(await appendOutput(ledger, attempt.ref, { attempt: number, seq, text }))) attempt.stop({ kind: 'lease-lost' });
+      if (!(await appendOutput(ledger, attempt.ref, { attempt: number, seq, text, ...keep }))) attempt.stop({ kind: 'lease-lost' });
     } catch (error) {
+      ledger.counts.outputLost();
       log.debug({ err: error }, 'an entry of the output stream was lost; the record will have it');
     }
   }

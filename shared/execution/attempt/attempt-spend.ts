@@ -1,17 +1,11 @@
-import { budgetFailure, reserveSpend, settleSpend, type SpendCall, type SpendPorts, type SpendSubject } from '../../budgets/index.ts';
+import { budgetFailure, reserveSpend, settleSpend, type SpendCall, type SpendPorts, spendSubject } from '../../budgets/index.ts';
 import type { AgentDefinition } from '../../config/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
-import { isOneShot, knownCost, type TaskBody, type TaskUsage } from '../../tasks/index.ts';
+import { knownCost, type TaskBody, type TaskUsage } from '../../tasks/index.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
 /** Kinds of agents whose model calls meet the budgets one by one. */
 const CALLS_MODELS: ReadonlySet<AgentDefinition['kind']> = new Set(['openai', 'function']);
-
-/** Whose spending a task's is. */
-export function spendSubject(body: TaskBody): SpendSubject {
-  const { id, tenant, agent, session, scheduleId, rootTaskId, keyId } = body;
-  return { tenant, agent, session, scheduleId, rootTaskId: rootTaskId ?? id, keyId, waits: isOneShot(body) };
-}
 
 interface AttemptSpendOptions {
   readonly attempt: RunningAttempt;

@@ -15,7 +15,9 @@ export type StopReason =
   | { kind: 'detached'; isAdopted: boolean }
   /** Its run waits without a slot. */
   | { kind: 'suspended'; reason: string; wait: RunWait }
-  | { kind: 'drain' | 'timeout' | 'deadline' | 'lease-lost' };
+  /** Its worker ends. `before`: the step before which its run is handed over. */
+  | { kind: 'drain'; before?: string }
+  | { kind: 'timeout' | 'deadline' | 'lease-lost' };
 
 /** The reason of an attempt's abort signal. */
 class AttemptStopped extends Error {
@@ -72,6 +74,7 @@ export class RunningAttempt {
   #heldUntil: number;
   #stored: string;
   #isAssigned: boolean;
+  #isHandingOver = false;
   readonly #onBegin: (() => void)[] = [];
   #hasInputNotice = false;
   #input: PromiseWithResolvers<void> | undefined;
@@ -87,6 +90,11 @@ export class RunningAttempt {
     this.#claimedAt = claimedAt;
     this.#heldUntil = heldUntil;
     this.#isAssigned = isAssigned;
+  }
+
+  /** When its claim was answered, monotonic ms. */
+  get since(): number {
+    return this.#claimedAt.monotonic;
   }
 
   /** Redis's wall time at this monotonic time, by the claim's answer; never ahead of the real one. */
@@ -124,6 +132,15 @@ export class RunningAttempt {
   onBegin(listener: () => void): void {
     if (this.#isAssigned) this.#onBegin.push(listener);
     else listener();
+  }
+
+  /** Its worker takes nothing more: a run with steps ends before its next one, and goes on from there elsewhere. */
+  handOver(): void {
+    this.#isHandingOver = true;
+  }
+
+  get isHandingOver(): boolean {
+    return this.#isHandingOver;
   }
 
   /** Messages may wait for its run. */

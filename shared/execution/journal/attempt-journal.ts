@@ -1,64 +1,39 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { KeptWork, RunJournal } from '../../agents/index.ts';
 import type { StepOptions, StepWork } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
-import {
-  assertMaySuspend,
-  type JournalEntry,
-  type JournalKind,
-  type Ledger,
-  noteReplay,
-  type NumberedEntry,
-  readJournal,
-} from '../../ledger/index.ts';
-import { retryWhileAway } from '../../redis/index.ts';
-import { sumUsage, type TaskUsage } from '../../tasks/index.ts';
+import type { JournalEntry, JournalKind, NumberedEntry } from '../../ledger/index.ts';
+import type { TaskUsage } from '../../tasks/index.ts';
 import { wait } from '../../time/index.ts';
-import type { AttemptOutput } from '../attempt/attempt-output.ts';
-import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { DrawnValues } from './drawn-values.ts';
 import { JournalInputs } from './journal-inputs.ts';
+import { type AttemptJournalOptions, JournalValues } from './journal-values.ts';
 import { JournalWriter } from './journal-writer.ts';
-import { RunWaits, type RunWaitSpec } from './run-waits.ts';
-import { type Begun, changedWait, definitionEntry, definitionOf, RecordedJournal, resultOf } from './recorded-journal.ts';
-import { journalError, onceKey, stepJson, tryStep } from './try-step.ts';
-
-export interface AttemptJournalOptions {
-  ledger: Ledger;
-  attempt: RunningAttempt;
-  output: AttemptOutput;
-  /** The attempt's number. */
-  number: number;
-  agent: string;
-  /** Whether it has the journal of another task from its start on. */
-  isContinued: boolean;
-  /** Whether a process was lost under the task: what a step begins is written before it begins. */
-  isSuspect: boolean;
-}
-
-const MAX_NAME = 200;
+import { endQuestion } from './open-question.ts';
+import { OpenSteps } from './open-steps.ts';
+import { type AgentTraits, RunWaits, type RunWaitSpec, suspendRun, waitsAlready } from './run-waits.ts';
+import { type Begun, definitionEntry, definitionOf, mismatch, readRecorded, RecordedJournal, resultOf } from './recorded-journal.ts';
+import { assertMayBegin, assertRoom, journalError, onceKey, runAsStepSpan, stepJson, tryStep } from './try-step.ts';
 
 const NOTHING_RECORDED = new RecordedJournal();
-
-/** The number of the step that code runs in. */
-const current = new AsyncLocalStorage<number>();
 
 /**
  * AttemptJournal is responsible for what a run keeps of its steps: an attempt gets what earlier ones finished without doing it again. Entries
  * are numbered in the order in which they begin, which has to be the same in each attempt. A step has its result only once that is written.
  */
-export class AttemptJournal {
+export class AttemptJournal implements RunJournal {
   readonly #options: AttemptJournalOptions;
   readonly #writer: JournalWriter;
   #recorded = NOTHING_RECORDED;
   readonly #drawn = new DrawnValues();
-  /** What steps under way have used, by their number. */
-  readonly #used = new Map<number, TaskUsage>();
+  readonly #steps = new OpenSteps();
+  readonly #values: JournalValues;
   #begun = 0;
   #ends = 0;
-  /** Steps under way. */
-  readonly #running = new Set<Promise<unknown>>();
-  #holdLaneMs = 0;
+  #agent: AgentTraits = { holdLaneMs: 0, version: undefined };
+  #isOpen = false;
   #isSuspending = false;
+  /** What this attempt asks people while it goes on. */
+  #asked: NumberedEntry | undefined;
   /** The input that began, and of which nothing is written yet. */
   #input: Begun | null = null;
   readonly waits: RunWaits;
@@ -67,6 +42,7 @@ export class AttemptJournal {
   constructor(options: AttemptJournalOptions) {
     this.#options = options;
     this.#writer = new JournalWriter(options.ledger, options.attempt);
+    this.#values = new JournalValues(options);
     this.waits = new RunWaits(this, options);
     this.inputs = new JournalInputs(this);
   }
@@ -83,15 +59,22 @@ export class AttemptJournal {
     return this.#recorded.at(this.#recorded.last)?.value ?? null;
   }
 
-  /** Reads what earlier attempts wrote. */
+  /** The entry that the run came to last, before this attempt or where this one asks. */
+  get lastEntry(): NumberedEntry | undefined {
+    return this.#asked ?? this.#recorded.at(this.#recorded.last);
+  }
+
+  /** Goes back behind the entry before: what the run comes to next is this one again. */
+  readonly returnTo = ({ seq }: NumberedEntry): void => void (this.#begun = seq - 1);
+
+  /** Reads what earlier attempts wrote, once. */
   async open(): Promise<void> {
     const { ledger, attempt, output } = this.#options;
-    if (!this.mayBeContinued) return;
-    const signal = (): AbortSignal => attempt.signal;
-    const { entries } = await retryWhileAway(() => readJournal(ledger, attempt.ref), { signal });
-    if (entries.length === 0) return;
-    await retryWhileAway(() => noteReplay(ledger, attempt.ref, entries.at(-1)?.seq ?? 0), { signal });
-    this.#recorded = new RecordedJournal(entries);
+    if (!this.mayBeContinued || this.#isOpen) return;
+    this.#isOpen = true;
+    const recorded = await readRecorded(ledger, attempt);
+    if (recorded === null) return;
+    this.#recorded = recorded;
     this.#ends = this.#recorded.ends;
     this.inputs.firstHistory = this.#recorded.history;
     output.replay(this.#recorded.output);
@@ -102,32 +85,56 @@ export class AttemptJournal {
     return this.#recorded.given;
   }
 
-  /** `given`: messages that are part of the prompt of this attempt, by id. `holdLaneMs`: how long a run that waits keeps its lane. */
-  begin(given: readonly string[], { holdLaneMs }: { holdLaneMs: number }): void {
+  /** `given`: messages that are part of the prompt of this attempt, by id. */
+  begin(given: readonly string[], agent: AgentTraits): void {
     this.inputs.given = given;
-    this.#holdLaneMs = holdLaneMs;
+    this.#agent = agent;
+  }
+
+  /** The version of the agent that its run began with; undefined for a run without entries, or an agent without a version. */
+  get version(): string | undefined {
+    return this.#recorded.at(1) ? this.#recorded.at(1)?.version : this.hasBegun ? this.#agent.version : undefined;
   }
 
   /** See `AgentContext.step`. */
   async step<T>(name: string, work: StepWork<T>, options: StepOptions = {}): Promise<T> {
-    const step = this.#step(name, work, options);
-    this.#running.add(step);
-    try {
-      return await step;
-    } finally {
-      this.#running.delete(step);
-    }
+    return await this.keep({ kind: 'step', name }, work, options);
   }
 
-  async #step<T>(name: string, work: StepWork<T>, options: StepOptions): Promise<T> {
-    const { attempt, number, isSuspect } = this.#options;
-    const begun = this.#begin('step', name);
+  /** See `RunJournal.define`. */
+  async define(make: () => Promise<unknown>): Promise<unknown> {
+    return (this.inputs.definition = this.#recorded.definition ?? (await make()));
+  }
+
+  /** See `RunJournal.keep`. */
+  async keep<T>(entry: KeptWork, work: StepWork<T>, options: StepOptions = {}): Promise<T> {
+    if (this.#options.attempt.isHandingOver && this.#steps.current === 0) return await this.#handOver(entry.name);
+    const kept = this.#steps.track(this.#keep(entry, work, options));
+    return await (entry.kind === 'tool' ? this.inputs.heard.hear(kept) : kept);
+  }
+
+  /** Ends the attempt, whose worker ends, before its next step, once those under way have ended. Never resolves: the agent's own code learns nothing of it. */
+  async #handOver(step: string): Promise<never> {
+    await this.#steps.ended();
+    await this.#writer.flushed();
+    this.#options.attempt.throwIfStopped();
+    this.#options.attempt.stop({ kind: 'drain', before: step });
+    return await new Promise<never>(() => undefined);
+  }
+
+  async #keep<T>({ kind, name, given }: KeptWork, work: StepWork<T>, options: StepOptions): Promise<T> {
+    const { attempt, number, isSuspect, ledger } = this.#options;
+    const begun = this.#begin(kind, name, given);
     const known = this.#replay(begun);
-    if (known) return resultOf(known, work);
+    if (known) return resultOf(await this.#values.read(known), work);
     this.#writer.write({ ...begun, status: 'started', attempt: number }, isSuspect);
     try {
-      const value = await current.run(begun.seq, () => tryStep({ ...options, name, attempt }, work));
-      return resultOf(await this.#end(begun, { value: stepJson(name, value, this.#options.ledger.settings.journal.maxEntryBytes) }), work);
+      const value = await this.#steps.run(begun.seq, () =>
+        runAsStepSpan(ledger.traces, { kind, name }, () => tryStep({ ...options, name, attempt }, work)),
+      );
+      const json = stepJson(name, value, ledger.settings.journal.maxValueBytes);
+      await this.#end(begun, await this.#values.keep(begun, json));
+      return resultOf(json, work);
     } catch (error) {
       // The next attempt does it again.
       if (attempt.stopped) throw error;
@@ -145,7 +152,7 @@ export class AttemptJournal {
   }
 
   /** The entry that followed first, behind the definition. */
-  get #following(): NumberedEntry | undefined {
+  get following(): NumberedEntry | undefined {
     return this.#recorded.at(Math.max(1, this.#begun) + 1);
   }
 
@@ -161,19 +168,16 @@ export class AttemptJournal {
   }
 
   /** Adds what was used to the step in whose work this is called. */
-  addUsage(used: TaskUsage): void {
-    const step = current.getStore();
-    if (step !== undefined) this.#used.set(step, sumUsage(this.#used.get(step), used));
-  }
+  readonly addUsage = (used: TaskUsage): void => this.#steps.addUsage(used);
 
   /** See `AgentContext.once`. */
-  readonly once = (key: string): string => onceKey(this.#options.attempt.ref, current.getStore() ?? 0, key);
+  readonly once = (key: string): string => onceKey(this.#options.attempt.ref, this.#steps.current, key);
 
   /** See `AgentContext.now`. */
-  readonly now = (): number => this.#drawn.draw(this.#options.attempt.now(), this.#following);
+  readonly now = (): number => this.#drawn.draw(this.#options.attempt.now(), this.following);
 
   /** See `AgentContext.random`. */
-  readonly random = (): number => this.#drawn.draw(Math.random(), this.#following);
+  readonly random = (): number => this.#drawn.draw(Math.random(), this.following);
 
   /**
    * Comes to a wait. Returns its entry once that has ended; else the run is suspended, and this never settles. Errors: TOO_MANY_SUSPENDED;
@@ -184,7 +188,7 @@ export class AttemptJournal {
     const begun = this.#begin(spec.kind, spec.name);
     const ended = this.#replay(begun);
     const entry = ended ?? this.#waiting(begun, spec);
-    if (spec.isSame?.(entry) === false) throw changedWait(entry);
+    if (spec.isSame?.(entry) === false) throw mismatch({ task: attempt.ref.id, known: entry, now: spec });
     if (ended) return ended;
     const leftMs = entry.until === undefined ? Infinity : entry.until - attempt.now();
     if (leftMs > (spec.shortMs ?? 0)) return await this.#suspend(entry, spec);
@@ -192,9 +196,20 @@ export class AttemptJournal {
     return await this.#endWait(entry, spec.expired?.(entry));
   }
 
+  /** Comes to a wait at which the attempt goes on. Gives its entry, which is not written. */
+  async beginOpen(spec: RunWaitSpec): Promise<NumberedEntry> {
+    this.#asked = this.#waiting(this.#begin(spec.kind, spec.name), spec);
+    await this.#writer.flushed();
+    this.#options.attempt.throwIfStopped();
+    return this.#asked;
+  }
+
+  readonly #isAsked = ({ seq }: NumberedEntry): boolean => seq === this.#asked?.seq || seq === this.#options.asking;
+
   /** The entry of a wait that has not ended, which an earlier attempt may have begun. */
   #waiting(begun: Begun, spec: RunWaitSpec): NumberedEntry {
     const { attempt, number, output } = this.#options;
+    if (this.#asked?.seq === begun.seq) return this.#asked;
     const known = this.#recorded.at(begun.seq);
     if (known) output.skipTo(this.#recorded.writtenAt(begun.seq));
     return known ?? { ...begun, status: 'waiting', attempt: number, ...spec.begin(attempt.now(), begun) };
@@ -202,65 +217,52 @@ export class AttemptJournal {
 
   /** Ends the attempt as suspended, once steps under way have ended. Never resolves. */
   async #suspend(entry: NumberedEntry, spec: RunWaitSpec): Promise<never> {
-    const { attempt, ledger } = this.#options;
-    if (this.#isSuspending)
-      throw new TaskFailure('AGENT_ERROR', `A run waits for one thing at a time, and comes to "${spec.name}" while it waits`, {
-        isFinal: true,
-      });
+    if (this.#isSuspending) throw waitsAlready(spec);
     this.#isSuspending = true;
-    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    await this.#steps.ended();
     await this.#writer.flushed();
-    attempt.throwIfStopped();
-    await retryWhileAway(() => assertMaySuspend(ledger, attempt.ref.tenant), { signal: () => attempt.signal });
-    const waiting = entry.order === undefined ? this.#marked(entry) : entry;
-    const until = waiting.until ?? null;
-    const reason = spec.reason(waiting);
-    attempt.stop({ kind: 'suspended', reason, wait: { hold: spec.hold(waiting), entry: waiting, until, holdLaneMs: this.#holdLaneMs } });
-    return await new Promise<never>(() => undefined);
+    return await suspendRun({ ...this.#options, ...this.#agent, isAsked: this.#isAsked(entry) }, spec, () => this.#marked(entry));
   }
 
   async #endWait(entry: NumberedEntry, value: string | undefined): Promise<NumberedEntry> {
-    const { attempt } = this.#options;
-    const ended: NumberedEntry = {
-      ...(entry.order === undefined ? this.#marked(entry) : entry),
-      status: 'completed',
-      endedAt: attempt.now(),
-      ...(value !== undefined && { value }),
-    };
-    this.#writer.write(ended);
-    await this.#writer.flushed();
-    attempt.throwIfStopped();
-    return ended;
+    const end = { status: 'completed' as const, endedAt: this.#options.attempt.now(), ...(value !== undefined && { value }) };
+    const ended = { ...this.#marked(entry), ...end };
+    return this.#isAsked(entry) ? await endQuestion(this.#options, ended) : await this.#write(ended);
   }
 
-  /** The entry with its place among the ends, and what was written up to there. */
+  /** Writes an entry that has ended. Resolves once that is written. */
+  async #write(entry: NumberedEntry): Promise<NumberedEntry> {
+    this.#writer.write(entry);
+    await this.#writer.flushed();
+    this.#options.attempt.throwIfStopped();
+    return entry;
+  }
+
+  /** The entry with its place among the ends, and what was written up to there. An earlier attempt may have given it that. */
   #marked(entry: NumberedEntry): NumberedEntry {
+    if (entry.order !== undefined) return entry;
     this.#ends += 1;
     return { ...entry, ...this.#options.output.mark(), order: this.#ends, followed: this.#begun };
   }
 
   /** Resolves once all is written. */
-  async flushed(): Promise<void> {
-    await this.#writer.flushed();
-  }
+  readonly flushed = (): Promise<void> => this.#writer.flushed();
 
   /** Takes the next number. The first entry of a run is its definition. Throws JOURNAL_FULL. */
-  #begin(kind: JournalKind, name: string): Begun {
+  #begin(kind: JournalKind, name: string, given?: string): Begun {
     const { attempt, ledger } = this.#options;
     attempt.throwIfStopped();
-    if (name === '' || name.length > MAX_NAME)
-      throw new TaskFailure('AGENT_ERROR', `A step has a name of 1 to ${MAX_NAME} characters, not of ${name.length}`);
+    assertMayBegin(this.#steps.current, { kind, name });
     if (this.#begun === 0) this.#define();
     this.#begun += 1;
-    const max = ledger.settings.journal.maxEntries;
-    if (this.#begun > max)
-      throw new TaskFailure('JOURNAL_FULL', `The run has more than ${max} entries in its journal (journal.maxEntries)`);
-    return { seq: this.#begun, kind, name, startedAt: attempt.now(), ...this.#drawn.take() };
+    assertRoom(this.#begun, ledger.settings.journal.maxEntries);
+    return { seq: this.#begun, kind, name, ...(given !== undefined && { given }), startedAt: attempt.now(), ...this.#drawn.take() };
   }
 
   #define(): void {
     this.#begun = 1;
-    if (!this.#recorded.at(1)) this.#writer.write(definitionEntry(this.#options, definitionOf(this.inputs)));
+    if (!this.#recorded.at(1))
+      this.#writer.write(definitionEntry({ ...this.#options, version: this.#agent.version }, definitionOf(this.inputs)));
   }
 
   /**
@@ -276,18 +278,14 @@ export class AttemptJournal {
   }
 
   /** Writes the end of an entry, and waits until it is written. */
-  async #end(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): Promise<NumberedEntry> {
-    const entry = this.#ended(begun, end);
-    this.#writer.write(entry);
-    await this.#writer.flushed();
-    this.#options.attempt.throwIfStopped();
-    return entry;
+  async #end(begun: Begun, end: Pick<JournalEntry, 'value' | 'large' | 'error'>): Promise<NumberedEntry> {
+    return await this.#write(this.#ended(begun, end));
   }
 
-  #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'error'>): NumberedEntry {
+  #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'large' | 'error'>): NumberedEntry {
     const { attempt, number } = this.#options;
     const status = end.error ? 'failed' : 'completed';
-    const usage = this.#used.get(begun.seq);
+    const usage = this.#steps.usageOf(begun.seq);
     return this.#marked({ ...begun, ...end, ...(usage && { usage }), status, attempt: number, endedAt: attempt.now() });
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AgentInput, AgentTurn } from '../../config/index.ts';
 import type { NumberedEntry } from '../../ledger/index.ts';
 import type { Inputs } from '../attempt/attempt-input.ts';
+import { HeardTexts } from './heard-texts.ts';
 import { valueOf } from './recorded-journal.ts';
 
 /** What a run has of its journal where it is. */
@@ -31,6 +32,10 @@ export class JournalInputs {
   history: readonly string[] | null = null;
   /** The same of the attempt that began the run. */
   firstHistory: readonly string[] | null = null;
+
+  readonly heard = new HeardTexts();
+  /** What the run's runner goes by, JSON; undefined for nothing. */
+  definition: unknown;
 
   constructor(place: Place) {
     this.#place = place;

@@ -18,11 +18,18 @@ export class JournalWriter {
   write(entry: NumberedEntry, isUrgent = false): void {
     this.#pending.push(entry);
     if (isUrgent && !this.#flushing) this.#flushing = this.#flush(true);
-    else this.#flushing ??= Promise.resolve().then(() => this.#flush(false));
+    // A step that ends in this turn of the event loop is written in one call.
+    else if (entry.status === 'started') setImmediate(() => this.#start());
+    else this.#start();
+  }
+
+  #start(): void {
+    if (this.#pending.length > 0) this.#flushing ??= Promise.resolve().then(() => this.#flush(false));
   }
 
   /** Resolves once all is written, or the attempt was stopped. */
   async flushed(): Promise<void> {
+    this.#start();
     while (this.#flushing) await this.#flushing;
   }
 

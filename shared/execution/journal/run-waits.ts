@@ -8,23 +8,32 @@ import {
   readAsked,
   type WaitForOptions,
 } from '../../config/index.ts';
+import type { BatchCall } from '../../agents/index.ts';
 import { TaskFailure, type TaskHold } from '../../errors/index.ts';
-import type { JournalEntry, JournalKind, Ledger, NumberedEntry } from '../../ledger/index.ts';
+import { assertMaySuspend, type JournalEntry, type JournalKind, type Ledger, type NumberedEntry } from '../../ledger/index.ts';
+import type { BatchAnswer } from '../../providers/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
-import { ellipsize } from '../../text/index.ts';
+import type { CallerCall } from '../../tasks/index.ts';
+import { ellipsize, plainLine } from '../../text/index.ts';
 import { durationMs, timeText } from '../../time/index.ts';
 import {
   agentsOf,
+  callerWaitText,
   delegationText,
   eventNameSchema,
   isSameQuestion,
   lineOf,
   matchOf,
+  outputsOf,
   questionId,
   readAnswers,
   readCall,
 } from '../../waits/index.ts';
+import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
+import { callBatch } from './batch-wait.ts';
+import type { JournalInputs } from './journal-inputs.ts';
+import { awaitAnswer, type AwaitOptions } from './open-question.ts';
 import { type Begun, valueOf } from './recorded-journal.ts';
 
 /** One kind of wait of a run, where it comes to it. */
@@ -46,7 +55,19 @@ export interface RunWaitSpec {
 }
 
 interface Waiter {
+  readonly inputs: Pick<JournalInputs, 'heard'>;
+  readonly lastEntry: NumberedEntry | undefined;
+  /** The entry that an earlier attempt had next, behind the definition. */
+  readonly following: NumberedEntry | undefined;
   wait(spec: RunWaitSpec): Promise<NumberedEntry>;
+  beginOpen(spec: RunWaitSpec): Promise<NumberedEntry>;
+  returnTo(entry: NumberedEntry): void;
+}
+
+interface WaitsOptions {
+  attempt: RunningAttempt;
+  ledger: Ledger;
+  output: Pick<AttemptOutput, 'text'>;
 }
 
 /** A sleep that is shorter keeps its slot, ms. */
@@ -57,15 +78,19 @@ export class RunWaits {
   readonly #journal: Waiter;
   readonly #attempt: RunningAttempt;
   readonly #ledger: Ledger;
+  readonly #output: Pick<AttemptOutput, 'text'>;
+  /** How often the run came to its caller. */
+  #callerWaits = 0;
 
-  constructor(journal: Waiter, { attempt, ledger }: { attempt: RunningAttempt; ledger: Ledger }) {
+  constructor(journal: Waiter, { attempt, ledger, output }: WaitsOptions) {
     this.#journal = journal;
     this.#attempt = attempt;
     this.#ledger = ledger;
+    this.#output = output;
   }
 
-  /** See `AgentContext.sleep`. */
-  async sleep(time: number | string | Date): Promise<void> {
+  /** See `AgentContext.sleep`. `keepsSlot`: whether a short one does; a program that has ended is started again by another attempt only. */
+  async sleep(time: number | string | Date, { keepsSlot = true }: { keepsSlot?: boolean } = {}): Promise<void> {
     const end = readTime(time);
     await this.#journal.wait({
       kind: 'sleep',
@@ -73,7 +98,7 @@ export class RunWaits {
       begin: (now) => ({ until: end.at ?? now + end.ms }),
       hold: () => ({ gate: 'sleep', what: 'time' }),
       reason: ({ until = this.#attempt.now() }) => `its run sleeps until ${timeText(until)}`,
-      shortMs: SHORT_SLEEP_MS,
+      shortMs: keepsSlot ? SHORT_SLEEP_MS : -Infinity,
     });
   }
 
@@ -90,26 +115,55 @@ export class RunWaits {
       reason: (entry) => `its run waits for the event "${name}"${matchText(matchOf(entry))}`,
       expired: () => 'null',
     });
+    const event = valueOf(ended);
+    this.#journal.inputs.heard.add(event);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever resumed it wrote an event
-    return valueOf(ended) as AgentEvent | null;
+    return event as AgentEvent | null;
   }
 
   /** See `AgentContext.ask`. */
   async ask<Answer>(question: Question<Answer>): Promise<Answer> {
+    const entry = await this.#journal.wait(this.#specOf(question));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It was checked before it was taken.
+    return readAnswer(question, valueOf(entry)) as Answer;
+  }
+
+  /**
+   * Asks while the agent goes on running. Resolves with JSON of the answer; null where there is none in time: the question stays open, and `ask` comes
+   * to it behind `returnTo`.
+   */
+  async askOpenly(question: Question, options: AwaitOptions): Promise<string | null> {
+    const entry = await this.#journal.beginOpen(this.#specOf(question));
+    return await awaitAnswer(
+      { attempt: this.#attempt, ledger: this.#ledger },
+      { entry, question: this.#idOf(entry, readAsked(question)), expired: JSON.stringify(question.default ?? null), ...options },
+    );
+  }
+
+  /** Goes back to this question where it is what the run asked last, so that `ask` does not ask it twice. `mayBeOver`: also where it is answered. */
+  returnTo(question: Question, { mayBeOver = false } = {}): void {
+    const { lastEntry } = this.#journal;
+    if (lastEntry?.kind !== 'question' || !isSameQuestion(lastEntry, readAsked(question))) return;
+    if (mayBeOver || lastEntry.status === 'waiting') this.#journal.returnTo(lastEntry);
+  }
+
+  #idOf({ seq }: NumberedEntry, asked: Asked): string {
+    return questionId(this.#attempt.ref.id, seq, asked);
+  }
+
+  /** Errors: AGENT_ERROR for a question that cannot be asked. */
+  #specOf(question: Question): RunWaitSpec {
     const asked = readAsked(question);
     const timeoutMs = this.#openMs(question);
-    const idOf = ({ seq }: NumberedEntry): string => questionId(this.#attempt.ref.id, seq, asked);
-    const entry = await this.#journal.wait({
+    return {
       kind: 'question',
       name: nameOf(asked),
       begin: (now) => ({ until: now + timeoutMs, wait: JSON.stringify(asked) }),
       isSame: (known) => isSameQuestion(known, asked),
-      hold: (waiting) => ({ gate: 'question', what: idOf(waiting) }),
-      reason: () => `its run asks: ${asked.question}`,
+      hold: (waiting) => ({ gate: 'question', what: this.#idOf(waiting, asked) }),
+      reason: () => `its run asks: ${plainLine(asked.question)}`,
       expired: () => JSON.stringify(question.default ?? null),
-    });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It was checked before it was taken.
-    return readAnswer(question, valueOf(entry)) as Answer;
+    };
   }
 
   /** Errors: AGENT_ERROR for what is no duration, or longer than a question may be open. */
@@ -142,6 +196,71 @@ export class RunWaits {
     });
     return await retryWhileAway(() => readAnswers(this.#ledger, ref.tenant, entry), { signal: () => this.#attempt.signal });
   }
+
+  /** See `callBatch`. `until`: when its task is to have its answer, ms since the epoch. */
+  async callBatch(call: BatchCall & { until: number }): Promise<BatchAnswer | null> {
+    return await callBatch({ journal: this.#journal, attempt: this.#attempt, ledger: this.#ledger }, call);
+  }
+
+  /**
+   * Has the caller of the task's request do calls of its functions. Gives what each gave, in their order; null where the caller did not come back in
+   * time. Errors: OUTPUT_TOO_LARGE.
+   */
+  async callCaller(calls: readonly CallerCall[]): Promise<readonly string[] | null> {
+    this.#callerWaits += 1;
+    const part = this.#callerWaits;
+    const { callerWaitMs, maxRequestBytes } = this.#ledger.settings.openai;
+    const names = calls.map(({ name }) => name).join(', ');
+    const entry = await this.#journal.wait({
+      kind: 'caller',
+      name: ellipsize(names, MAX_NAME),
+      begin: (now) => {
+        const wait = callerWaitText({ part, at: this.#output.text.length, calls: [...calls] });
+        if (Buffer.byteLength(wait) > maxRequestBytes)
+          throw new TaskFailure('OUTPUT_TOO_LARGE', `The model called functions with more than ${maxRequestBytes} bytes of JSON`);
+        return { until: now + callerWaitMs, wait };
+      },
+      hold: ({ seq }) => ({ gate: 'caller', what: `${this.#attempt.ref.id}_${seq}` }),
+      reason: () => `its run waits for what its caller's functions give: ${ellipsize(names, MAX_NAME)}`,
+      expired: () => 'null',
+    });
+    const outputs = outputsOf(valueOf(entry));
+    this.#journal.inputs.heard.add(outputs);
+    return outputs;
+  }
+}
+
+/** What a run's journal has to know of its agent. */
+export interface AgentTraits {
+  /** How long a run that waits keeps its lane. */
+  holdLaneMs: number;
+  version: string | undefined;
+}
+
+interface Suspending extends AgentTraits {
+  attempt: RunningAttempt;
+  ledger: Ledger;
+  /** Whether people were asked while the run went on. */
+  isAsked: boolean;
+}
+
+/** The failure of a run that waits for two things. */
+export function waitsAlready({ name }: RunWaitSpec): TaskFailure {
+  return new TaskFailure('AGENT_ERROR', `A run waits for one thing at a time, and comes to "${name}" while it waits`, { isFinal: true });
+}
+
+/** Ends the attempt as suspended. `begin`: gives the entry that it waits at. Never resolves. Errors: TOO_MANY_SUSPENDED. */
+export async function suspendRun(
+  { attempt, ledger, holdLaneMs, isAsked }: Suspending,
+  spec: RunWaitSpec,
+  begin: () => NumberedEntry,
+): Promise<never> {
+  attempt.throwIfStopped();
+  await retryWhileAway(() => assertMaySuspend(ledger, attempt.ref.tenant), { signal: () => attempt.signal });
+  const entry = begin();
+  const wait = { hold: spec.hold(entry), entry, until: entry.until ?? null, holdLaneMs, ...(isAsked && { isAsked }) };
+  attempt.stop({ kind: 'suspended', reason: spec.reason(entry), wait });
+  return await new Promise<never>(() => undefined);
 }
 
 /** Longest text of what an event has to have, for people. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StepOptions, StepWork } from '../../config/index.ts';
 import { classifyFailure, TaskFailure } from '../../errors/index.ts';
 import type { JournalError } from '../../ledger/index.ts';
+import type { Traces } from '../../log/index.ts';
 import { durationMs } from '../../time/index.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 
@@ -50,6 +51,41 @@ async function runOnce<T>(
   }
 }
 
+function codeOf(error: unknown): string {
+  return journalError(error).code;
+}
+
+/** Does the work of a step or a tool as a span; calls of models have spans of their own. */
+export async function runAsStepSpan<T>(
+  traces: Traces | undefined,
+  { kind, name }: { kind: string; name: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (traces === undefined || kind === 'model') return await work();
+  if (kind !== 'tool') return await traces.run(`step ${name}`, { codeOf }, work);
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
+  return await traces.run(`execute_tool ${name}`, { codeOf, attributes }, work);
+}
+
+const MAX_NAME = 200;
+
+/**
+ * Errors: AGENT_ERROR for a name that is none, and for what begins within a step, whose number is `step`, 0 for none: a later attempt that gets the step does not
+ * come there, and would count from here on otherwise.
+ */
+export function assertMayBegin(step: number, { kind, name }: { kind: string; name: string }): void {
+  if (name === '' || name.length > MAX_NAME)
+    throw new TaskFailure('AGENT_ERROR', `A step has a name of 1 to ${MAX_NAME} characters, not of ${name.length}`);
+  if (step === 0) return;
+  const message = `The ${kind} "${name}" begins within the work of entry ${step} of the journal: expected it before or behind that work`;
+  throw new TaskFailure('AGENT_ERROR', message, { isFinal: true });
+}
+
+/** Errors: JOURNAL_FULL. */
+export function assertRoom(seq: number, max: number): void {
+  if (seq > max) throw new TaskFailure('JOURNAL_FULL', `The run has more than ${max} entries in its journal (journal.maxEntries)`);
+}
+
 /** A step's failure as later attempts meet it. */
 export function journalError(error: unknown): JournalError {
   if (!(error instanceof TaskFailure)) return { code: 'AGENT_ERROR', message: error instanceof Error ? error.message : String(error) };
@@ -69,7 +105,7 @@ export function stepJson(name: string, value: unknown, max: number): string | un
   if (bytes <= max) return json;
   throw new TaskFailure(
     'STEP_TOO_LARGE',
-    `The step "${name}" gave ${bytes} bytes of JSON, and the journal takes ${max} (journal.maxEntryBytes)`,
+    `The step "${name}" gave ${bytes} bytes of JSON, and the journal takes ${max} (journal.maxValueBytes)`,
   );
 }
 

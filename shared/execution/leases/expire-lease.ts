@@ -10,6 +10,7 @@ import {
 } from '../../ledger/index.ts';
 import { isRedisUnavailable } from '../../redis/index.ts';
 import type { TaskState } from '../../tasks/index.ts';
+import { recordLostAttempt } from '../attempt/attempt-span.ts';
 import { countEnd } from '../count-attempt.ts';
 import { decideLoss, type Loss } from '../decide-retry.ts';
 
@@ -29,6 +30,7 @@ export async function expireLease(ledger: Ledger, attempt: AttemptRef, lost: Los
   const answer = await settleExpired(ledger, attempt, { decide, isGone: lost.isGone ?? false });
   if (typeof answer === 'string') return answer;
   countEnd(ledger, attempt.tenant, answer.running, { ...answer, ranMs: null });
+  await recordLostAttempt(ledger, { ...attempt, ...answer });
   return answer.transition.continuation === 'end' ? 'ended' : 'requeued';
 }
 

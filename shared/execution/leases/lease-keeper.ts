@@ -32,6 +32,7 @@ export class LeaseKeeper {
   /** Of the last wake-up, monotonic. */
   #wokeAt = 0;
   #isRenewing = false;
+  #isHandingOver = false;
   #isDraining = false;
   #empty: PromiseWithResolvers<void> | undefined;
 
@@ -41,6 +42,12 @@ export class LeaseKeeper {
 
   get running(): RunningAttempt[] {
     return this.#attempts.all;
+  }
+
+  /** How long the longest attempt has run here, ms; 0 where none runs. */
+  get longestMs(): number {
+    const now = this.#options.clock.monotonic();
+    return this.#attempts.all.reduce((longest, { since }) => Math.max(longest, now - since), 0);
   }
 
   start(): void {
@@ -60,7 +67,14 @@ export class LeaseKeeper {
     this.#attempts.add(attempt);
     // A frozen process reads the answer to a claim after the lease that the claim began.
     if (!attempt.isHeld(this.#options.clock.monotonic())) attempt.stop({ kind: 'lease-lost' });
+    if (this.#isHandingOver) attempt.handOver();
     if (this.#isDraining) attempt.stop({ kind: 'drain' });
+  }
+
+  /** Has every attempt whose run has steps end before its next one, also one whose claim is still under way. */
+  handOver(): void {
+    this.#isHandingOver = true;
+    for (const attempt of this.#attempts.all) attempt.handOver();
   }
 
   /** Stops every attempt, also one whose claim is still under way, so that no agent outlives its worker's drain. */

@@ -1,11 +1,11 @@
 -- Lists a stored file with a task, as long as the attempt that brings it holds its lease. A file of the same name is replaced.
--- KEYS[1] listing: hash, files of the task by `in/<place>` or `out/<name>`, JSON
+-- KEYS[1] listing: hash, files of the task by `in/<place>`, `out/<name>` or `journal/<number>`, JSON
 -- KEYS[2] files: hash, the tenant's files by id, JSON
 -- KEYS[3] owners: zset, scores 0, `<file>/<task>`
 -- KEYS[4] due: zset, the shard's files by their next check, ms
 -- KEYS[5] leases: zset, running attempts of the shard by the end of their lease, ms
 -- ARGV[1] options: JSON, tenant, task, lease (its member), maxFiles and maxBytes of this kind
--- ARGV[2] field: text, `in/<place>` or `out/<name>`
+-- ARGV[2] field: text, as in the listing
 -- ARGV[3] entry: JSON, with `file` and `bytes`
 -- RETURNS {'added'} | {'stale'} | {'full'} | {'gone'}
 local options, field, entry = cjson.decode(ARGV[1]), ARGV[2], cjson.decode(ARGV[3])

@@ -2,19 +2,35 @@ import { hostname } from 'node:os';
 import { readKnownDaemons, statusOf } from '../../daemons/index.ts';
 import { readRefusals, readUnfollowedEnds, readWaitingDeliveries } from '../../deliveries/index.ts';
 import { readStorages } from '../../files/index.ts';
-import { countAllHeldByGate } from '../../ledger/index.ts';
+import { countAllHeldByGate, countSuspendedVersions } from '../../ledger/index.ts';
 import { createLog } from '../../log/index.ts';
 import { listThrottles } from '../../providers/index.ts';
 import { listProcesses, listWorkers, type Queues, readChores, readUnserved, type RegistryPorts } from '../../queue/index.ts';
-import { clockSkew, installationProblem, readForeignProcesses, type Refusal, redisNow, refusalOf } from '../../redis/index.ts';
-import { DEFAULT_TENANT, FleetLimitsDirectory } from '../../tenants/index.ts';
+import {
+  clockSkew,
+  installationProblem,
+  readDataForm,
+  readEvictionPolicy,
+  readForeignProcesses,
+  readMemory,
+  type Refusal,
+  redisNow,
+  refusalOf,
+  scriptsProblem,
+} from '../../redis/index.ts';
+import { DEFAULT_TENANT, FleetLimitsDirectory, type Seal } from '../../tenants/index.ts';
 import type { Clock } from '../../time/index.ts';
+import { readReceivers } from '../alerts/receiver-store.ts';
 import { once } from '../inspection.ts';
+import { readSecrets } from './secrets.ts';
 import { type RecordScope, readUnreadable } from './unreadable-records.ts';
 
 /** What the facts of an installation are read from. */
 export interface InstallationPorts extends RegistryPorts {
+  readonly seal: Seal;
   readonly queues: Queues;
+  /** Whether mail can go out. Absent: not known here. */
+  readonly hasMail?: boolean | undefined;
 }
 
 /** What the check of writes leaves is gone by then. */
@@ -30,22 +46,37 @@ export function installationFacts(ports: InstallationPorts, clock: Clock, scope:
 }
 
 function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
-  const { redis, keys, queues } = ports;
+  const { redis, keys, queues, settings } = ports;
   const info = async (section: string): Promise<string> => await redis.info(section);
   return {
     now: once(() => redisNow(redis)),
     /** Why Redis takes no writes; null when it does. A read does not show a full memory or disk, or a lost replica. */
     refusal: once(() => readRefusal(ports)),
     redisVersion: once(async () => /^redis_version:(\S+)/m.exec(await info('server'))?.[1] ?? '0'),
+    scriptsProblem: once(() => scriptsProblem({ redis, keys })),
+    evictionPolicy: once(() => readEvictionPolicy(redis)),
     redisSetting: (name: string) => readSetting(ports, name),
     persistence: once(() => info('persistence')),
+    memory: once(() => readMemory(redis)),
+    /** Shares of `maxmemory`. */
+    memoryThresholds: {
+      warning: settings.limits.backpressure.fleet.warningMemory,
+      critical: settings.limits.backpressure.fleet.criticalMemory,
+    },
     foreignData: once(() => installationProblem({ redis, keys })),
     /** Processes that write another form of the data beside this one. */
     foreignProcesses: once(() => readForeignProcesses({ redis, keys })),
+    /** The form of the data; null where none is there yet. */
+    dataForm: once(() => readDataForm({ redis, keys })),
+    /** Suspended runs by the version of the agent that they began with; '' for none. */
+    suspended: once(() => countSuspended(ports)),
     shards: keys.shards,
     /** The machine of the process that looks. */
     host: hostname(),
     unreadable: once(() => readUnreadable(ports, scope)),
+    /** Names of the keys of this process: the one that seals, if it does, and those that open. */
+    sealKeys: { seals: ports.seal.keyId ?? undefined, opens: ports.seal.keyIds },
+    secrets: once(() => readSecrets(ports, scope)),
     workers: once(() => listWorkers(ports)),
     processes: once(() => listProcesses(ports)),
     chores: once(() => readChores(ports)),
@@ -61,6 +92,14 @@ function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
     throttles: once(() => listThrottles(ports, MAX_MODELS)),
     /** Milliseconds that the clock of this process is ahead of Redis's. */
     skewMs: once(() => readSkew(redis, clock)),
+    alertRules: settings.alerts,
+    hasMail: ports.hasMail,
+    alertReceivers: once(() =>
+      readReceivers(
+        ports,
+        settings.alerts.map(({ name }) => name),
+      ),
+    ),
   };
 }
 
@@ -81,6 +120,19 @@ async function readSetting({ redis }: InstallationPorts, name: string): Promise<
   const value: unknown = Array.isArray(reply) ? reply[1] : undefined;
   if (typeof value !== 'string') throw new Error('Redis does not tell it, as with managed services: look in their console');
   return value;
+}
+
+/** Runs of a tenant that are counted. */
+const MAX_SUSPENDED = 10_000;
+
+async function countSuspended({ redis, keys }: InstallationPorts): Promise<Map<string, number>> {
+  const all = new Map<string, number>();
+  for (const tenant of new Set([DEFAULT_TENANT, ...(await redis.hkeys(keys.fleet.tenants))])) {
+    for (const [name, count] of await countSuspendedVersions({ redis, keys }, tenant, MAX_SUSPENDED)) {
+      all.set(name, (all.get(name) ?? 0) + count);
+    }
+  }
+  return all;
 }
 
 const SKEW_READINGS = 3;

@@ -1,5 +1,5 @@
 import { type Ledger, readPressedTenants } from '../../ledger/index.ts';
-import { helpsAt, type LoadReader, readFleetPressure } from '../../queue/index.ts';
+import { fleetBound, helpsAt, type LoadReader, readFleetPressure } from '../../queue/index.ts';
 import { DEFAULT_TENANT, publicTenantId } from '../../tenants/index.ts';
 import { once } from '../inspection.ts';
 
@@ -15,7 +15,11 @@ export function loadFacts(ports: { readonly ledger: Ledger; readonly loads: Load
 
 function readers({ ledger, loads }: { readonly ledger: Ledger; readonly loads: LoadReader }) {
   return {
-    pressure: once(() => readFleetPressure(ledger)),
+    /** By what there is to do: a Redis that is nearly full has a finding of its own. */
+    pressure: once(async () => {
+      const pressure = await readFleetPressure(ledger);
+      return fleetBound(pressure, ledger.settings.limits.backpressure) === 'memory' ? { ...pressure, level: 'none' as const } : pressure;
+    }),
     load: once(() => loads.read(null)),
     /** What helps at a gate. */
     helpsAt: (gate: string): string => helpsAt(ledger, gate),

@@ -21,8 +21,9 @@ export const DATA_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
 function judgeForm(problem: string | null, processes: readonly string[], shards: number): Verdict {
   if (problem === null && processes.length > 0) return { findings: [describeMixed(processes)] };
   if (problem === null) return { findings: [], note: `can be read, SHARDS=${shards}` };
-  const helps = 'Start the release and the SHARDS that wrote it, or migrate it.';
-  return { findings: [findingOf({ code: 'data.foreign', severity: 'critical', text: `${problem}.`, helps, link: '/health' })] };
+  // The problem says what to do itself, which differs.
+  const helps = 'Nothing of it is changed until then.';
+  return { findings: [findingOf({ code: 'data.foreign', severity: 'critical', text: problem, helps, link: '/health' })] };
 }
 
 const SHOWN = 5;

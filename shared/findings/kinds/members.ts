@@ -14,7 +14,11 @@ const OWN_SKEW_FAIL_MS = 5000;
 
 /** The processes of the fleet: whether they live, move, agree, and know the time. */
 export const MEMBER_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
-  { name: 'Workers', codes: ['worker.dead', 'worker.clock'], look: async (facts) => judgeWorkers(await facts.workers()) },
+  {
+    name: 'Workers',
+    codes: ['worker.dead', 'worker.clock'],
+    look: async (facts) => judgeWorkers(await facts.workers(), await facts.now()),
+  },
   {
     name: 'Processes',
     codes: ['process.stopped'],
@@ -31,9 +35,17 @@ export const CLOCK_INSPECTION: Inspection<InstallationFacts> = {
   look: async (facts) => judgeClock(await facts.skewMs(), facts.host),
 };
 
-export function judgeWorkers(members: readonly WorkerRecord[]): Verdict {
+/** A hub that died is found by then; later the record of the worker in its process may be gone first. */
+const HUB_FOUND_MS = 600_000;
+
+/** `now`: by the clock of Redis. */
+export function judgeWorkers(members: readonly WorkerRecord[], now: number): Verdict {
   const live = members.filter(({ status }) => status !== 'dead');
-  const dead = members.filter(({ status }) => status === 'dead');
+  const withWorker = new Set(members.filter(({ role }) => role === 'worker').map(processOf));
+  // One process is one finding: that of its worker stands for its hub.
+  const isOwn = (member: WorkerRecord): boolean =>
+    member.role === 'worker' || (!withWorker.has(processOf(member)) && now - member.lastBeatAt < HUB_FOUND_MS);
+  const dead = members.filter((member) => member.status === 'dead' && isOwn(member));
   const skewed = live.filter(({ skewMs }) => Math.abs(skewMs) > SKEW_WARN_MS);
   // A hub has a heartbeat like a worker, and an inspection of its own.
   const running = live.filter(({ role }) => role === 'worker').length;
@@ -46,11 +58,15 @@ export function judgeWorkers(members: readonly WorkerRecord[]): Verdict {
   };
 }
 
-function describeDead({ id, role, lastBeatAt }: WorkerRecord): Finding {
+function processOf({ id, host, pid }: WorkerRecord): string {
+  return pid === null ? id : `${host} ${pid}`;
+}
+
+function describeDead({ id, role, running, lastBeatAt }: WorkerRecord): Finding {
   return findingOf({
     code: 'worker.dead',
     severity: 'warning',
-    text: `The ${role} ${id} stopped without saying so; its tasks went to others.`,
+    text: `The ${role} ${id} stopped without saying so; ${running === 0 ? 'it ran nothing' : 'its tasks went to others'}.`,
     helps: 'See why it ended: memory, a kill, its machine. Acknowledge this once it is known.',
     since: lastBeatAt,
     subject: id,
@@ -115,8 +131,10 @@ function judgeReleases(processes: readonly ProcessRecord[]): Verdict {
 /** Processes that are named of each value. */
 const MAX_NAMED = 3;
 
-function describeBy(processes: readonly ProcessRecord[], field: 'zoneData' | 'configuration'): string {
-  const groups = [...Map.groupBy(processes, (process) => process[field])].toSorted(([one], [other]) => (one < other ? -1 : 1));
+export function describeBy(processes: readonly ProcessRecord[], field: 'zoneData' | 'configuration' | 'sealKey'): string {
+  const groups = [...Map.groupBy(processes, (process) => process[field])].toSorted(([one], [other]) =>
+    (one ?? '') < (other ?? '') ? -1 : 1,
+  );
   return groups.map(([value, members]) => `${value || 'none'} in ${nameThem(members)}`).join(', ');
 }
 

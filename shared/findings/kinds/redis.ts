@@ -1,16 +1,17 @@
-import { describeRefusal, type Refusal } from '../../redis/index.ts';
+import { describeRefusal, fullestOf, OLDEST_REDIS, type Refusal } from '../../redis/index.ts';
 import { findingOf, type FindingCode } from '../finding.ts';
 import type { InstallationFacts } from '../facts/installation-facts.ts';
 import type { Inspection, Verdict } from '../inspection.ts';
 
 const LINK = '/health';
-const OLDEST = 6.2;
 const RECOMMENDED = 7;
+const MIB = 1_048_576;
 
 /** What the fleet's promises need of its Redis. */
 export const REDIS_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
   { name: 'Redis writes', codes: ['redis.refused'], look: async (facts) => judgeWrites(await facts.refusal()) },
   { name: 'Redis version', codes: ['redis.version'], look: async (facts) => judgeVersion(await facts.redisVersion()) },
+  { name: 'Redis scripts', codes: ['redis.scripts'], look: async (facts) => judgeScripts(await facts.scriptsProblem()) },
   {
     name: 'Redis appendonly',
     codes: ['redis.appendonly'],
@@ -24,7 +25,12 @@ export const REDIS_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
   {
     name: 'Redis maxmemory-policy',
     codes: ['redis.maxmemory-policy'],
-    look: async (facts) => judgePolicy(await facts.redisSetting('maxmemory-policy')),
+    look: async (facts) => judgePolicy(await facts.evictionPolicy()),
+  },
+  {
+    name: 'Redis memory',
+    codes: ['redis.memory'],
+    look: async (facts) => judgeMemory(await facts.memory(), facts.memoryThresholds),
   },
   { name: 'Redis disk', codes: ['redis.disk'], look: async (facts) => judgeDisk(await facts.persistence()) },
 ];
@@ -39,13 +45,18 @@ function judgeWrites(refusal: Refusal | null): Verdict {
 function judgeVersion(version: string): Verdict {
   const number = Number.parseFloat(version);
   if (number >= RECOMMENDED) return { findings: [], note: version };
-  const isOld = number < OLDEST;
+  const isOld = number < OLDEST_REDIS;
   return one('redis.version', isOld, {
     text: isOld
-      ? `Redis ${version} is too old: ${OLDEST} is needed, ${RECOMMENDED} recommended.`
+      ? `Redis ${version} is too old: ${OLDEST_REDIS} is needed, ${RECOMMENDED} recommended.`
       : `Redis ${version} works, ${RECOMMENDED} is recommended.`,
     helps: `Update Redis to ${RECOMMENDED} or newer.`,
   });
+}
+
+function judgeScripts(problem: string | null): Verdict {
+  if (problem === null) return { findings: [], note: 'run' };
+  return one('redis.scripts', true, { text: problem, helps: 'No process starts on it.' });
 }
 
 function judgeAppendOnly(value: string): Verdict {
@@ -68,11 +79,27 @@ function judgeFsync(value: string): Verdict {
   });
 }
 
-function judgePolicy(value: string): Verdict {
+function judgePolicy(value: string | null): Verdict {
+  if (value === null) throw new Error('Redis does not tell it, as with managed services: look in their console whether it is noeviction');
   if (value === 'noeviction') return { findings: [], note: value };
   return one('redis.maxmemory-policy', true, {
     text: `Redis has maxmemory-policy ${value}: a full one throws work away.`,
     helps: 'CONFIG SET maxmemory-policy noeviction.',
+  });
+}
+
+function judgeMemory(nodes: Awaited<ReturnType<InstallationFacts['memory']>>, thresholds: InstallationFacts['memoryThresholds']): Verdict {
+  const fullest = fullestOf(nodes);
+  if (fullest === null) return { findings: [], note: 'has no bound: with a maxmemory new work is refused before Redis is full' };
+  const { used, max, share } = fullest;
+  const note = `${Math.round(used / MIB)} of ${Math.round(max / MIB)} MiB (${Math.round(share * 100)} %)`;
+  if (share < (thresholds.warning ?? Number.POSITIVE_INFINITY)) return { findings: [], note };
+  const isCritical = thresholds.critical !== null && share >= thresholds.critical;
+  const then = isCritical ? 'New work is refused until there is room.' : 'Producers are asked to slow down.';
+  return one('redis.memory', isCritical, {
+    text: `Redis uses ${note} of its maxmemory. ${then}`,
+    helps:
+      'Raise its maxmemory, keep ended tasks for a shorter time (tasks.retentionMs), or see which tenant has most at GET /v1/tenants/:id.',
   });
 }
 

@@ -15,6 +15,7 @@ export interface ListPorts extends TenantPorts {
   readonly redis: InstallationPorts['redis'];
   readonly keys: InstallationPorts['keys'];
   readonly log: Log;
+  readonly hasMail?: InstallationPorts['hasMail'];
 }
 
 /** A list as it is now, with what each inspection said. */
@@ -61,7 +62,7 @@ export class FindingList {
   async #inspect(owner: ListOwner, depth: Depth): Promise<Inspected[]> {
     if (owner !== null) return await inspectAll(atDepth(TENANT_INSPECTIONS, depth), tenantFacts(this.#ports, owner));
     const facts = {
-      ...installationFacts({ ...this.#ports, settings: this.#ports.ledger.settings }, systemClock, SCOPE),
+      ...installationFacts({ ...this.#ports, settings: this.#ports.ledger.settings, seal: this.#ports.ledger.seal }, systemClock, SCOPE),
       ...loadFacts(this.#ports),
     };
     return await inspectAll(atDepth(FLEET_INSPECTIONS, depth), facts);

@@ -2,7 +2,7 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { MusterError } from '../../errors/index.ts';
-import { bodyTooLarge } from '../problems.ts';
+import { bodyTooLarge } from '../answers/problems.ts';
 import { networkOf } from '../rate-limits.ts';
 import type { OpenBodies, OpenBody } from '../server-load.ts';
 

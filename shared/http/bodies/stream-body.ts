@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { MusterError } from '../../errors/index.ts';
 import { LATE, within } from '../../time/index.ts';
-import { bodyTooLarge } from '../problems.ts';
+import { bodyTooLarge } from '../answers/problems.ts';
 
 /** How long a refused sender may go on sending, so that it can read why; what comes is dropped. */
 const LINGER_MS = 2000;

@@ -90,7 +90,8 @@ function nameSchemas(content: Contents, name: string, schemas: Record<string, Js
   }
 }
 
-function describeFields(schema: JsonSchema, component: string): void {
+/** Adds what each field means, where its schema does not say it itself. */
+export function describeFields(schema: JsonSchema, component: string): void {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const description = field.$ref === undefined ? descriptionOf(field, name, component) : undefined;
     if (description !== undefined) field.description = description;

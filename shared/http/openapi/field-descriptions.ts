@@ -142,6 +142,7 @@ export const FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   sourceId: 'Of the trigger, hook or schedule that it came from.',
   startedAt: 'When it began.',
   status: 'Where it is.',
+  retentionMs: 'How long tasks are kept after their end, where that is shorter than the configured time. Null is no time of its own.',
   storedBytes: "About how many bytes of Redis's memory it may take. Null is no limit.",
   surface: 'Where people write from.',
   system: "Given to the model after its agent's own instructions.",

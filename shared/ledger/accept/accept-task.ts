@@ -24,7 +24,7 @@ async function accept(ledger: Ledger, item: AcceptItem): Promise<AcceptAnswer> {
 }
 
 /** Each call of its own. */
-const acceptBatch = async (ledger: Ledger, items: readonly AcceptItem[]): Promise<Answers> => await acceptTogether(ledger, items);
+const acceptBatch = async (ledger: Ledger, items: readonly AcceptItem[]): Promise<Answers> => await acceptDurably(ledger, items);
 
 type Answer = AcceptAnswer | Error;
 type Answers = Answer[];
@@ -41,7 +41,7 @@ export async function acceptNewTasks(ledger: Ledger, tasks: readonly NewTask[]):
   for (let from = 0; from < tasks.length; from += MAX_ITEMS) {
     const part = tasks.slice(from, from + MAX_ITEMS).map((task) => ({ task, ready: refused.get(laneOf(task)) ?? tryItemOf(ledger, task) }));
     const sent = part.flatMap(({ ready }) => ('args' in ready ? [ready] : []));
-    const replies = await acceptTogether(ledger, sent, { isInOrder: true }).catch((error: unknown) => error as Error);
+    const replies = await acceptDurably(ledger, sent, { isInOrder: true }).catch((error: unknown) => error as Error);
     if (replies instanceof Error) return [...answers, ...tasks.slice(from).map(() => replies)];
     for (const { task, ready } of part) {
       const answer = 'args' in ready ? (replies.shift() ?? new Error(`no answer (task ${task.body.id} could not be accepted)`)) : ready;
@@ -64,8 +64,27 @@ function tryItemOf(ledger: Ledger, task: NewTask): AcceptItem | Error {
   }
 }
 
-/** Accepts tasks of tenants of one shard, all in one call of the script. */
-async function acceptTogether(ledger: Ledger, items: readonly AcceptItem[], options: Record<string, unknown> = {}): Promise<Answers> {
+/** Accepts tasks of tenants of one shard. */
+async function acceptDurably(ledger: Ledger, items: readonly AcceptItem[], options: Record<string, unknown> = {}): Promise<Answers> {
+  const tenant = items[0]?.task.body.tenant ?? '';
+  return await durably(ledger, tenant, () => acceptTogether(ledger, items, options));
+}
+
+/**
+ * Answers once what was accepted for the tenant, or is read as accepted, is as durable as `redis.durability` says. Errors: `unavailable.fsync`, of what may
+ * be accepted.
+ */
+export async function durably<T>({ fsync, keys }: Pick<Ledger, 'fsync' | 'keys'>, tenant: string, work: () => Promise<T>): Promise<T> {
+  // Without a wait before it, since calls of one turn of the event loop are sent together.
+  if (!fsync) return await work();
+  const mark = await fsync.mark();
+  const result = await work();
+  await fsync.pass(mark, keys.shardOf(tenant));
+  return result;
+}
+
+/** The same, all in one call of the script. */
+async function acceptTogether(ledger: Ledger, items: readonly AcceptItem[], options: Record<string, unknown>): Promise<Answers> {
   return await runByTenant(
     items,
     ({ task }) => task.body.tenant,

@@ -1,5 +1,4 @@
 import { RUNAWAY_BUDGET } from '../../config/index.ts';
-import type { AttemptRef } from '../claim/leases.ts';
 import { shardKeys } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
 import { readHeads } from '../read/read-states.ts';
@@ -64,11 +63,17 @@ export async function cutTree(ledger: Ledger, { tenant, root }: TreeRoot, reason
   return (await ledger.run('cut-tree', [taskTree(root), events], [options, root, reason, tasks.retentionMs])) === 1;
 }
 
+/** What uses tokens of a task: an attempt by its token, or something else of it by a name. */
+interface TokenUse {
+  id: string;
+  token: number | string;
+}
+
 /** Counts the tokens that an attempt has used so far as its root's. Returns those of the root and all that descends from it. */
-export async function countTokens(ledger: Ledger, { tenant, root }: TreeRoot, attempt: AttemptRef, used: number): Promise<number> {
+export async function countTokens(ledger: Ledger, { tenant, root }: TreeRoot, use: TokenUse, used: number): Promise<number> {
   const { taskTree } = ledger.keys.tenant(tenant);
   const keys = [taskTree(root)];
-  return (await ledger.run('count-tokens', keys, [`${attempt.id}:${attempt.token}`, used, ledger.settings.tasks.retentionMs])) as number;
+  return (await ledger.run('count-tokens', keys, [`${use.id}:${use.token}`, used, ledger.settings.tasks.retentionMs])) as number;
 }
 
 /** The tokens of a root and all that descends from it, as far as they were counted. */

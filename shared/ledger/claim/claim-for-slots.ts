@@ -26,7 +26,7 @@ export interface SlotPool {
   lowTo: number;
   /** A low ticket that waited for so long counts as a normal one, ms. */
   lowAgeMs: number;
-  /** Agents that other workers have and this one lacks, between commas; empty for none. */
+  /** Agents, and versions of them (`<agent>@<version>`), that other workers have and this one lacks, between commas; empty for none. */
   foreign: string;
   /** Starts of a queue: `max` in each span of `duration` ms. */
   limits: Record<string, { max: number; duration: number }>;

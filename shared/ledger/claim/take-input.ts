@@ -34,8 +34,8 @@ export async function takeInput(ledger: Ledger, attempt: AttemptRef, how: 'steer
 function readTaken(taken: readonly string[], how: 'steered' | 'merged'): TakenInput[] {
   return taken.flatMap((id, position) => {
     if (position % 2 === 1) return [];
-    const { input, user, attachments } = parseBody(taken[position + 1] ?? '{}');
-    return [{ id, text: input, user, attachments, how }];
+    const { input, user, attachments, traceparent } = parseBody(taken[position + 1] ?? '{}');
+    return [{ id, text: input, user, attachments, traceparent, how }];
   });
 }
 
@@ -47,6 +47,8 @@ export interface TakenInput {
   /** Who sent it; null when unknown. */
   user: string | null;
   attachments: TaskBody['attachments'];
+  /** W3C trace context of the message. */
+  traceparent: string;
   how: PartOfInput['how'];
   /** Its number among the messages of its platform, when it has one and that was read. */
   order?: string | undefined;
@@ -67,7 +69,7 @@ export async function readInputs(ledger: Ledger, tenant: string, parts: readonly
     const part = parts[position];
     if (!task || !part || (part.how === 'carried' && [task.body.id, task.state.outcome?.taskId ?? ''].some((id) => answered.has(id))))
       return [];
-    const { input: text, user, attachments } = task.body;
-    return [{ id: part.id, text, user, attachments, how: part.how, order: task.state.order }];
+    const { input: text, user, attachments, traceparent } = task.body;
+    return [{ id: part.id, text, user, attachments, traceparent, how: part.how, order: task.state.order }];
   });
 }

@@ -5,6 +5,8 @@ import type { NewTask } from '../accept/new-task.ts';
 /** A body as it is stored: with the state that the task begins with. */
 export interface StoredBody extends TaskBody {
   first: FirstState;
+  /** Of an ended task whose long parts are in the archive, where they are: what is here of them is their beginnings. */
+  archived?: string;
 }
 
 /** What a stored body leaves out when it is null: texts that are half as long cost half as much to send. */
@@ -28,6 +30,7 @@ export const ABSENT_FIELDS = {
   requirements: null,
   callbackUrl: null,
   attachments: null,
+  request: null,
   user: null,
   isUserClaimed: null,
   visitor: null,
@@ -84,6 +87,7 @@ const OWN_FIELDS = [
   'requirements',
   'callbackUrl',
   'attachments',
+  'request',
 ] as const satisfies (keyof TaskBody)[];
 
 /** All fields that are in no other part, so that none is left out. `untrusted` is in `first`. */

@@ -5,7 +5,7 @@ import { type FirstState, type TaskState, type TaskStatus, TRANSITIONS, type Tas
 /**
  * What the head of a state says: the words before its tail, in this order, those that are absent as `-`. `usage` is one word with
  * `finishReason`. Times are milliseconds since the epoch. `scripts/include/states.lua` reads and writes it too,
- * and says what the `=` at its beginning is for.
+ * and says what the `=` at its beginning is for, and the `~` of a suspended run.
  */
 type StateHead = Pick<
   TaskState,
@@ -23,7 +23,7 @@ type StateHead = Pick<
   | 'finishReason'
 >;
 
-const HEAD = /^=([a-z][a-z_]+) (\d+) ([^ ]+) (\d+) (\d+) (\d+) (\d+|-) (\d+|-) ([^ ]+) (\d+|-) ([^ ]+) (.+)$/s;
+const HEAD = /^[=~]([a-z][a-z_]+) (\d+) ([^ ]+) (\d+) (\d+) (\d+) (\d+|-) (\d+|-) ([^ ]+) (\d+|-) ([^ ]+) (.+)$/s;
 const ABSENT = '-';
 
 /**
@@ -88,7 +88,7 @@ export function completePlain(running: string, now: number, end: PlainEnd): { ne
 
 function textOf(head: StateHead, usage: string, tail: string): string {
   const { status, createdAt, class: capClass, ticket, token, attempt, queuedAt, startedAt, worker, completedAt } = head;
-  const accepted = `=${status} ${createdAt} ${capClass} ${ticket} ${token} ${attempt}`;
+  const accepted = `${status === 'suspended' ? '~' : '='}${status} ${createdAt} ${capClass} ${ticket} ${token} ${attempt}`;
   const ran = `${timeWord(queuedAt)} ${timeWord(startedAt)} ${worker === undefined ? ABSENT : nameWord(worker)}`;
   return `${accepted} ${ran} ${timeWord(completedAt)} ${usage} ${tail}`;
 }

@@ -1,39 +1,14 @@
-import { redisNow } from '../../redis/index.ts';
 import { contextKeys, laneKeys, runInContext, shardKeys, type TaskPlace } from '../context.ts';
 import { entryText, type NumberedEntry } from '../journal/entry.ts';
 import { eventField } from '../journal/read-journal.ts';
 import type { Ledger } from '../ledger.ts';
 import { parseKnownState } from '../codec/state.ts';
 
-/** A task that waits for a time. */
-export interface DueTask {
-  tenant: string;
-  id: string;
-}
-
-interface DueTasks {
-  /** Whose time has come, earliest first. */
-  tasks: DueTask[];
-  /** Until the time of the next one after those, ms; null when none waits. Zero when more are due than `max`. */
-  nextInMs: number | null;
-}
-
-/** - `early`: its time is still to come. `gone`: it waits for no time. `failed`: the script failed for it, by `why` */
-type PromoteAnswer = { kind: 'promoted' | 'early' | 'gone' } | { kind: 'failed'; why: string };
-
-/** What is due in a shard by Redis's clock, at most `max` tasks. Costs two commands while nothing is. */
-export async function readDue({ redis, keys }: Ledger, shard: number, max: number): Promise<DueTasks> {
-  const { due } = keys.shard(shard);
-  const [now, [head, at]] = await Promise.all([redisNow(redis), redis.zrange(due, '0', '0', 'WITHSCORES')]);
-  if (head === undefined) return { tasks: [], nextInMs: null };
-  if (Number(at) > now) return { tasks: [], nextInMs: Number(at) - now };
-  const members = await redis.zrangebyscore(due, '-inf', now, 'LIMIT', 0, max);
-  const tasks = members.map((member) => {
-    const [tenant = '', id = ''] = member.split('/', 2);
-    return { tenant, id };
-  });
-  return { tasks, nextInMs: 0 };
-}
+/**
+ * - `answered`: its run was not suspended, and goes on with the answer. `early`: its time is still to come. `gone`: it waits for no time. `failed`: the
+ *   script failed for it, by `why`
+ */
+type PromoteAnswer = { kind: 'promoted' | 'answered' | 'early' | 'gone' } | { kind: 'failed'; why: string };
 
 /**
  * Promotes tasks of one tenant whose time has come; `force` does it before, as the id of an action once for each task. Their tickets go to
@@ -58,7 +33,7 @@ export function idInMember(member: string): string {
   return /[^/.]+$/.exec(member)?.[0] ?? '';
 }
 
-/** What a suspended run waited for. */
+/** What a run waited for. */
 export interface RunAnswer {
   id: string;
   /** The number of the entry in its journal that it waits at, and what that becomes. */
@@ -68,7 +43,8 @@ export interface RunAnswer {
 }
 
 /**
- * Resumes suspended runs of one tenant, each with what it waited for: `gone` for one that does not wait there any more. `event`: the id of the kept
+ * Resumes suspended runs of one tenant, each with what it waited for, and answers one that runs while it asks: `gone` for one that does not wait there
+ * any more. `event`: the id of the kept
  * event that does it, and counts in its `taken`; then `gone` also for a run that has had it, and where it is for one run and taken. Answers in their
  * order.
  */
@@ -88,7 +64,7 @@ interface Parked {
   /** What the script is given for each. */
   names: readonly string[];
   force: string | number;
-  /** Of suspended runs that are answered. */
+  /** Of runs that are answered. */
   answers?: readonly Omit<RunAnswer, 'id'>[];
   event?: string;
 }
@@ -137,13 +113,13 @@ async function promote(
     args: [
       places.map(({ lane }) => (lane === null ? 0 : 1)).join(''),
       force,
-      ...places.flatMap(({ name, answer }) => [name, ...(answer ? answerArguments(answer) : [])]),
+      ...places.flatMap(({ name, answer }) => [name, ...(answer ? answerArguments(ledger, { tenant, id: name }, answer) : [])]),
     ],
   })) as string[];
 }
 
-function answerArguments({ entry, fact }: Omit<RunAnswer, 'id'>): string[] {
-  return [`${entry.seq}`, entryText(entry), fact ? JSON.stringify(fact) : 'null'];
+function answerArguments({ seal }: Ledger, task: { tenant: string; id: string }, { entry, fact }: Omit<RunAnswer, 'id'>): string[] {
+  return [`${entry.seq}`, entryText(seal, task, entry), fact ? JSON.stringify(fact) : 'null'];
 }
 
 /** The state of a task that waits for a time, or is held, has a tail. The script answers for one whose state cannot be read. */
@@ -157,5 +133,5 @@ function laneIn(state: string | null): string | null {
 }
 
 function promoteAnswer(kind: string, why: string): PromoteAnswer {
-  return kind === 'failed' ? { kind, why } : { kind: kind as 'promoted' | 'early' | 'gone' };
+  return kind === 'failed' ? { kind, why } : { kind: kind as 'promoted' | 'answered' | 'early' | 'gone' };
 }

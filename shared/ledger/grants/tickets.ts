@@ -63,6 +63,9 @@ function parseTicket(entry: string, text: string): IssuedTicket {
   return { ...parseReadyTicket(text), entry };
 }
 
+/** Stands behind the agent of a run that began with one. */
+const VERSION = /@.*/;
+
 /** Reads a ticket that waits for its turn. */
 export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry'> {
   const [queue = '', rank = '', tenant = '', standing, name = '', , maxAttempts = '', agent = '', ...lane] = text.split('/');
@@ -71,7 +74,7 @@ export function parseReadyTicket(text: string): Omit<IssuedTicket, 'entry'> {
     tenant,
     task,
     number: Number(number),
-    agent,
+    agent: agent.replace(VERSION, ''),
     // A lane's name may hold slashes.
     lane: lane.join('/') || null,
     queue: queue as TaskQueue,

@@ -20,13 +20,17 @@ export async function appendJournal(ledger: Ledger, write: JournalWrite): Promis
 async function appendAll(ledger: Ledger, writes: readonly JournalWrite[]): Promise<boolean[]> {
   const shard = ledger.keys.shardOf(writes[0]?.ref.tenant ?? '');
   const keys = writes.map(({ ref }) => ledger.keys.tenant(ref.tenant).journal(ref.id));
-  const answers = await ledger.run('append-journal', [ledger.keys.shard(shard).leases, ...keys], writes.flatMap(argumentsOf));
+  const answers = await ledger.run(
+    'append-journal',
+    [ledger.keys.shard(shard).leases, ...keys],
+    writes.flatMap((write) => argumentsOf(ledger, write)),
+  );
   return (answers as number[]).map((answer) => answer === 1);
 }
 
-function argumentsOf({ ref, entries }: JournalWrite): (string | number)[] {
+function argumentsOf({ seal }: Ledger, { ref, entries }: JournalWrite): (string | number)[] {
   const begun = entries.filter(({ status }) => status === 'started');
   const ended = entries.filter(({ status }) => status !== 'started');
-  const texts = [...begun, ...ended].flatMap((entry) => [entry.seq, entryText(entry)]);
+  const texts = [...begun, ...ended].flatMap((entry) => [entry.seq, entryText(seal, ref, entry)]);
   return [leaseMember(ref), begun.length, ended.length, ...texts];
 }

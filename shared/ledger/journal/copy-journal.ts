@@ -10,8 +10,11 @@ interface CopiedJournal {
 }
 
 /** Gives a task that is to be accepted the first entries of another one's journal, which have ended. */
-export async function copyJournal({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, { tenant, to, entries }: CopiedJournal): Promise<void> {
-  const texts = entries.flatMap((entry) => [`${entry.seq}`, entryText(entry)]);
+export async function copyJournal(
+  { redis, keys, seal }: Pick<Ledger, 'redis' | 'keys' | 'seal'>,
+  { tenant, to, entries }: CopiedJournal,
+): Promise<void> {
+  const texts = entries.flatMap((entry) => [`${entry.seq}`, entryText(seal, { tenant, id: to }, entry)]);
   await redis.hset(keys.tenant(tenant).journal(to), ...texts, 'done', `${entries.length}`);
 }
 

@@ -13,6 +13,8 @@ export interface Standing {
   /** What it counts in its tenant's turns: ms of a slot. */
   costMs: number;
   agent: string;
+  /** The version of it that its run began with. */
+  version?: string | undefined;
   /** The key that waits for it. */
   awaitedBy?: string | undefined;
 }

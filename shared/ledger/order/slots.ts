@@ -26,7 +26,8 @@ interface Choice {
  * 3. In all others, of the heads of each queue and range of priorities: that of the band furthest below its share of what runs; of the queue
  *    furthest below what it is sure of; of the best priority; by its tenant's turn; by age, which an sla brings forward.
  *
- * Queues that are paused, or whose limiter is used up, start nothing. A worker is given nothing of an agent that it does not have.
+ * Queues that are paused, or whose limiter is used up, start nothing. A worker is given nothing of an agent, or of a version of it, that others
+ * have and it does not.
  */
 export class SlotLine {
   readonly #levels = new Map<TaskQueue, Level[]>();
@@ -151,8 +152,8 @@ export class SlotLine {
   }
 }
 
-function mayRun({ agent }: Standing, { foreign }: SlotPool): boolean {
-  return foreign === '' || !foreign.includes(`,${agent},`);
+function mayRun({ agent, version }: Standing, { foreign }: SlotPool): boolean {
+  return !foreign.includes(`,${agent},`) && (version === undefined || !foreign.includes(`,${agent}@${version},`));
 }
 
 function isAwaited({ awaitedBy }: Standing, { keys }: SlotPool): boolean {

@@ -2,7 +2,7 @@ import { pairs } from '../../redis/index.ts';
 import type { Task, TaskBody, TaskState } from '../../tasks/index.ts';
 import { runInContext } from '../context.ts';
 import type { Ledger } from '../ledger.ts';
-import { readTasks } from './read-tasks.ts';
+import { readTaskRows } from './read-tasks.ts';
 
 export interface Lane {
   /** Who holds a place, first come first. */
@@ -26,7 +26,7 @@ export async function readLane(ledger: Ledger, tenant: string, lane: string, max
 
 async function readLaneOnce(ledger: Ledger, tenant: string, lane: string, max: number): Promise<Lane> {
   const { waiting, held, waitingTotal } = await readLaneIds(ledger, tenant, lane, max);
-  const tasks = await readTasks(ledger, tenant, [...held.keys(), ...waiting]);
+  const tasks = await readTaskRows(ledger, tenant, [...held.keys(), ...waiting]);
   const known = tasks.filter((task) => task !== null);
   const byId = new Map(known.map((task) => [task.body.id, task]));
   return {

@@ -86,16 +86,42 @@ const HEADS_TOGETHER = 200;
 
 /** The heads of a tenant's tasks, by id; tasks that are not kept any more are missing. One round trip, however long their inputs are. */
 export async function readHeads(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<Map<string, TaskHead>> {
+  return await readOpenings(ledger, tenant, ids, 0);
+}
+
+/** A head, and how the task's input begins. */
+export interface TaskOpening extends TaskHead {
+  input: string;
+}
+
+/** The same with the first `inputBytes` of each input, as JSON in UTF-8: a text may end before. */
+export async function readOpenings(
+  ledger: Ledger,
+  tenant: string,
+  ids: readonly string[],
+  inputBytes: number,
+): Promise<Map<string, TaskOpening>> {
   const { bodies } = ledger.keys.tenant(tenant);
   const pages = Array.from({ length: Math.ceil(ids.length / HEADS_TOGETHER) }, (_, page) =>
     ids.slice(page * HEADS_TOGETHER, (page + 1) * HEADS_TOGETHER),
   );
-  const found = (await Promise.all(pages.map(async (page) => await ledger.run('read-heads', [bodies], page)))) as string[][];
+  const found = (await Promise.all(
+    pages.map(async (page) => await ledger.run('read-heads', [bodies], [inputBytes, ...page])),
+  )) as string[][];
   return new Map(
-    found
-      .flat()
-      .filter((head) => head !== '')
-      .map((head) => parseBody(`${head}}`))
-      .map(({ first, ...head }): [string, TaskHead] => [head.id, { ...head, user: first.user ?? null, visitor: first.visitor ?? null }]),
+    found.flatMap((texts) => texts.flatMap((head, at) => (at % 2 === 0 && head !== '' ? [toOpening(head, texts[at + 1])] : []))),
   );
+}
+
+function toOpening(text: string, input = ''): [string, TaskOpening] {
+  const { first, ...head } = parseBody(`${text}}`);
+  return [head.id, { ...head, user: first.user ?? null, visitor: first.visitor ?? null, input: cutText(input) }];
+}
+
+/** JSON of a text up to its end, or to where it was cut. */
+const CHARACTERS = /^"(?:[^"\\\uFFFD]|\\(?:u[\dA-Fa-f]{4}|[^u]))*/;
+
+function cutText(json: string): string {
+  const [kept] = CHARACTERS.exec(json) ?? [];
+  return kept === undefined ? '' : (JSON.parse(`${kept}"`) as string);
 }

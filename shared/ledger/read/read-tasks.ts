@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import {
   hasAttempt,
   isTerminal,
@@ -13,6 +14,8 @@ import { readRecords, reasonOf, unreadable, type UnreadableRecord } from '../../
 import { parseState } from '../codec/state.ts';
 import { readState } from './read-states.ts';
 import { attemptOf } from '../codec/attempt.ts';
+import { withParts } from '../archive/read-archived.ts';
+import type { TaskParts } from '../archive/task-parts.ts';
 import { parseBody } from '../codec/body.ts';
 
 /** Tasks read together while their lengths are unknown, and at most. */
@@ -21,7 +24,10 @@ const MAX_TOGETHER = 500;
 /** Characters that are read together, about: Redis answers no other caller meanwhile, and an output may have more than a million. */
 const TOGETHER_CHARACTERS = 2_000_000;
 
-/** What is fixed of a task, without its state, output and attempts; null for a missing one. Errors: `record.unreadable`. */
+/**
+ * What is fixed of a task that has not ended, without its state, output and attempts; null for a missing one. Of an archived task it is what stays in
+ * Redis: no more of its input than the beginning. Errors: `record.unreadable`.
+ */
 export async function readBody({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, tenant: string, id: string): Promise<TaskBody | null> {
   const text = await redis.hget(keys.tenant(tenant).bodies, id);
   if (text === null) return null;
@@ -32,8 +38,21 @@ export async function readBody({ redis, keys }: Pick<Ledger, 'redis' | 'keys'>, 
   }
 }
 
-/** The tasks of a tenant by their ids, in their order; null for a missing or unreadable one. */
+/** Objects of the archive read at once. */
+const CONCURRENCY = 8;
+
+/**
+ * The tasks of a tenant by their ids, in their order; null for a missing or unreadable one.
+ * Errors: `unavailable.files`, `record.unreadable` of one in the archive.
+ */
 export async function readTasks(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
+  const rows = await readTaskRows(ledger, tenant, ids);
+  if (rows.every((row) => row?.archived === undefined)) return rows;
+  return await pMap(rows, (row) => row && complete(ledger, row), { concurrency: CONCURRENCY });
+}
+
+/** The same by what Redis has of them, for lists: of an archived one (`archived`) the beginnings of input and output. */
+export async function readTaskRows(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<(Task | null)[]> {
   const tasks: (Task | null)[] = [];
   for await (const batch of readInBatches(ledger, tenant, ids)) tasks.push(...batch.tasks);
   return tasks;
@@ -64,8 +83,8 @@ export async function* readInBatches(ledger: Ledger, tenant: string, ids: readon
 async function readBatch(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<TaskBatch> {
   const { redis, keys } = ledger;
   const { states, bodies, outputs, results } = keys.tenant(tenant);
-  // States first: what a step writes besides is there when its state is.
-  const columns = await Promise.all([states, bodies, outputs, results].map(async (hash) => await redis.hmget(hash, ...ids)));
+  // States first: what a step writes besides is there when its state is. Bodies last: one says when the archive took the rest meanwhile.
+  const columns = await Promise.all([states, outputs, results, bodies].map(async (hash) => await redis.hmget(hash, ...ids)));
   const broken: UnreadableRecord[] = [];
   const plain = ids.map((id, position) => {
     try {
@@ -84,8 +103,45 @@ async function readBatch(ledger: Ledger, tenant: string, ids: readonly string[])
   return { ids, tasks, unreadable: broken, characters: columns.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0) };
 }
 
-/** One task of a tenant, or null. Errors: `record.unreadable`. */
+/** One task of a tenant, or null. Errors: `record.unreadable`, and `unavailable.files` where the archive that has it does not answer. */
 export async function readTask(ledger: Ledger, tenant: string, id: string): Promise<Task | null> {
+  const row = await readTaskRow(ledger, tenant, id);
+  return row && (await complete(ledger, row));
+}
+
+/** A task with its parts, wherever they are. */
+async function complete(ledger: Ledger, row: Task): Promise<Task | null> {
+  if (row.archived === undefined) return row;
+  const { tenant, id } = row.body;
+  let known: Task | null = row;
+  return await withParts<Task | null>(
+    ledger,
+    { tenant, id },
+    {
+      read: async () => {
+        const found = known ?? (await readTaskRow(ledger, tenant, id));
+        known = null;
+        return found;
+      },
+      placeOf: (task) => task?.archived,
+      complete: (task, parts) => task && addParts(task, parts),
+    },
+  );
+}
+
+function addParts({ archived: _archived, ...task }: Task, { body, output, result }: TaskParts): Task {
+  const { first: _first, ...accepted } = parseBody(body);
+  const isCompleted = task.state.status === 'completed';
+  return {
+    ...task,
+    body: accepted,
+    output: isCompleted ? output : null,
+    result: isCompleted && result !== null ? (JSON.parse(result) as unknown) : null,
+  };
+}
+
+/** One task by what Redis has of it, as lists have it; null for none. Errors: `record.unreadable`. */
+export async function readTaskRow(ledger: Ledger, tenant: string, id: string): Promise<Task | null> {
   const { tasks, unreadable: broken } = await readBatch(ledger, tenant, [id]);
   if (broken[0]) throw unreadable(id, broken[0].reason);
   return tasks[0] ?? null;
@@ -93,11 +149,11 @@ export async function readTask(ledger: Ledger, tenant: string, id: string): Prom
 
 type PlainTask = Omit<Task, 'attempts'>;
 
-function toTask([state, body, output, result]: (string | null)[]): PlainTask | null {
+function toTask([state, output, result, body]: (string | null)[]): PlainTask | null {
   // One of the two is missing for a task that is being forgotten.
   if (!state || !body) return null;
-  const { first, ...accepted } = parseBody(body);
-  const task = { body: accepted, state: parseState(state, first) };
+  const { first, archived, ...accepted } = parseBody(body);
+  const task = { body: accepted, state: parseState(state, first), ...(archived !== undefined && { archived }) };
   // A task that ended since its state was read has its answer already.
   if (task.state.status !== 'completed') return { ...task, output: null, result: null };
   return { ...task, output: output ?? null, result: result ? (JSON.parse(result) as unknown) : null };

@@ -99,12 +99,15 @@ interface OutputEntry {
   /** From 1 in each attempt; an attempt that was interrupted and ran again starts over. */
   seq: number;
   text: string;
+  /** How long the stream is kept after it, ms. Defaults to `tasks.outputRetentionMs`. */
+  keepMs?: number;
 }
 
 /** Appends to a task's output stream. Returns false when the attempt lost its lease; nothing is written then. */
-export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, seq, text }: OutputEntry): Promise<boolean> {
+export async function appendOutput(ledger: Ledger, ref: AttemptRef, entry: OutputEntry): Promise<boolean> {
+  const { attempt, seq, text, keepMs = ledger.settings.tasks.outputRetentionMs } = entry;
   const shard = shardKeys(ledger, ref.tenant);
-  const { maxOutputEntries, outputRetentionMs } = ledger.settings.tasks;
+  const { maxOutputEntries } = ledger.settings.tasks;
   const written = await ledger.run(
     'append-entry',
     [shard.leases, ledger.keys.tenant(ref.tenant).output(ref.id)],
@@ -112,7 +115,7 @@ export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, s
       leaseMember(ref),
       '~',
       maxOutputEntries,
-      outputRetentionMs,
+      keepMs,
       shard.signal,
       `${ref.tenant}/${ref.id}/output`,
       'attempt',
@@ -124,6 +127,11 @@ export async function appendOutput(ledger: Ledger, ref: AttemptRef, { attempt, s
     ],
   );
   return written === 1;
+}
+
+/** Keeps a task's output stream no longer than others: its record has all of it. */
+export async function shortenOutput({ redis, keys, settings }: Ledger, { tenant, id }: { tenant: string; id: string }): Promise<void> {
+  await redis.pexpire(keys.tenant(tenant).output(id), settings.tasks.outputRetentionMs);
 }
 
 /** Entries and characters that are read for the last line of an output. */

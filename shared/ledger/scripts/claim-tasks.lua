@@ -57,7 +57,6 @@ local function count_unsettled()
 end
 
 local function choose_tickets(count)
-  if redis.call('EXISTS', context.ready) == 0 then return end
   while count > 0 do
     local head = choose_head(context, pool)
     if not head then return end
@@ -92,8 +91,9 @@ for each in string.gmatch(ARGV[7], '[^,]+') do drawn[#drawn + 1] = each end
 if pool then
   local next_key = iterate(KEYS, 8)
   for queue in string.gmatch(ARGV[2], '[^,]+') do pauses[queue] = next_key() end
-  open_pool(context, pool, pauses)
-  choose_tickets(ARGV[3] - count_unsettled())
+  local has_ready = redis.call('EXISTS', context.ready) == 1
+  open_pool(context, pool, pauses, has_ready)
+  if has_ready then choose_tickets(ARGV[3] - count_unsettled()) end
 end
 for _, member in ipairs(given) do note_given(member) end
 if #given == 0 or has_room_for_given(context, #given) then

@@ -12,14 +12,16 @@
 -- KEYS[11] held: zset, holders of the task's lane by ms, any name when it has none
 -- KEYS[12] wait: zset, line of that lane by slot
 -- KEYS[13] attempts: hash, attempts of the tenant that others followed by `<id>:<token>`, JSON
+-- KEYS[14] journal: hash, entries of the task's journal
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] id: text, the task's id
 -- ARGV[3] action: text, id of the action that does it, which reopens a task once, or empty
--- RETURNS {tickets, 'reopened' | 'refused' | 'repeated', status} | {tickets, 'unknown'};
+-- RETURNS {tickets, 'reopened' | 'refused' | 'repeated' | 'archived', status} | {tickets, 'unknown'}; archived: its parts are to be restored first;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
 -- include: states
+-- include: archived
 -- include: queues
 -- include: context
 -- include: ready
@@ -36,6 +38,7 @@ local task = load_task(context, id)
 if not task then return { {}, 'unknown' } end
 if ARGV[3] ~= '' and task.retriedBy == ARGV[3] then return { {}, 'repeated', task.status } end
 if task.status ~= 'permanently_failed' then return { {}, 'refused', task.status } end
+if archived_at(redis.call('HGET', KEYS[6], id)) then return { {}, 'archived', task.status } end
 
 redis.call('ZREM', context.index, 'status=' .. task.status .. '/' .. id, end_member(task, task.status, id))
 -- The last attempt is in the state only, as long as no other follows. A failed attempt left no output.
@@ -44,8 +47,13 @@ redis.call('HSETNX', KEYS[13], id .. ':' .. task.token, cjson.encode({
   usage = task.attemptUsage or task.token == 1 and task.usage or nil, model = task.attemptModel, notes = task.attemptNotes,
   status = string.match(task.log, '(timeout)@[^;]*;permanently_failed@[^;]*$') or 'failed',
 }))
+-- It could only come to the same mismatch, and starts again.
+if task.error and task.error.code == 'JOURNAL_MISMATCH' then
+  redis.call('DEL', KEYS[14])
+  task.version, task.journaled = nil, nil
+end
 task.completedAt, task.outcome, task.error, task.queuedAt = nil, nil, nil, nil
-task.spent, task.earlier = 0, task.attempt
+task.spent, task.earlier, task.interruptions = 0, task.attempt, nil
 -- Its next losses with a daemon cost nothing again. Those before stay apart from its interruptions.
 if task.daemonLosses then task.holds, task.daemonLosses = (task.holds or 0) + task.daemonLosses, nil end
 if ARGV[3] ~= '' then task.retriedBy = ARGV[3] end

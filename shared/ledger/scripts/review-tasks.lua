@@ -55,7 +55,7 @@ local function hold_back(id, keys, task)
   if task.completedAt then return { 'ended' } end
   if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.notBefore and (task.notBefore > context.now or not task.granted) then
-    schedule_due(context, id, task.notBefore)
+    schedule_due(context, id, task.notBefore, task.status)
     return { 'parked' }
   end
   if task.deadline and task.deadline <= context.now and task.token == 0 then

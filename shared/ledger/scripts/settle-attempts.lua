@@ -99,6 +99,7 @@ local function settle(transition, state)
   local id = transition.id
   if transition.entry then redis.call('HSET', transition.journal, transition.entry, transition.waiting) end
   if transition.isWatched then redis.call('ZADD', KEYS[22], context.stamp, shard_member(context, id) .. '/' .. transition.entry) end
+  if transition.asked then redis.call('ZREM', context.live, asking_member(transition.asked, id)) end
   if transition.attempt ~= '' then redis.call('HSET', KEYS[16], id .. ':' .. transition.token, transition.attempt) end
   local fact = transition.fact and cjson.encode(transition.fact)
   for _, event in ipairs(transition.events) do add_event(batch, id, event, fact) end

@@ -1,7 +1,7 @@
 import { isTerminal, type Task } from '../../tasks/index.ts';
 import type { Ledger } from '../ledger.ts';
 import { lookupsByStatus } from '../read/lookups.ts';
-import { readTasks } from '../read/read-tasks.ts';
+import { readTaskRows } from '../read/read-tasks.ts';
 import { chooseIds, groupFits, OPEN_STATUSES } from './choose-lookups.ts';
 import { type EndedGroup, END_STATUSES, readEndedGroups } from './ended-groups.ts';
 import { spanOf } from './list-tasks.ts';
@@ -112,7 +112,7 @@ function addFitting(groups: Map<string, Group>, facts: Awaited<ReturnType<typeof
 }
 
 async function factsWithTexts(ledger: Ledger, tenant: string, ids: readonly string[], filter: TaskFilter): Promise<TaskFacts[]> {
-  const tasks = (await readTasks(ledger, tenant, ids)).filter((task) => task !== null);
+  const tasks = (await readTaskRows(ledger, tenant, ids)).filter((task) => task !== null);
   return tasks.filter((task) => hasTexts(task, filter)).map(factsOf);
 }
 

@@ -13,6 +13,8 @@ interface Known {
   model?: string;
   /** Why other models were called. */
   notes?: readonly string[];
+  /** The version of its agent that its run began with, where it has a journal. */
+  version?: string;
 }
 
 /**
@@ -49,7 +51,9 @@ export interface Interruption extends Known {
   error?: StoredError;
   /** How often the task was lost with its process, of an attempt that was. */
   losses?: number;
-  /** Entries of its journal that had ended, where these grew since the loss before. */
+  /** How often in a row its worker interrupted it without anything left, of an attempt that a worker interrupted by ending. */
+  interruptions?: number;
+  /** Entries of its journal that had ended, where these grew since the loss or interruption before. */
   journaled?: number;
   turnedBack?: TurnedBack;
 }
@@ -80,6 +84,8 @@ export interface RunWait {
   until: number | null;
   /** How long it keeps its lane, ms. */
   holdLaneMs: number;
+  /** It was asked while the run went on, and may have been answered since. */
+  isAsked?: boolean;
 }
 
 /** Its run waits without a slot. */

@@ -12,7 +12,6 @@ import {
 import type { AttemptRef } from '../claim/leases.ts';
 import { attemptOf } from '../codec/attempt.ts';
 import { completePlain, parseState, stateText } from '../codec/state.ts';
-import { entryText } from '../journal/entry.ts';
 import { endLookup } from '../read/lookups.ts';
 import { agentEnd } from './agent-failures.ts';
 import { type AttemptEnd, attemptStatus } from './attempt-end.ts';
@@ -33,6 +32,21 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
   const running = parseState(seen.stored, seen.first);
   if (!hasAttempt(running.status) || running.token !== ref.token) return null;
   const now = Math.max(seen.now, running.startedAt ?? 0);
+  return transitionOf(ref, orAnswered(end, running), { running, seen, now });
+}
+
+/** A run that was to be suspended where it asks goes on at once where the answer came before. */
+function orAnswered(end: AttemptEnd, { asking }: TaskState): AttemptEnd {
+  if (end.kind !== 'suspended' || end.wait.isAsked !== true || asking?.entry === end.wait.entry.seq) return end;
+  const { wait: _wait, ...known } = end;
+  return { ...known, kind: 'interrupted', reason: 'its question was answered', delayMs: 0 };
+}
+
+function transitionOf(
+  ref: AttemptRef,
+  end: AttemptEnd,
+  { running, seen, now }: { running: TaskState; seen: SeenTask; now: number },
+): Transition {
   const next = nextState(running, end, now);
   const continuation = continuationOf(next);
   return {
@@ -42,12 +56,13 @@ export function decideTransition(ref: AttemptRef, end: AttemptEnd, seen: SeenTas
     continuation,
     ...sequelOf(next, continuation),
     events: eventsBetween(running, next),
-    fact: factOf(next, continuation),
+    fact: isAskedBefore(end) ? { attempt: next.attempt } : factOf(next, continuation),
     usage: usageOf(running, end),
     seen: seen.stored,
     next: stateText(isTurnedBackAgain(running, next) ? { ...next, log: logBefore(running) } : next),
     attempt: isKept(running, next, end) ? JSON.stringify(attemptOf(next, attemptStatus(end), now)) : '',
     ...waitOf(end),
+    ...(running.asking && !next.asking && { asked: running.asking.question }),
     ...answerOf(end),
   };
 }
@@ -73,7 +88,6 @@ function completeOrdinary(ref: AttemptRef, end: AttemptEnd, { stored, first, now
     seen: stored,
     next,
     attempt: '',
-    waiting: '',
     ...answerOf(end),
   };
 }
@@ -156,11 +170,19 @@ function factOf({ attempt, error, status, preemptedBy, hold }: TaskState, contin
   return { attempt, code: error?.code, willRetry: continuation !== 'end' };
 }
 
-/** What a run is suspended at. The clock alone ends a sleep. */
+/** Nobody has to see to these: the clock alone ends a sleep, and the caller comes back by itself. */
+const UNSEEN: ReadonlySet<string> = new Set(['sleep', 'caller']);
+
+/** What a run is suspended at. */
 function waitOf(end: AttemptEnd): Pick<Transition, 'entry' | 'isWatched' | 'waiting'> {
-  if (end.kind !== 'suspended') return { waiting: '' };
+  if (end.kind !== 'suspended') return {};
   const { entry } = end.wait;
-  return { entry: entry.seq, isWatched: entry.kind === 'sleep' ? undefined : true, waiting: entryText(entry) };
+  return { entry: entry.seq, isWatched: UNSEEN.has(entry.kind) || isAskedBefore(end) ? undefined : true, waiting: entry };
+}
+
+/** Whether people know already what a run is suspended at. */
+function isAskedBefore(end: AttemptEnd): boolean {
+  return end.kind === 'suspended' && end.wait.isAsked === true;
 }
 
 function answerOf(end: AttemptEnd): Pick<Transition, 'output' | 'result'> {

@@ -1,5 +1,5 @@
 import type { TaskHold } from '../../errors/index.ts';
-import { isTransition, type StoredError, sumUsage, type TaskState, type TaskStatus, timelineNote } from '../../tasks/index.ts';
+import { isTerminal, isTransition, type StoredError, sumUsage, type TaskState, type TaskStatus, timelineNote } from '../../tasks/index.ts';
 import {
   type AttemptEnd,
   type Completion,
@@ -15,10 +15,17 @@ import {
  * A stop that the worker had not received wins over a retry, not over a result.
  */
 export function nextState(running: TaskState, given: AttemptEnd, now: number): TaskState {
+  const next = stateAfter(running, given, now);
+  if (next.asking === undefined || !(isTerminal(next.status) || next.status === 'suspended')) return next;
+  const { asking: _asking, ...others } = next;
+  return others;
+}
+
+function stateAfter(running: TaskState, given: AttemptEnd, now: number): TaskState {
   const end = overruled(running, given);
   // Any other end is one of an attempt that ran, for no time.
   if (running.status === 'scheduled' && !returnsToQueue(end))
-    return nextState({ ...enter(running, 'running', now), startedAt: now }, given, now);
+    return stateAfter({ ...enter(running, 'running', now), startedAt: now }, given, now);
   const {
     cancel,
     error: _error,
@@ -30,7 +37,7 @@ export function nextState(running: TaskState, given: AttemptEnd, now: number): T
     ranMs: ranBefore,
     ...kept
   } = running;
-  const state = withLoss(withAttempt(kept, given, errorOf(end)), given);
+  const state = withInterruptions(withLoss(withAttempt(kept, given, errorOf(end)), given), given);
   switch (end.kind) {
     case 'completed':
       return complete(state, end, { now, cancel });
@@ -62,19 +69,27 @@ function returnsToQueue(end: AttemptEnd): boolean {
 function withLoss({ isolation, ...state }: TaskState, end: AttemptEnd): TaskState {
   if (!('losses' in end) || end.losses === undefined) return { ...state, ...(isolation === undefined ? {} : { isolation }) };
   const { losses: _losses, ...others } = state;
-  const journaled = end.kind === 'interrupted' ? end.journaled : undefined;
-  return { ...others, ...(end.losses > 0 ? { losses: end.losses } : {}), ...(journaled === undefined ? {} : { journaled }) };
+  return { ...others, ...(end.losses > 0 ? { losses: end.losses } : {}) };
+}
+
+/** The state with what is known of how its attempts are interrupted. An attempt that came to an end of its own, or to a wait, starts that count again. */
+function withInterruptions(state: TaskState, end: AttemptEnd): TaskState {
+  const { interruptions: before, ...others } = state;
+  if (end.kind !== 'interrupted') return end.kind === 'completed' || end.kind === 'cancelled' ? state : others;
+  const { interruptions = before ?? 0, journaled } = end;
+  return { ...others, ...(interruptions > 0 ? { interruptions } : {}), ...(journaled === undefined ? {} : { journaled }) };
 }
 
 /** The state with what its attempt used added, and what is recorded of it. */
 function withAttempt(state: TaskState, end: AttemptEnd, error: StoredError | undefined): TaskState {
   const { attemptUsage: _usage, attemptModel: _model, attemptNotes: _notes, ...kept } = state;
-  const { usage, model, notes } = end;
+  const { usage, model, notes, version } = end;
   return {
     ...kept,
     ...(usage ? { usage: sumUsage(kept.usage, usage), ...(kept.token > 1 ? { attemptUsage: usage } : {}) } : {}),
     ...(model === undefined ? {} : { attemptModel: model }),
     ...(notes === undefined ? {} : { attemptNotes: [...notes] }),
+    ...(version === undefined ? {} : { version }),
     ...(error && { error }),
   };
 }

@@ -115,7 +115,7 @@ function settleCall(ledger: Ledger, transitions: readonly Transition[], slots: R
       shard.waits,
       ...transitions.flatMap((each) => [...laneKeys(ledger, tenant, [each]), ...(each.entry ? [keys.journal(each.id)] : [])]),
     ],
-    args: transitions.flatMap(transitionArguments),
+    args: transitions.flatMap((each) => transitionArguments(ledger.seal, each)),
   };
 }
 

@@ -40,7 +40,8 @@ export async function settleExpired(ledger: Ledger, attempt: AttemptRef, { decid
     ]);
     if (seen === null) return await forgetLease(ledger, attempt);
     const running = parseState(seen.stored, seen.first);
-    const end: AttemptEnd = { ...decide(running, journal), usage: reported.usage };
+    const { version } = journal ?? {};
+    const end: AttemptEnd = { ...decide(running, journal), usage: reported.usage, ...(version !== undefined && { version }) };
     const decided = decideTransition(attempt, end, seen);
     if (decided === null) return await forgetLease(ledger, attempt);
     const transition = { ...decided, usage: reported.rows, lost: { isGone, reported: reported.text } };

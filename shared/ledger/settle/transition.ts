@@ -1,6 +1,8 @@
 import { scriptJson } from '../../redis/index.ts';
 import type { SharedLane, TaskStatus, UsageRow } from '../../tasks/index.ts';
+import type { Seal } from '../../tenants/index.ts';
 import type { AttemptRef } from '../claim/leases.ts';
+import { entryText, type NumberedEntry } from '../journal/entry.ts';
 import type { AgentEnd } from './agent-failures.ts';
 
 /**
@@ -33,6 +35,8 @@ export interface Transition extends AttemptRef {
   ended?: TaskEnd;
   /** How its lease was found, of an attempt that another process takes back. */
   lost?: LostLease;
+  /** What its run asked people while it ran, by the question's id, and asks no more so. */
+  asked?: string | undefined;
   /** The number of the entry that a suspended run waits at, and whether somebody has to see to that wait: what it waits for may have come before. */
   entry?: number | undefined;
   isWatched?: boolean | undefined;
@@ -46,8 +50,8 @@ export interface Transition extends AttemptRef {
   output: string;
   /** Text: of a task that completed, JSON; empty for none. */
   result: string;
-  /** Text: the entry that a suspended run waits at, JSON; empty for none. */
-  waiting: string;
+  /** The entry that a suspended run waits at. */
+  waiting?: NumberedEntry | undefined;
 }
 
 export interface TaskEnd {
@@ -68,7 +72,7 @@ interface LostLease {
 }
 
 /** A transition as the script takes it. Tasks that end alike have the same JSON, which the script then decodes once. */
-export function transitionArguments({ tenant: _tenant, lane: _lane, endedAt: _endedAt, ...transition }: Transition): string[] {
+export function transitionArguments(seal: Seal, { tenant, lane: _lane, endedAt: _endedAt, ...transition }: Transition): string[] {
   const { id, token, seen, next, attempt, output, result, waiting, ...rest } = transition;
-  return [scriptJson(rest), id, `${token}`, seen, next, attempt, output, result, waiting];
+  return [scriptJson(rest), id, `${token}`, seen, next, attempt, output, result, waiting ? entryText(seal, { tenant, id }, waiting) : ''];
 }

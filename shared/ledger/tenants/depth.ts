@@ -96,6 +96,7 @@ export async function tenantsWithTasks(
   const found = new Map<string, number>();
   for (let from = 0; from < tenants.length; from += PAGE) {
     const page = tenants.slice(from, from + PAGE);
+    if (!(await haveAny({ redis, keys }, page, lookups))) continue;
     const counts = await Promise.all(page.map(({ id }) => redis.zcard(keys.tenant(id)[lookups])));
     for (const [position, { id }] of page.entries()) {
       const count = counts[position] ?? 0;
@@ -103,6 +104,17 @@ export async function tenantsWithTasks(
     }
   }
   return found;
+}
+
+/** Whether any of these tenants has such lookups: one command for each shard, however many tenants are quiet. */
+async function haveAny(
+  { redis, keys }: Pick<Ledger, 'redis' | 'keys'>,
+  tenants: readonly { id: string }[],
+  lookups: 'live' | 'index',
+): Promise<boolean> {
+  const names = Map.groupBy(tenants, ({ id }) => keys.shardOf(id)).values();
+  const counts = await Promise.all([...names].map((own) => redis.exists(...own.map(({ id }) => keys.tenant(id)[lookups]))));
+  return counts.some((count) => count > 0);
 }
 
 /** How many tasks a tenant has that have not ended, and of these how many have a grant: they run or wait for a slot. */

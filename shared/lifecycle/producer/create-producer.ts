@@ -4,7 +4,7 @@ import { MusterError } from '../../errors/index.ts';
 import { toMusterError } from '../../http/index.ts';
 import { openParts, type Parts } from '../open-parts.ts';
 import { createLog } from '../../log/index.ts';
-import { assertInstallation } from '../../redis/index.ts';
+import { assertInstallation, assertServer } from '../../redis/index.ts';
 import { DEFAULT_TENANT } from '../../tenants/index.ts';
 import { acceptItems, type AcceptedTask, type TaskItem, type TaskOptions } from './accept-item.ts';
 
@@ -90,6 +90,7 @@ async function openProducer({ tenant = DEFAULT_TENANT, logLevel = 'silent', ...o
   const fail = (error: Error): void => log.error({ err: error }, 'the producer cannot go on');
   const parts = await openParts({ config, log, service: 'producer', fail });
   try {
+    await assertServer(parts);
     await assertInstallation(parts);
     return { parts, tenant: idOf(parts, tenant) };
   } catch (error) {

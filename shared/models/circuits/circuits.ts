@@ -135,6 +135,12 @@ async function reportToCircuit(ports: CircuitPorts & { log: Log }, call: Circuit
   if (changed === 'closed') log.info({ event: 'circuit.closed', tenant, agent, endpoint }, 'an endpoint answers again');
 }
 
+/** Has the next call of a task try an open circuit at once, also where another tries it now: a person wants to know. */
+export async function tryCircuitBy(ports: CircuitPorts, { tenant, id, name }: { tenant: string; id: string; name: string }): Promise<void> {
+  const { circuits } = ports.keys.tenant(tenant);
+  await run(ports, 'give-probe', [circuits], [name, `${tenant}/${id}`, ports.settings.circuits.probeMs]);
+}
+
 /** One circuit of a tenant as it is now; null when none of its calls failed lately. */
 export async function readCircuit(
   { redis, keys }: Pick<CircuitPorts, 'redis' | 'keys'>,
@@ -163,7 +169,7 @@ export async function checkCircuit(ports: CircuitPorts, { tenant, name, held }: 
   return await run(ports, 'check-circuit', [keys.tenant(tenant).circuits, circuitsDue], args);
 }
 
-async function run<Reply>({ redis }: CircuitPorts, name: string, keys: string[], args: (string | number)[]): Promise<Reply> {
+async function run<Reply>({ redis }: Pick<CircuitPorts, 'redis'>, name: string, keys: string[], args: (string | number)[]): Promise<Reply> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await runGathered(redis, SCRIPTS.get(name) as Script, keys, args)) as Reply;
 }

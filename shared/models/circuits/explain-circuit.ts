@@ -1,5 +1,5 @@
 import { HOLD_ORDER, type HoldKind, type HoldReport, type Ledger } from '../../ledger/index.ts';
-import { readCircuit } from './circuits.ts';
+import { type CircuitPorts, readCircuit, tryCircuitBy } from './circuits.ts';
 import { timeText } from '../../time/index.ts';
 
 /** A circuit as the gate that holds tasks; null when it is closed. */
@@ -22,7 +22,7 @@ function taskOf(caller: string | undefined): string | null {
 }
 
 /** The gate of endpoints that failed too often. */
-export function circuitKind(ports: Pick<Ledger, 'redis' | 'keys'>): HoldKind {
+export function circuitKind(ports: CircuitPorts): HoldKind {
   return {
     gate: 'circuit',
     sort: 'hold',
@@ -33,5 +33,6 @@ export function circuitKind(ports: Pick<Ledger, 'redis' | 'keys'>): HoldKind {
     helps: 'It starts when its endpoint answers again. Retry it to try now.',
     explain: async (tenant, name) => await explainCircuit(ports, tenant, name),
     endsWithCause: true,
+    admitByHand: async (tenant, id, name) => await tryCircuitBy(ports, { tenant, id, name }),
   };
 }

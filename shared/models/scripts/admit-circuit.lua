@@ -9,8 +9,8 @@
 local circuit = read_circuit(KEYS[1], ARGV[1])
 if not circuit then return { 'go' } end
 if not circuit.probeAt then return { 'known' } end
--- Another call of the attempt that tries it.
-local is_own = circuit.probe == ARGV[2]
+-- Another call of the attempt that tries it, or the first of a task that a person had retry: that one is named without its token.
+local is_own = circuit.probe == ARGV[2] or circuit.probe == string.match(ARGV[2], '^(.*)/')
 if circuit.probeAt > now and not is_own then
   return { 'wait', int(circuit.probeAt), int(circuit.failures), circuit.probe or '', circuit.reason }
 end

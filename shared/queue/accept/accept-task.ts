@@ -4,6 +4,7 @@ import {
   type AcceptAnswer,
   type AcceptedAnswer,
   acceptNewTask,
+  durably,
   isUntrusted,
   type Ledger,
   type NewTask,
@@ -32,7 +33,7 @@ import { readStanding } from './standing.ts';
  * Accepts a task: after this returns, it reaches exactly one terminal state.
  * Errors: `agent.unknown`, `request.invalid`, `request.too-large`, `task.idempotency-conflict`, `limit.rate`, `limit.waiting`, `limit.storage`, `limit.pressure`,
  * `limit.budget`,
- * `upload.not-found`, `task.not-found` and `task.wrong-state` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`.
+ * `upload.not-found`, `task.not-found` and `task.wrong-state` (of the parent), `task.runaway`, `tenant.disabled`, `tenant.ended`, `unavailable.memory`.
  */
 export async function acceptTask(intake: Intake, request: AcceptRequest): Promise<Accepted> {
   try {
@@ -44,7 +45,7 @@ export async function acceptTask(intake: Intake, request: AcceptRequest): Promis
     return await reportAcceptance(intake, task, answer);
   } catch (error) {
     // A repeated request returns its task even when by now its deadline passed or its agent is gone.
-    const earlier = error instanceof MusterError ? await findEarlier(intake.ledger, request) : null;
+    const earlier = error instanceof MusterError && error.code !== 'unavailable.fsync' ? await findEarlier(intake.ledger, request) : null;
     if (earlier) return earlier;
     throw error;
   }
@@ -90,9 +91,10 @@ export async function findDefinition(intake: Pick<Intake, 'findAgent'>, tenant: 
 /** What the same request under the same key made before; null when there is none. */
 export async function findEarlier(ledger: Ledger, request: AcceptRequest): Promise<Accepted | null> {
   if (request.idempotencyKey === undefined) return null;
-  const stored = await ledger.redis.get(ledger.keys.tenant(request.tenant).idempotency(request.idempotencyKey));
+  const { tenant, idempotencyKey } = request;
+  const stored = await ledger.redis.get(ledger.keys.tenant(tenant).idempotency(idempotencyKey));
   const [id = '', digest] = stored?.split(' ') ?? [];
-  return digest === digestOf(request) ? await readEarlier(ledger, request.tenant, id) : null;
+  return digest === digestOf(request) ? await durably(ledger, tenant, () => readEarlier(ledger, tenant, id)) : null;
 }
 
 /** What a producer gets for its request. */

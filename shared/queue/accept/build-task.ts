@@ -59,9 +59,9 @@ function awaiterOf({ isAwaited = false, keyId }: AcceptRequest): string | undefi
 
 type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
 
-/** What an agent of kind `daemon` needs, each of its tasks requires. */
+/** What an agent needs of the machine that runs it, each of its tasks requires. */
 function withNeedsOf(definition: AgentDefinition, request: TextRequest): TextRequest {
-  if (definition.kind !== 'daemon' || !definition.capabilities?.length) return request;
+  if (!('capabilities' in definition) || !definition.capabilities?.length) return request;
   const capabilities = [...new Set([...definition.capabilities, ...(request.requirements?.capabilities ?? [])])];
   return { ...request, requirements: { ...request.requirements, capabilities } };
 }

@@ -2,19 +2,25 @@ import type { Settings } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { isDeeper } from '../../tasks/index.ts';
+import { durationMs } from '../../time/index.ts';
 import type { AcceptRequest, TextRequest } from './request.ts';
 
 /** Redis parses a thousand levels of objects and lists, but agents receive a context level by level. */
 const MAX_LEVELS = 100;
 
+/** Thirty days: no batch takes as long, and a retry has time. */
+const MAX_WITHIN_MS = 30 * 86_400_000;
+
 /** Checks what the schema of a request cannot. Errors: `request.invalid`, `request.too-large`. */
-export function checkRequest(request: TextRequest, { tasks }: Settings): void {
-  const { input, context, metadata } = request;
+export function checkRequest(request: TextRequest, { tasks, openai, modelBatches }: Settings): void {
+  const { input, context, metadata, request: asked } = request;
   assertBytes('input', input, tasks.maxInputBytes);
   if (context || metadata) assertContext('context and metadata', [context, metadata], tasks.maxContextBytes);
+  if (asked) assertContext('messages and tools', asked, openai.maxRequestBytes);
   assertStartBeforeDeadline(request);
   assertDeadlineAhead(request);
   assertTarget(request);
+  assertWithin(request, modelBatches.minWithinMs);
 }
 
 /** Throws `request.too-large` for a text of more than `maxBytes`; `field` is its name in the request. */
@@ -65,6 +71,16 @@ function assertTarget({ requirements }: AcceptRequest): void {
     {
       details: { targetDaemon: target },
     },
+  );
+}
+
+function assertWithin({ within }: AcceptRequest, minMs: number): void {
+  const ms = within === undefined ? minMs : durationMs(within);
+  if (ms >= minMs && ms <= MAX_WITHIN_MS) return;
+  throw new MusterError(
+    'request.invalid',
+    `within: expected a duration of ${minMs} ms (modelBatches.minWithinMs) to ${MAX_WITHIN_MS} ms, got "${within}"`,
+    { details: { minWithinMs: minMs, maxWithinMs: MAX_WITHIN_MS } },
   );
 }
 

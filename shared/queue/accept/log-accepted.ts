@@ -1,6 +1,5 @@
 import type { AcceptedAnswer, Ledger, NewTask } from '../../ledger/index.ts';
-import type { Log } from '../../log/index.ts';
-import { traceIdOf } from '../../tasks/index.ts';
+import { type Log, traceIdOf } from '../../log/index.ts';
 import { monitorOf } from '../pressure/pressure-monitor.ts';
 
 interface LogPorts {

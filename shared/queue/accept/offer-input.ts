@@ -1,5 +1,5 @@
 import { MusterError } from '../../errors/index.ts';
-import { laneOfTask, offerMessage, readTask } from '../../ledger/index.ts';
+import { laneOfTask, offerMessage, readTaskRow } from '../../ledger/index.ts';
 import { hasAttempt, type Task } from '../../tasks/index.ts';
 import { type Accepted, findDefinition, findEarlier, reportAcceptance } from './accept-task.ts';
 import { explainWait } from '../why/explain-wait.ts';
@@ -26,7 +26,7 @@ export interface InputRequest {
  * Errors: `task.not-found`, `task.not-running`, `task.takes-no-input`, and those of `acceptTask`.
  */
 export async function offerInput(intake: Intake, input: InputRequest): Promise<Accepted> {
-  const target = await readTask(intake.ledger, input.tenant, input.task);
+  const target = await readTaskRow(intake.ledger, input.tenant, input.task);
   if (!target) throw new MusterError('task.not-found', `There is no task ${input.task}`);
   const request = requestFor(target, input);
   // A repeated request returns its task even when by now the running one ended.

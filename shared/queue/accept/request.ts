@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../config/index.ts';
 import type { FileStore } from '../../files/index.ts';
 import type { Ledger, MessageArrival } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
-import { canonicalJson, type ReplyAddress, type TaskBody, type TaskRequest, type Trigger } from '../../tasks/index.ts';
+import { canonicalJson, type ModelRequest, type ReplyAddress, type TaskBody, type TaskRequest, type Trigger } from '../../tasks/index.ts';
 import type { Queues } from '../queues.ts';
 import type { TicketRelay } from '../tickets/ticket-relay.ts';
 
@@ -46,6 +46,8 @@ export interface AcceptRequest extends TaskRequest {
   visitor?: string;
   /** Whether its words may give no orders; by default those of a webhook and of a visitor. */
   untrusted?: boolean;
+  /** What it has besides, in OpenAI's protocol. */
+  request?: ModelRequest;
   /** Where the answer goes in a chat. */
   reply?: ReplyAddress;
   /** Its number among the messages of its platform, which orders them in their lane; others are ordered by arrival. */

@@ -1,6 +1,8 @@
 import type { AgentDefinition, Settings, Source } from '../../config/index.ts';
 import { isUntrustedBy } from '../../ledger/index.ts';
-import { childTraceparent, newTaskId, type ResolvedExecution, type TaskBody } from '../../tasks/index.ts';
+import { traceparentOf } from '../../log/index.ts';
+import { newTaskId, type ResolvedExecution, type TaskBody } from '../../tasks/index.ts';
+import { durationMs } from '../../time/index.ts';
 import type { Descent } from './join-tree.ts';
 import type { AcceptRequest, TextRequest } from './request.ts';
 
@@ -38,7 +40,8 @@ export function newBody(request: TextRequest, source: Source, execution: Resolve
     callbackUrl: orNull(request.callbackUrl),
     // Uploads are looked up, and bound to the task, once all else of it is known.
     attachments: null,
-    traceparent: childTraceparent(request.traceparent),
+    request: orNull(request.request),
+    traceparent: traceparentOf(request.traceparent),
   };
 }
 
@@ -65,7 +68,14 @@ export function resolveExecution(
     retryDelayMs: own.retryDelayMs ?? definition.retryDelayMs ?? policy.retryDelayMs,
     retryBackoff: own.retryBackoff ?? definition.retryBackoff ?? policy.retryBackoff,
     ...deadlineRule([own, definition, settings.tasks]),
+    ...withinRule(request, definition),
   };
+}
+
+/** How long the task may take, by itself or its agent. */
+function withinRule({ within: own }: AcceptRequest, definition: AgentDefinition): Pick<ResolvedExecution, 'withinMs'> {
+  const within = own ?? (definition.kind === 'openai' ? definition.within : undefined);
+  return within === undefined ? {} : { withinMs: durationMs(within) };
 }
 
 /** Whether the task is aborted at its deadline, by the most specific setting. */

@@ -1,14 +1,13 @@
 import type { Settings } from '../../config/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
-import { upsertRepeat } from '../queues.ts';
+import { type TicketQueue, upsertRepeat } from '../queues.ts';
 import type { ChoreRunner } from './chore-runner.ts';
 import { type ChoreName, choreNames, definitionOf } from './chores.ts';
 
 interface ChoreJobsOptions {
   readonly runner: Pick<ChoreRunner, 'run'>;
   readonly source: JobSource;
-  readonly settings: Settings;
 }
 
 const MAX_ROUND_MS = 60_000;
@@ -18,12 +17,10 @@ const MAX_ROUND_MS = 60_000;
  * nothing needs a leader. One that fails comes again.
  */
 export class ChoreJobs {
-  readonly #options: ChoreJobsOptions;
   readonly #consumer: QueueConsumer;
   readonly #names: readonly ChoreName[];
 
   constructor(options: ChoreJobsOptions) {
-    this.#options = options;
     this.#names = choreNames().filter((name) => definitionOf(name).runs === 'job');
     this.#consumer = new QueueConsumer({
       source: options.source,
@@ -55,11 +52,18 @@ export class ChoreJobs {
   async stop(graceMs: number): Promise<void> {
     await this.#consumer.stop(graceMs);
   }
+}
 
-  /** Makes the repeatable jobs, and restarts those that are silent because their worker died between two ticks. */
-  async restart(): Promise<void> {
-    const { source, settings } = this.#options;
-    const queue = source.queues.get(0, 'maintenance');
-    for (const name of this.#names) await upsertRepeat(queue, name, definitionOf(name).everyMs(settings));
-  }
+const NAMES = choreNames();
+
+/**
+ * Makes the repeatable jobs, and restarts those that are silent because their worker died between two ticks. Removes those of chores that an earlier
+ * release had as jobs.
+ */
+export async function restartChoreJobs(queue: TicketQueue, settings: Settings): Promise<void> {
+  for (const name of NAMES.filter((each) => definitionOf(each).runs === 'job'))
+    await upsertRepeat(queue, name, definitionOf(name).everyMs(settings));
+  const scheduled = await queue.getJobSchedulers(0, -1);
+  const moved = scheduled.filter(({ key }) => NAMES.some((name) => name === key && definitionOf(name).runs !== 'job'));
+  for (const { key } of moved) await queue.removeJobScheduler(key);
 }

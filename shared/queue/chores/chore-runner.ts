@@ -1,35 +1,49 @@
 import type { Settings } from '../../config/index.ts';
+import { ChoreLease } from './chore-lease.ts';
 import { ChoreLoop } from './chore-loop.ts';
 import { ChoreRecords, type ChoreRecordsOptions } from './chore-records.ts';
-import { type ChoreHandler, type ChoreName, definitionOf } from './chores.ts';
+import { type ChoreHandler, type ChoreName, type ChoreService, definitionOf } from './chores.ts';
+import { Glance } from './glance.ts';
 
 interface ChoreRunnerOptions extends ChoreRecordsOptions {
   readonly settings: Settings;
+  /** Whose chores they are. */
+  readonly service: ChoreService;
   /** As `handlersFor` gives them. */
   readonly handlers: ReadonlyMap<ChoreName, ChoreHandler>;
 }
 
 /** Between two times that the rounds of this process are written. */
 const SAVE_MS = 10_000;
-/** The lock of a chore lasts for so many of its rounds, and 100 ms at least; then another process takes over. */
-const LOCK_ROUNDS = 4;
-const MIN_LOCK_MS = 100;
+/** The lease of chores lasts at most so long, and no longer than that of an attempt; then another process takes over. */
+const MAX_LEASE_MS = 3000;
 
 /** ChoreRunner is responsible for the rounds of this process's chores: when they are, that they end, and what is known of them. */
 export class ChoreRunner {
   readonly #options: ChoreRunnerOptions;
   readonly #records: ChoreRecords;
   readonly #loops: ReadonlyMap<ChoreName, ChoreLoop>;
+  readonly #lease: ChoreLease;
+  readonly #glance: Glance;
+  /** Chores whose first round here has ended: that one may find what an earlier release left. */
+  readonly #hadRound = new Set<ChoreName>();
   #saving: NodeJS.Timeout | undefined;
 
   constructor(options: ChoreRunnerOptions) {
     this.#options = options;
     this.#records = new ChoreRecords(options);
     const own = [...options.handlers.keys()].filter((name) => definitionOf(name).runs !== 'job');
+    const { settings } = options;
+    this.#lease = new ChoreLease({ ...options, leaseMs: Math.min(MAX_LEASE_MS, settings.worker.leaseMs), onTaken: () => this.#takeOver() });
+    this.#glance = new Glance(
+      options,
+      own.flatMap((name) => definitionOf(name).watches ?? []),
+    );
     this.#loops = new Map(own.map((name) => [name, this.#loopOf(name)]));
   }
 
   start(): void {
+    this.#lease.start();
     for (const loop of this.#loops.values()) loop.start();
     this.#saving = setInterval(() => void this.#save(), SAVE_MS);
     this.#saving.unref();
@@ -37,6 +51,7 @@ export class ChoreRunner {
 
   /** Has the next round of a chore within so many milliseconds. */
   wake(name: ChoreName, withinMs = 0): void {
+    this.#glance.forget();
     this.#loops.get(name)?.wake(withinMs);
   }
 
@@ -56,37 +71,38 @@ export class ChoreRunner {
   async stop(): Promise<void> {
     clearInterval(this.#saving);
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
-    await Promise.all([this.#save(), this.#releaseLocks()]);
+    await Promise.all([this.#save(), this.#releaseLease()]);
   }
 
   #loopOf(name: ChoreName): ChoreLoop {
-    const { runs, everyMs } = definitionOf(name);
+    const { runs, everyMs, watches } = definitionOf(name);
     const ms = everyMs(this.#options.settings);
-    const run = (signal: AbortSignal): Promise<number | undefined> =>
-      runs === 'lock' ? this.#runLocked(name, ms, signal) : this.run(name, signal);
-    return new ChoreLoop({ everyMs: ms, round: (signal) => run(signal).catch(() => undefined) });
+    const round = async (signal: AbortSignal): Promise<number | undefined> => {
+      if (runs === 'lease' && !this.#lease.isHeld) return undefined;
+      if (watches !== undefined && (await this.#hasNothingToDo(name, ms))) return undefined;
+      const next = await this.run(name, signal);
+      this.#hadRound.add(name);
+      return next;
+    };
+    return new ChoreLoop({ everyMs: ms, round: (signal) => round(signal).catch(() => undefined) });
   }
 
-  /** While another process has the lock, this one looks less often, and still before that lock would run out. */
-  async #runLocked(name: ChoreName, everyMs: number, signal: AbortSignal): Promise<number | undefined> {
-    const { redis, keys, process } = this.#options;
-    const key = keys.fleet.choreLock(name);
-    const lockMs = Math.max(MIN_LOCK_MS, Math.ceil(LOCK_ROUNDS * everyMs));
-    const isTaken = (await redis.set(key, process, 'PX', lockMs, 'NX')) !== 'OK';
-    if (isTaken && (await redis.get(key)) !== process) return lockMs - everyMs;
-    if (isTaken) await redis.pexpire(key, lockMs);
-    return await this.run(name, signal);
+  /** What another process did up to now may be late. */
+  #takeOver(): void {
+    for (const [name, loop] of this.#loops) if (definitionOf(name).runs === 'lease') loop.wake(0);
   }
 
-  /** Another process takes over at once, and not when the lock has run out. */
-  async #releaseLocks(): Promise<void> {
-    const { redis, keys, process, log } = this.#options;
-    for (const name of this.#loops.keys()) {
-      if (definitionOf(name).runs !== 'lock') continue;
-      const key = keys.fleet.choreLock(name);
-      const release = async (): Promise<unknown> => (await redis.get(key)) === process && (await redis.del(key));
-      await release().catch((error: unknown) => log.debug({ err: error }, 'the lock of a chore runs out'));
-    }
+  /** A look that fails lets the chore find out itself that Redis is away, which may matter to it. */
+  async #hasNothingToDo(name: ChoreName, everyMs: number): Promise<boolean> {
+    if (!this.#hadRound.has(name)) return false;
+    const from = performance.now();
+    const hasAny = await this.#glance.hasAny(everyMs / 2).catch(() => true);
+    if (!hasAny) this.#records.noteRun(name, performance.now() - from);
+    return !hasAny;
+  }
+
+  async #releaseLease(): Promise<void> {
+    await this.#lease.stop().catch((error: unknown) => this.#options.log.debug({ err: error }, 'the lease of chores runs out'));
   }
 
   async #save(): Promise<void> {

@@ -1,20 +1,22 @@
 import type { Settings } from '../../config/index.ts';
-import { MusterError } from '../../errors/index.ts';
+import type { Watched } from './glance.ts';
 
 /**
  * What the fleet does again and again by itself, in one list.
  *
  * `runs` says where a round is done:
  * - `job`: by one process of the fleet, as a repeatable job on `maintenance`
- * - `lock`: by the process that has the lock; another takes over when that is gone
+ * - `lease`: by the process that has the lease of such chores, which costs no job; another takes over when that is gone
  * - `process`: by each process that has it, because each step does nothing the second time
  */
 export interface ChoreDefinition {
-  readonly runs: 'job' | 'lock' | 'process';
+  readonly runs: 'job' | 'lease' | 'process';
   /** The services that have it. */
   readonly by: readonly ChoreService[];
   /** Between two rounds. */
   readonly everyMs: (settings: Settings) => number;
+  /** Of a chore of each process: while none of these keys is there it has nothing to do, and a round is no more than a look at them. */
+  readonly watches?: Watched;
   /** What holds as long as it runs, for people: a sentence. */
   readonly guarantees: string;
 }
@@ -22,39 +24,43 @@ export interface ChoreDefinition {
 export type ChoreService = 'worker' | 'api';
 
 const WORKER = ['worker'] as const;
-/** Several in a minute: its greatest values are kept. */
-const SAMPLE_MS = 15_000;
 const CHECKS_PER_BEAT = 2;
+const NO_ARCHIVE_MS = 600_000;
 
 export const CHORES = {
   'reclaim-attempts': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['leases'],
     guarantees: 'A task whose attempt lost its lease goes on elsewhere, or ends with `WORKER_LOST`.',
   },
   'reissue-tickets': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['outbox'],
     guarantees: 'A ticket that stayed in the outbox comes to its queue.',
   },
   'release-lost-claims': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['leases'],
     guarantees: 'A task that was claimed for this worker without an answer returns to its queue.',
   },
   'continue-cancels': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['openCancels'],
     guarantees: 'A cancel reaches all sub-tasks, also when its process died on the way.',
   },
   'see-to-waits': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['waits'],
     guarantees:
       'What a suspended run waits for is known to those who can bring it, and resumes it when it came before, also when its process died.',
   },
@@ -62,25 +68,35 @@ export const CHORES = {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['openEvents'],
     guarantees: 'An event comes to all runs that wait for it, also when the process that sent it died.',
   },
   'follow-sub-tasks': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.orphanCheckIntervalMs,
+    watches: ['ended'],
     guarantees: 'A run that waits for sub-tasks goes on when they have ended, also by a cancel or with a process.',
   },
   'promote-due': {
     runs: 'process',
     by: WORKER,
     everyMs: ({ worker }) => worker.duePollMs,
+    watches: ['due'],
     guarantees: "A task that waits for a time starts when that has come by Redis's clock; known times are met exactly.",
   },
   'release-providers': {
-    runs: 'lock',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ throttle }) => throttle.pumpMs,
     guarantees: 'Tasks that wait for a provider are released in their turn when their calls may go.',
+  },
+  'run-model-batches': {
+    runs: 'lease',
+    by: WORKER,
+    everyMs: () => 1000,
+    guarantees:
+      'A model call of a task with `within` goes by a batch of its provider, once, and its run goes on with the answer or without it in time.',
   },
   'share-fleet-caps': {
     runs: 'process',
@@ -92,6 +108,7 @@ export const CHORES = {
     runs: 'process',
     by: WORKER,
     everyMs: ({ scheduler }) => scheduler.followEndedAfterMs,
+    watches: ['ended'],
     guarantees: 'A schedule learns of the ends of its runs, also in a fleet without a scheduler.',
   },
   'expect-suspects': {
@@ -113,13 +130,19 @@ export const CHORES = {
     guarantees: 'Daemons that are lost with their hub are offline, and their tenants are notified.',
   },
   'look-for-findings': {
-    runs: 'lock',
+    runs: 'lease',
     by: ['api'],
     everyMs: () => 5000,
     guarantees: 'What a person should know of is found, kept and published while nobody looks.',
   },
+  'run-batches': {
+    runs: 'lease',
+    by: ['api'],
+    everyMs: () => 1000,
+    guarantees: "A batch of OpenAI's protocol comes to its end: its requests become tasks, and their answers a file.",
+  },
   'restart-jobs': {
-    runs: 'process',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 30_000,
     guarantees: 'Each repeatable job of this list is there, also when a worker died between two of its ticks.',
@@ -137,61 +160,67 @@ export const CHORES = {
     guarantees: 'No ticket of a task that has ended counts as work.',
   },
   'watch-deadlines': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 10_000,
     guarantees: 'A task whose deadline is near becomes critical, and one whose deadline has passed ends as `stale`.',
   },
   'watch-slas': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 10_000,
     guarantees: 'A task that misses its sla is counted and published, once.',
   },
   'watch-pressure': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 5000,
     guarantees: 'The pressure of tenants and of the fleet also falls while no task comes.',
   },
   'sample-metrics': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
-    everyMs: () => SAMPLE_MS,
+    everyMs: () => 15_000,
     guarantees: 'The history has what ran and waited in each minute.',
   },
   'promote-backlogs': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 1000,
     guarantees: 'No lane or cap that has room has tasks that wait for it: limits were raised, or a step left more than it could.',
   },
   'apply-closed-queues': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 5000,
     guarantees: 'Tasks of queues that are paused or not served leave their places to others, and come back.',
   },
   'release-holds': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: () => 2000,
     guarantees: 'Tasks go on when the budget that holds them has room or denies them, or when what held them is gone.',
   },
   'run-actions': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ actions }) => actions.pollMs,
-    guarantees: 'An action upon many tasks comes to its end.',
+    guarantees: 'An action upon many tasks comes to its end, and so does an erasure, whichever process died meanwhile.',
+  },
+  'remind-of-questions': {
+    runs: 'lease',
+    by: WORKER,
+    everyMs: () => 10_000,
+    guarantees: 'People are notified again of questions that stay open, and once a day of all that are.',
   },
   'release-circuits': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ circuits }) => circuits.checkMs,
     guarantees: 'One task at a time tries an endpoint that failed.',
   },
   'clean-tenants': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ tenants }) => tenants.cleanMs,
     guarantees: 'Nothing is left of a deleted tenant.',
@@ -202,6 +231,12 @@ export const CHORES = {
     everyMs: ({ files }) => files.sweepMs,
     guarantees: 'Files go with the last task that has them, and uploads without a task in time.',
   },
+  'seal-secrets': {
+    runs: 'job',
+    by: WORKER,
+    everyMs: () => 300_000,
+    guarantees: 'Secrets of hooks, callbacks and agents are sealed with the key of now, also those of before.',
+  },
   'snapshot-machine': {
     runs: 'job',
     by: WORKER,
@@ -209,7 +244,7 @@ export const CHORES = {
     guarantees: 'The fleet has a series of what its machines and lanes did.',
   },
   'index-tasks': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ search }) => search.indexMs,
     guarantees: 'Tasks that an older release ended are found by how they ended.',
@@ -219,6 +254,12 @@ export const CHORES = {
     by: WORKER,
     everyMs: ({ tasks }) => tasks.trimMs,
     guarantees: 'Ended tasks are kept no longer, and no more of them, than the configuration says.',
+  },
+  'archive-tasks': {
+    runs: 'lease',
+    by: WORKER,
+    everyMs: ({ archive }) => archive?.everyMs ?? NO_ARCHIVE_MS,
+    guarantees: 'Long parts of tasks that ended a while ago are in the archive, if there is one, and nothing is in it that no task has.',
   },
 } as const satisfies Record<string, ChoreDefinition>;
 
@@ -241,32 +282,10 @@ export function definitionOf(name: ChoreName): ChoreDefinition {
   return CHORES[name];
 }
 
-function isChoreName(name: string): name is ChoreName {
+export function isChoreName(name: string): name is ChoreName {
   return Object.hasOwn(CHORES, name);
 }
 
 export function choreNames(): ChoreName[] {
   return Object.keys(CHORES).filter(isChoreName);
-}
-
-/** The handlers of a service's chores by name. Throws `config.invalid` when one has no handler: a process without it would start and not do it. */
-export function handlersFor<Service extends ChoreService>(
-  service: Service,
-  given: ChoreHandlers<Service>,
-): ReadonlyMap<ChoreName, ChoreHandler> {
-  const names = choreNames().filter((name) => definitionOf(name).by.includes(service));
-  const all = Object.entries<ChoreHandler>(given);
-  const handlers = new Map(all.flatMap(([name, handler]) => (isChoreName(name) && names.includes(name) ? [[name, handler] as const] : [])));
-  const missing = names.filter((name) => !handlers.has(name));
-  const unknown = all.map(([name]) => name).filter((name) => !isChoreName(name) || !handlers.has(name));
-  if (missing.length + unknown.length > 0)
-    throw new MusterError(
-      'config.invalid',
-      `Chores of the ${service}: no handler for ${listOf(missing)}, no definition of ${listOf(unknown)}`,
-    );
-  return handlers;
-}
-
-function listOf(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.join(', ');
 }

@@ -16,6 +16,7 @@ import { STEER } from './steer.ts';
 import { SUSPECT } from './suspect.ts';
 import { TIME } from './time.ts';
 import { TURN } from './turn.ts';
+import { VERSION } from './version.ts';
 import { workerKind } from './worker.ts';
 
 /** By gate. */
@@ -34,6 +35,7 @@ export function queueKinds(ports: RegistryPorts): QueueKinds {
     cap: CAP,
     paused: PAUSED,
     worker: workerKind(ports),
+    version: VERSION,
     turn: TURN,
     outbox: OUTBOX,
     rate: RATE,

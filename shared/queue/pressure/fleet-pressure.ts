@@ -2,13 +2,15 @@ import pMap from 'p-map';
 import { z } from 'zod';
 import { countRunning, type Ledger, type PressureLevel, readDepth, tenantsWithTasks } from '../../ledger/index.ts';
 import { readThroughput } from '../../metrics/index.ts';
-import { redisNow } from '../../redis/index.ts';
+import { fullestOf, readMemory, redisNow } from '../../redis/index.ts';
 import { levelOf, type Load } from './signal.ts';
 
 const storedSchema = z.object({
   level: z.enum(['none', 'warning', 'critical']),
   depth: z.number(),
   waitMs: z.number().nullable(),
+  /** Absent in what a release before wrote. */
+  memory: z.number().nullable().default(null),
   /** Tasks with a grant that did not run. */
   waiting: z.number(),
   /** By Redis's clock, ms. */
@@ -49,10 +51,11 @@ export async function updateFleetPressure(
   const previous = await readStored(ledger);
   const { depth, waiting } = await sumDepths(ledger, tenants);
   const waitMs = await estimateWait(ledger, Math.min(waiting, previous?.waiting ?? 0));
-  const level = levelOf({ depth, waitMs }, fleet, previous?.level ?? 'none', recoverAt);
-  const stored: Stored = { level, depth, waitMs, waiting, at: await redisNow(redis) };
+  const load = { depth, waitMs, memory: fullestOf(await readMemory(redis))?.share ?? null };
+  const level = levelOf(load, fleet, previous?.level ?? 'none', recoverAt);
+  const stored: Stored = { level, ...load, waiting, at: await redisNow(redis) };
   await redis.set(keys.fleet.pressure, JSON.stringify(stored));
-  return { level, depth, waitMs, previous: previous?.level ?? 'none' };
+  return { level, ...load, previous: previous?.level ?? 'none' };
 }
 
 async function sumDepths(ledger: Ledger, tenants: readonly { id: string }[]): Promise<{ depth: number; waiting: number }> {

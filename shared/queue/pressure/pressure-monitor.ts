@@ -2,6 +2,7 @@ import { countRunning, type Ledger, type PressureLevel, type PressureReading, up
 import type { Log } from '../../log/index.ts';
 import { Recent } from '../../time/index.ts';
 import { paceOf, slowerOf } from '../why/pace.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import { type FleetPressure, NO_PRESSURE, readFleetPressure } from './fleet-pressure.ts';
 import { higherLevel } from './signal.ts';
 
@@ -44,6 +45,7 @@ class PressureMonitor {
   readonly #ledger: Ledger;
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
+  readonly memory: MemoryWatch;
   readonly #running: () => Promise<ReadonlyMap<string, number>>;
   readonly #fleet: () => Promise<FleetPressure>;
   #lastFleet: FleetPressure = NO_PRESSURE;
@@ -54,6 +56,7 @@ class PressureMonitor {
     this.#ledger = ledger;
     this.#log = log;
     this.#running = memoize(() => countRunning(ledger));
+    this.memory = new MemoryWatch(ledger.redis);
     this.#fleet = memoize(() => readFleetPressure(ledger));
   }
 

@@ -1,12 +1,16 @@
 import type { Settings, Thresholds } from '../../config/index.ts';
 import type { PressureBound, PressureLevel } from '../../ledger/index.ts';
 
+type BackpressureSettings = Settings['limits']['backpressure'];
+
 /** The load of a tenant or of the fleet. */
 export interface Load {
   /** Tasks that have not ended. */
   depth: number;
   /** Estimated wait of the next task; null when unknown. */
   waitMs: number | null;
+  /** Of the fleet: the share of its `maxmemory` that the fullest Redis uses; null without a bound. */
+  memory?: number | null;
 }
 
 /** What a producer should know of the load. The names with `_` are those of proactive engines that obey such signals. */
@@ -36,10 +40,14 @@ const RECOMMENDATIONS: Readonly<Record<PressureLevel, readonly string[]>> = {
 };
 
 /** What an operator can do besides, from the level critical on. */
-const OPERATORS_HELP: Readonly<Record<PressureBound, string>> = {
+const OPERATORS_HELP: Readonly<Record<LoadBound, string>> = {
   caps: "Raise the tenant's caps: its tasks wait for these, and more workers would not help",
   slots: 'Add workers or daemons',
+  memory: 'Raise the maxmemory of Redis, or keep ended tasks for a shorter time (tasks.retentionMs)',
 };
+
+/** What there is too little of. */
+export type LoadBound = PressureBound | 'memory';
 
 const RANKS = { none: 0, warning: 1, critical: 2 } as const;
 
@@ -52,8 +60,8 @@ interface SignalFacts<Level extends PressureLevel> {
   scope: Pressure['scope'];
   load: Load;
   slowDown: number | null;
-  /** Counts for a tenant. Defaults to `slots`. */
-  bound?: PressureBound;
+  /** Defaults to `slots`. */
+  bound?: LoadBound;
 }
 
 /** The signal of a level; null without one. */
@@ -80,7 +88,10 @@ export function describeLoad<Level extends PressureLevel>({
     estimated_wait_time: load.waitMs === null ? null : Math.round(load.waitMs / 1000),
     slowDown: factor,
     slow_down: factor,
-    recommendations: [...RECOMMENDATIONS[level], ...(level === 'critical' ? [OPERATORS_HELP[scope === 'tenant' ? bound : 'slots']] : [])],
+    recommendations: [
+      ...RECOMMENDATIONS[level],
+      ...(level === 'critical' ? [OPERATORS_HELP[scope === 'fleet' && bound === 'caps' ? 'slots' : bound]] : []),
+    ],
   };
 }
 
@@ -91,10 +102,19 @@ export function levelOf(load: Load, thresholds: Thresholds, previous: PressureLe
   return isHeld ? previous : level;
 }
 
-function reaches({ depth, waitMs }: Load, thresholds: Thresholds, level: Pressure['level'], share: number): boolean {
-  const maxDepth = thresholds[`${level}Depth`];
-  const maxWaitMs = thresholds[`${level}WaitMs`];
-  return depth >= maxDepth * share || (maxWaitMs !== null && waitMs !== null && waitMs >= maxWaitMs * share);
+function reaches(load: Load, thresholds: Thresholds, level: Pressure['level'], share: number): boolean {
+  const { depth, waitMs, memory = null } = load;
+  const isOver = (figure: number | null, bound: number | null): boolean => figure !== null && bound !== null && figure >= bound * share;
+  return (
+    isOver(depth, thresholds[`${level}Depth`]) ||
+    isOver(waitMs, thresholds[`${level}WaitMs`]) ||
+    isOver(memory, thresholds[`${level}Memory`] ?? null)
+  );
+}
+
+/** What the fleet has too little of: memory where that alone gives it its level. */
+export function fleetBound({ memory, ...load }: Load & { level: PressureLevel }, { fleet, recoverAt }: BackpressureSettings): LoadBound {
+  return memory != null && levelOf(load, fleet, load.level, recoverAt) === 'none' ? 'memory' : 'slots';
 }
 
 const MIN_RETRY_MS = 5000;
@@ -106,7 +126,7 @@ const UNKNOWN_RETRY_MS = 30_000;
 export function retryAfterMs(
   { depth, waitMs }: Load,
   msPerStart: number | null,
-  { recoverAt, ...thresholds }: Settings['limits']['backpressure'],
+  { recoverAt, ...thresholds }: BackpressureSettings,
 ): number {
   const surplus = depth - recoverAt * thresholds.criticalDepth;
   const byDepth = surplus <= 0 || msPerStart === null ? [] : [surplus * msPerStart];

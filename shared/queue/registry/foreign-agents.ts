@@ -9,12 +9,43 @@ interface AgentPorts {
 
 /** After that the workers of other configurations know of an agent: they look once a second, before they claim. */
 export const AGENTS_KNOWN_MS = 1200;
-/** Configurations that are kept: those of a rolling deploy, and of some before. */
-const MAX_KEPT = 20;
+/** Announcements that are kept: those of a rolling deploy, and of some before. */
+const MAX_KEPT = 40;
 
 /** Writes which agents the configuration of a process has, by Redis's clock. */
 export async function noteAgents({ redis, keys }: AgentPorts, configuration: string, agents: readonly string[]): Promise<void> {
   await redis.hset(keys.fleet.configuredAgents, configuration, `${await redisNow(redis)} ${agents.join(',')}`);
+}
+
+/** Versions of agents that a configuration names, as they are compared. */
+export function versionsOf(agents: Readonly<Record<string, { version?: string | undefined }>>): string[] {
+  return Object.entries(agents).flatMap(([name, { version }]) => (version === undefined ? [] : [versionName(name, version)]));
+}
+
+function versionName(agent: string, version: string): string {
+  return `${agent}@${version}`;
+}
+
+/** Writes which versions the workers of a configuration have: runs that began with these go on there. */
+export async function noteVersions(ports: AgentPorts, configuration: string, versions: readonly string[]): Promise<void> {
+  await noteAgents(ports, `${configuration}${OF_WORKERS}`, versions);
+}
+
+const OF_WORKERS = ' worker';
+
+/** Of the configurations of workers that live: how many have a version of an agent, and how many have not. */
+export async function countVersion(
+  { redis, keys }: AgentPorts,
+  agent: string,
+  version: string,
+): Promise<{ having: number; others: number }> {
+  const [found, now] = await Promise.all([redis.hgetall(keys.fleet.configuredAgents), redisNow(redis)]);
+  const live = Object.entries(found).flatMap(([configuration, text]) => {
+    const announced = parse(configuration, text);
+    return configuration.endsWith(OF_WORKERS) && now - announced.at < SILENT_MS ? [announced.agents] : [];
+  });
+  const having = live.filter((versions) => versions.includes(versionName(agent, version))).length;
+  return { having, others: live.length - having };
 }
 
 /** Whether a process with another configuration lives that has not all of these agents: until it knows of them, it may claim their tasks. */
@@ -28,14 +59,14 @@ export async function isAgentNew(ports: AgentPorts, configuration: string, agent
 }
 
 interface ForeignAgentsOptions extends AgentPorts {
-  /** The agents of this process's configuration. */
+  /** The agents of this process's configuration, and their versions. */
   own: readonly string[];
   log: Log;
 }
 
 /**
- * ForeignAgents is responsible for which agents other configurations have and this process lacks, so that a worker of the release before leaves
- * the tasks of a new agent to those that can run them.
+ * ForeignAgents is responsible for which agents, and versions of them, other configurations have and this process lacks, so that a worker of the release before
+ * leaves the tasks of a new agent to those that can run them, and each leaves runs that began with another version to those that have it.
  */
 export class ForeignAgents {
   readonly #options: ForeignAgentsOptions;

@@ -15,7 +15,7 @@ export interface HeartbeatOptions {
   /** This worker's name. */
   worker: string;
   /** What it serves, and how many attempts it may run at once. */
-  capacity: Pick<WorkerReport, 'queues' | 'slots'> & Partial<Pick<WorkerReport, 'sure'>>;
+  capacity: Pick<WorkerReport, 'queues' | 'slots'> & Partial<Pick<WorkerReport, 'sure' | 'group'>>;
   /** Defaults to `worker`. */
   role?: WorkerReport['role'];
   clock: Clock;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Keys, RedisClient } from '../../redis/index.ts';
-import { DATA_FORM, pairs, redisNow } from '../../redis/index.ts';
+import { DATA_FORM, DATA_LEVEL, pairs, redisNow } from '../../redis/index.ts';
 
 interface ProcessPorts {
   readonly redis: RedisClient;
@@ -18,6 +18,10 @@ const processSchema = z.object({
   configuration: z.string(),
   /** The release of its time zone data, as `2026c`; empty without any. */
   zoneData: z.string(),
+  /** Names the key that it seals with; absent for none. */
+  sealKey: z.string().optional(),
+  /** What of the data it knows, as `DATA_LEVEL` says; absent for 0.2.0. Written with each beat. */
+  level: z.int().optional(),
 });
 /** What a process is from its start to its end. Workers and hubs have a heartbeat besides, with what they do. */
 export type ProcessIdentity = z.infer<typeof processSchema>;
@@ -53,9 +57,9 @@ export async function beatProcess(
   await beat.exec();
 }
 
-/** With the form of the data that it writes: a newer release does not start beside it. */
+/** With the form of the data that it writes, because a release of another form does not start beside it; and what of that it knows. */
 function memberOf(identity: ProcessIdentity): string {
-  return JSON.stringify({ ...identity, form: DATA_FORM });
+  return JSON.stringify({ ...identity, form: DATA_FORM, level: DATA_LEVEL });
 }
 
 /** Removes a process that ends. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../../config/index.ts';
 import { DATA_FORM, type Keys, loadScripts, pairs, type RedisClient, redisNow, runScript, type Script } from '../../redis/index.ts';
-import { parseReport, type WorkerReport, type WorkerReportToWrite } from './worker-report.ts';
+import { groupNote, parseReport, type WorkerReport, type WorkerReportToWrite } from './worker-report.ts';
 
 export interface RegistryPorts {
   readonly redis: RedisClient;
@@ -37,15 +37,17 @@ export interface BeatAnswer {
 
 /** Writes a worker's heartbeat, by Redis's clock, with its report and the form of the data that it writes. */
 export async function beat({ redis, keys }: RegistryPorts, worker: string, report: WorkerReportToWrite): Promise<BeatAnswer> {
-  const { workers, deadWorkers, workerNotes, workerDrains } = keys.fleet;
+  const { workers, deadWorkers, workerNotes, workerDrains, workerGroups } = keys.fleet;
   const now = await redisNow(redis);
-  const results = await redis
+  const note = groupNote(report);
+  const transaction = redis
     .multi()
     .zadd(workers, now, worker)
     .zrem(deadWorkers, worker)
     .hset(workerNotes, worker, JSON.stringify({ ...report, form: DATA_FORM }))
-    .hexists(workerDrains, worker)
-    .exec();
+    .hexists(workerDrains, worker);
+  if (note) transaction.hset(workerGroups, ...note);
+  const results = await transaction.exec();
   const [, dead, , drain] = repliesOf(results);
   return { isDrainRequested: drain === 1, wasDead: dead === 1 };
 }

@@ -23,6 +23,8 @@ export const workerReportSchema = z.object({
   version: z.string().nullable().default(null),
   /** By its own clock, ms since the epoch. */
   startedAt: z.number().nullable().default(null),
+  /** The workers that it is scaled with; null for what is not scaled. */
+  group: z.string().nullable().default(null),
   /** The queues that it serves. */
   queues: z.array(z.string()).default([]),
   /** Attempts that it may run at once, over all queues. */
@@ -57,4 +59,9 @@ export function parseReport(text: string): WorkerReport | null {
   } catch {
     return null;
   }
+}
+
+/** Field and value of what a worker's heartbeat notes of its group; null for a worker of none. */
+export function groupNote({ group, queues = [], slots }: Pick<WorkerReportToWrite, 'group' | 'queues' | 'slots'>): [string, string] | null {
+  return typeof group === 'string' ? [group, JSON.stringify({ queues, slots: slots ?? 0 })] : null;
 }

@@ -11,6 +11,7 @@ import {
   type ReopenAnswer,
   reopenTask,
 } from '../../ledger/index.ts';
+import type { TaskHold } from '../../errors/index.ts';
 import { capClass, type PriorityInput, priorityNumber, queueFor, retryAtOf, type TaskState } from '../../tasks/index.ts';
 import type { Intake } from '../accept/request.ts';
 import { isOfClosedQueue } from './closed-queues.ts';
@@ -58,21 +59,30 @@ export type RetryParts = Pick<Intake, 'ledger' | 'queues'>;
 
 /**
  * Opens a permanently failed task again, with a new set of attempts. A task that waits in a backoff or for its provider starts now,
- * with the attempts that it has. The retry of a task that was cut as part of a runaway lets all of it go on; any retry releases the tasks
+ * with the attempts that it has, and what held it lets its next call pass. The retry of a task that was cut as part of a runaway lets all of it go on; any retry releases the tasks
  * that its agent's failures hold, and that of a task that its repeated input holds, all of this input. The failed ticket is removed, so that no list counts the task as failed. `action` retries a task once.
  */
 export async function retryTask(parts: RetryParts, tenant: string, id: string, action?: string): Promise<ReopenAnswer> {
   const { ledger } = parts;
   const state = await readState(ledger, tenant, id);
   if (!state) return { kind: 'unknown' };
-  const kind = state.hold && holdKind(ledger, state.hold.gate);
-  if (state.hold && kind?.releaseByHand) {
-    await kind.releaseByHand(ledger, tenant, state.hold);
+  if (state.hold && (await passByHand(ledger, { tenant, id, hold: state.hold, isAction: action !== undefined }))) {
     return { kind: 'reopened', status: (await readState(ledger, tenant, id))?.status ?? 'pending' };
   }
   const answer = await startAgain(parts, { tenant, id, state, action });
   if (answer.kind === 'reopened') await resumeAgent(ledger, tenant, state);
   return answer;
+}
+
+/** What a retry does to a hold. Returns whether that released the task with all others. An action upon many has not each of them try. */
+async function passByHand(
+  ledger: Intake['ledger'],
+  { tenant, id, hold, isAction }: { tenant: string; id: string; hold: TaskHold; isAction: boolean },
+): Promise<boolean> {
+  const kind = holdKind(ledger, hold.gate);
+  if (kind?.releaseByHand) await kind.releaseByHand(ledger, tenant, hold);
+  else if (!isAction) await kind?.admitByHand?.(tenant, id, hold.what);
+  return kind?.releaseByHand !== undefined;
 }
 
 interface Retried {

@@ -5,33 +5,42 @@ import { explainClock } from '../gates/clock.ts';
 import { placeAt } from '../gates/counted.ts';
 import { explainDeadline } from '../gates/deadline.ts';
 import { countedKinds, laneKinds, type LinePlace, slotKinds, timeKind } from '../gates/gate-kinds.ts';
-import { explainHold, explainTime } from '../gates/standing.ts';
 import { explainLease } from '../gates/suspect.ts';
 import { estimateStart } from './estimate-start.ts';
 import { type FleetFacts, readFacts, type WhyPorts } from './read-facts.ts';
+import { explainAsking, explainHold, explainTime } from './standing.ts';
 import { ServiceCosts } from './service-costs.ts';
 import { findFront, type TaskFront } from './task-front.ts';
 import { closedGate, type GateReport, type WaitingTask, type WaitReason } from './wait-reason.ts';
 
 export interface WaitExplanation {
   status: TaskStatus;
-  /** What it waits for now; none once it runs, unless its worker does not renew its lease, and none once it ended. */
+  /** What it waits for now; none once it runs, unless it asks people or its worker does not renew its lease, and none once it ended. */
   reasons: WaitReason[];
   /** Every gate on its path to a start, in order. */
   gates: GateReport[];
   /** Milliseconds until it will start, or start again; null when unknown. */
   estimatedStartMs: number | null;
+  /** How often in a row workers that shut down interrupted it, and it starts over each time. */
+  interruptions: number;
 }
 
 /** Why a task does not run yet. The fleet moves on, so it may be outdated when it is read. */
 export async function explainWait(ports: WhyPorts, task: WaitingTask): Promise<WaitExplanation> {
+  const explained = await explainStatus(ports, task);
+  return { ...explained, interruptions: task.state.interruptions ?? 0 };
+}
+
+type Explained = Omit<WaitExplanation, 'interruptions'>;
+
+async function explainStatus(ports: WhyPorts, task: WaitingTask): Promise<Explained> {
   const { status } = task.state;
   if (isTerminal(status)) return { status, reasons: [], gates: [], estimatedStartMs: null };
   if (status === 'running') return await explainRun(ports.ledger, task);
   return status === 'scheduled' ? await explainGiven(ports.ledger, task) : await explainPath(ports, task);
 }
 
-async function explainPath(ports: WhyPorts, task: WaitingTask): Promise<WaitExplanation> {
+async function explainPath(ports: WhyPorts, task: WaitingTask): Promise<Explained> {
   const { status, granted, notBefore, gate: standsAt } = task.state;
   const { ledger } = ports;
   const [facts, places, hold] = await Promise.all([readFacts(ports, task), readPlaces(ledger, task), explainHold(ledger, task)]);
@@ -68,14 +77,14 @@ function explainSlot(ledger: Ledger, at: { facts: FleetFacts; task: WaitingTask;
   return gates;
 }
 
-async function explainRun(ledger: Ledger, task: WaitingTask): Promise<WaitExplanation> {
-  const late = await explainLease(ledger, task);
-  if (late === null) return { status: 'running', reasons: [], gates: [], estimatedStartMs: null };
-  return { status: 'running', reasons: [reasonOf(late.gate)], gates: [late.gate], estimatedStartMs: late.againMs };
+async function explainRun(ledger: Ledger, task: WaitingTask): Promise<Explained> {
+  const [late, asking] = await Promise.all([explainLease(ledger, task), explainAsking(ledger, task)]);
+  const gates = [late?.gate ?? null, asking].filter((gate) => gate !== null);
+  return { status: 'running', reasons: gates.map(reasonOf), gates, estimatedStartMs: late?.againMs ?? null };
 }
 
 /** Of a task that was given to a daemon, which has not accepted it. */
-async function explainGiven(ledger: Ledger, { body: { tenant }, state }: WaitingTask): Promise<WaitExplanation> {
+async function explainGiven(ledger: Ledger, { body: { tenant }, state }: WaitingTask): Promise<Explained> {
   const given = await holdKind(ledger, 'daemon')?.explainGiven?.(tenant, state);
   const gates = given === undefined ? [] : [closedGate('daemon', given)];
   return { status: state.status, reasons: gates.map(reasonOf), gates, estimatedStartMs: null };

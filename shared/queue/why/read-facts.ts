@@ -12,6 +12,7 @@ import { readServiceTimes, type StoredFamily, type TenantTimes } from '../../met
 import { clockSkew, redisNow } from '../../redis/index.ts';
 import { systemClock } from '../../time/index.ts';
 import type { Queues } from '../queues.ts';
+import { countVersion } from '../registry/foreign-agents.ts';
 import { type FleetRoom, readRoom } from '../registry/fleet-room.ts';
 import { withRunning } from '../registry/busy-workers.ts';
 import { listWorkers, type WorkerRecord } from '../registry/worker-registry.ts';
@@ -45,6 +46,8 @@ export interface FleetFacts {
   /** What the queue's limiter allows; null without one. */
   limited: StartLimit | null;
   skewMs: number;
+  /** Configurations of workers that have the version that its run began with, and others; null for a task without one. */
+  version: { having: number; others: number } | null;
   /** How long attempts of the tenant's agents hold a slot, and those of each queue and band. */
   times: TenantTimes;
   fleetTimes: readonly StoredFamily[];
@@ -62,20 +65,22 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
   const queue = queues.get(shard, name);
   const shards = Array.from({ length: keys.shards }, (_, each) => each);
   const others = shards.filter((each) => each !== shard);
-  const [isPaused, workers, room, turn, readyBefore, own, onOthers, byShard, limited, skewMs, times, fleetTimes] = await Promise.all([
-    queue.isPaused(),
-    listWorkers(ledger),
-    readRoom(ledger, name),
-    readTurn(ledger, body.tenant, body.id, state),
-    countReadyBefore(ledger, body.tenant, body.id, state),
-    readLevels(ledger, shard, state),
-    Promise.all(others.map((each) => readLevels(ledger, each, state))),
-    Promise.all(shards.map((each) => listRunning(ledger, each, MAX_RUNNING))),
-    readLimit(ledger, shard, task),
-    clockSkew(redis, systemClock),
-    readServiceTimes(ledger, body.tenant),
-    readFleetTimes(ledger),
-  ]);
+  const [isPaused, workers, room, turn, readyBefore, own, onOthers, byShard, limited, skewMs, times, fleetTimes, version] =
+    await Promise.all([
+      queue.isPaused(),
+      listWorkers(ledger),
+      readRoom(ledger, name),
+      readTurn(ledger, body.tenant, body.id, state),
+      countReadyBefore(ledger, body.tenant, body.id, state),
+      readLevels(ledger, shard, state),
+      Promise.all(others.map((each) => readLevels(ledger, each, state))),
+      Promise.all(shards.map((each) => listRunning(ledger, each, MAX_RUNNING))),
+      readLimit(ledger, shard, task),
+      clockSkew(redis, systemClock),
+      readServiceTimes(ledger, body.tenant),
+      readFleetTimes(ledger),
+      state.version === undefined ? null : countVersion(ledger, state.agent, state.version),
+    ]);
   const running = byShard.flat();
   return {
     isPaused,
@@ -92,6 +97,7 @@ export async function readFacts({ ledger, queues }: WhyPorts, task: WaitingTask)
     skewMs,
     times,
     fleetTimes,
+    version,
   };
 }
 

@@ -6,7 +6,8 @@ import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Schedule } from '../store/schedule.ts';
 import type { ScheduleEvent } from '../store/schedule-store.ts';
 import { type AcceptRequest, acceptTask } from '../../queue/index.ts';
-import { newTaskId, type TaskStatus, traceIdOf } from '../../tasks/index.ts';
+import { newTaskId, type TaskStatus } from '../../tasks/index.ts';
+import { traceIdOf } from '../../log/index.ts';
 
 /** Some two seconds in all. Each time, one of the concurrent writers succeeds. */
 const TRIES = 50;

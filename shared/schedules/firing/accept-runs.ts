@@ -1,7 +1,7 @@
 import { MusterError } from '../../errors/index.ts';
 import { laneOfTask, readStates } from '../../ledger/index.ts';
 import { type AcceptRequest, acceptTask } from '../../queue/index.ts';
-import { traceIdOf, traceparentFor } from '../../tasks/index.ts';
+import { traceIdOf, traceparentFor } from '../../log/index.ts';
 import { sessionOf, WEB_CHAT } from '../platforms.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
 import type { Firing, Schedule } from '../store/schedule.ts';
@@ -34,7 +34,7 @@ export async function acceptRuns(parts: ScheduleParts, schedule: Schedule): Prom
   for (const firing of schedule.firing) {
     try {
       const request = runRequest(schedule, firing);
-      const { id, isDuplicate, status, outcome } = await acceptTask(parts, request);
+      const { id, isDuplicate, status, outcome } = await acceptAsSpan(parts, schedule, request);
       // The record of an earlier task may not be kept any more.
       const isSkipped = status === null ? firing.skip !== undefined : outcome?.kind === 'skipped';
       accepted.push({ task: id, isSkipped });
@@ -44,6 +44,24 @@ export async function acceptRuns(parts: ScheduleParts, schedule: Schedule): Prom
     }
   }
   return { accepted, kind: 'accepted' };
+}
+
+/** An occurrence begins a trace, whose ids follow from its task: repeated after a crash, it is the same span. */
+async function acceptAsSpan(parts: ScheduleParts, { id, traceparent }: Schedule, request: AcceptRequest): ReturnType<typeof acceptTask> {
+  const span = parts.ledger.traces?.enter('schedule run', {
+    as: request.traceparent,
+    parent: null,
+    // The request that made the schedule.
+    links: traceparent === null ? [] : [traceparent],
+    attributes: { 'muster.schedule.id': id, 'muster.task.id': request.id },
+  });
+  if (span === undefined) return await acceptTask(parts, request);
+  request.traceparent = span.traceparent;
+  try {
+    return await acceptTask(parts, request);
+  } finally {
+    span.end();
+  }
 }
 
 /** The decided runs that have a task already, in their order up to the first that has none: a process died before it settled them. */

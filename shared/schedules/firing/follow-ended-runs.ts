@@ -1,6 +1,6 @@
 import type { SchedulerSettings } from '../../config/index.ts';
 import { truncate } from '../../text/index.ts';
-import { acknowledgeEnded, type EndedTask, listEndedBefore, readTasks } from '../../ledger/index.ts';
+import { acknowledgeEnded, type EndedTask, listEndedBefore, readTaskRows } from '../../ledger/index.ts';
 import { knownCost, type Task, usageDay } from '../../tasks/index.ts';
 import { dollars } from '../../budgets/index.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
@@ -35,7 +35,7 @@ export async function followEndedRuns(parts: ScheduleParts, shard: number, befor
 
 /** Returns the members that are handled. */
 async function followTenant(parts: ScheduleParts, tenant: string, ended: readonly EndedTask[]): Promise<string[]> {
-  const tasks = await readTasks(
+  const tasks = await readTaskRows(
     parts.ledger,
     tenant,
     ended.map(({ task }) => task),

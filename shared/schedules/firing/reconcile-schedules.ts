@@ -1,4 +1,4 @@
-import { readTasks } from '../../ledger/index.ts';
+import { readTaskRows } from '../../ledger/index.ts';
 import { isTerminal } from '../../tasks/index.ts';
 import { resumeSchedule } from '../changes/update-schedule.ts';
 import type { ScheduleParts } from '../schedule-parts.ts';
@@ -94,7 +94,7 @@ function followZoneData(parts: ScheduleParts, schedule: Schedule): ScheduleChang
 async function endOneShot(parts: ScheduleParts, schedule: Schedule): Promise<ScheduleChange | null> {
   const { rule, status, nextFireAt, lastRunId, firing } = schedule;
   if (rule.kind !== 'once' || status !== 'active' || nextFireAt !== null || lastRunId === null || firing.length > 0) return null;
-  const [task = null] = await readTasks(parts.ledger, schedule.tenant, [lastRunId]);
+  const [task = null] = await readTaskRows(parts.ledger, schedule.tenant, [lastRunId]);
   if (task === null) return { schedule: { ...schedule, status: 'completed' }, event: 'completed' };
   if (!isTerminal(task.state.status)) return null;
   const { countedUpTo, counted } = schedule;

@@ -1,6 +1,6 @@
 import { answerProblem, type Asked } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
-import { answerRuns, type Ledger, type NumberedEntry, readEntry, readTask } from '../../ledger/index.ts';
+import { answerRuns, assertOpen, type Ledger, type NumberedEntry, readEntry, readTaskRow } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import type { Task } from '../../tasks/index.ts';
 import { type Answerer, refusalOf } from './answerer.ts';
@@ -29,7 +29,7 @@ export async function answerQuestion(ledger: Ledger, tenant: string, { id, answe
   const fact = { question: id, answeredBy: by.name };
   const [given] = await answerRuns(ledger, tenant, [{ id: task.body.id, entry: ended, fact }]);
   if (given?.kind === 'failed') throw new Error(`The answer to question ${id} could not be recorded: ${given.why}`);
-  if (given?.kind !== 'promoted') {
+  if (given?.kind !== 'promoted' && given?.kind !== 'answered') {
     await readOpen(ledger, tenant, id);
     throw new MusterError('question.closed', 'The question is no longer open', { details: { id } });
   }
@@ -39,7 +39,7 @@ export async function answerQuestion(ledger: Ledger, tenant: string, { id, answe
 
 /** Whether somebody may answer a question; the scope has been checked. */
 export async function mayAnswer(ledger: Ledger, tenant: string, question: QuestionRecord, by: Answerer): Promise<boolean> {
-  const task = await readTask(ledger, tenant, question.taskId);
+  const task = await readTaskRow(ledger, tenant, question.taskId);
   return task !== null && refusalOf(question, task.body, by) === null;
 }
 
@@ -62,16 +62,17 @@ async function readOpen(ledger: Ledger, tenant: string, id: string): Promise<Ope
   throw new MusterError('question.closed', `The question is ${status}`, { details });
 }
 
-/** What is asked at the place that an id names; null for nothing. */
+/** What is asked at the place that an id names; null for nothing. Errors: `seal.key-lost`. */
 async function readAsking(ledger: Ledger, tenant: string, id: string): Promise<OpenQuestion | null> {
   if (!isQuestionId(id)) return null;
   const { task: name, seq } = placeOf(id);
   const [task, entry, now] = await Promise.all([
-    readTask(ledger, tenant, name),
+    readTaskRow(ledger, tenant, name),
     readEntry(ledger, { tenant, id: name }, seq),
     redisNow(ledger.redis),
   ]);
   if (task === null || entry?.kind !== 'question') return null;
+  assertOpen(ledger.seal, task.body, entry);
   return { task, entry, question: questionOf(task, entry, now), now };
 }
 

@@ -1,4 +1,4 @@
-import { type Ledger, type NumberedEntry, readEntry, readJournal, readTasks } from '../../ledger/index.ts';
+import { type Ledger, type NumberedEntry, readEntry, readJournal, readTaskRows } from '../../ledger/index.ts';
 import { redisNow } from '../../redis/index.ts';
 import type { Task } from '../../tasks/index.ts';
 import { questionNotFound } from './answer-question.ts';
@@ -44,20 +44,57 @@ async function idsBefore({ redis, keys }: Ledger, tenant: string, cursor: string
   return await redis.zrevrangebylex(keys.tenant(tenant).questions, high, '-', 'LIMIT', 0, BATCH);
 }
 
-/** What the gate holds runs for: listed by the script that suspends them. */
-const OPEN = 'hold=question:';
+/** What the gate holds runs for, listed by the script that suspends them, and what runs ask while they go on. */
+const OPEN = ['hold=question:', 'asking='] as const;
+
+/** Open questions of a tenant, those of the oldest tasks first. */
+export async function oldestOpenQuestions(ledger: Ledger, tenant: string, limit: number): Promise<QuestionRecord[]> {
+  const { redis, keys } = ledger;
+  const { live } = keys.tenant(tenant);
+  const found = await Promise.all(OPEN.map((prefix) => redis.zrangebylex(live, `[${prefix}`, `(${prefix}\u00ff`, 'LIMIT', 0, limit)));
+  const ids = found.flatMap((members, at) => members.map((member) => idOf(member, OPEN[at])));
+  const oldest = ids.toSorted().slice(0, limit);
+  return (await readQuestions(ledger, tenant, oldest)).filter(({ status }) => status === 'open');
+}
+
+interface OpenQuestions {
+  open: number;
+  /** When the oldest was asked, ms since the epoch; null for none. */
+  oldestAt: number | null;
+}
+
+/** Among so many of the oldest tasks is the oldest question: the list is in the order of tasks. */
+const OLDEST_AMONG = 20;
+
+/** How many questions of a tenant are open, counted without reading them. */
+export async function countOpenQuestions(ledger: Ledger, tenant: string): Promise<OpenQuestions> {
+  const { redis, keys } = ledger;
+  const { live } = keys.tenant(tenant);
+  const counts = await Promise.all(OPEN.map((prefix) => redis.zlexcount(live, `[${prefix}`, `(${prefix}\u00ff`)));
+  const open = counts.reduce((sum, count) => sum + count, 0);
+  if (open === 0) return { open, oldestAt: null };
+  const asked = (await oldestOpenQuestions(ledger, tenant, OLDEST_AMONG)).map(({ askedAt }) => askedAt);
+  return { open, oldestAt: asked.length === 0 ? null : Math.min(...asked) };
+}
+
+function idOf(member: string, prefix = ''): string {
+  return member.slice(prefix.length, member.indexOf('/'));
+}
 
 async function openBefore({ redis, keys }: Ledger, tenant: string, cursor: string | null): Promise<string[]> {
-  const high = `(${OPEN}${cursor ?? '\u00ff'}`;
-  const members = await redis.zrevrangebylex(keys.tenant(tenant).live, high, `[${OPEN}`, 'LIMIT', 0, BATCH);
-  return members.map((member) => member.slice(OPEN.length, member.indexOf('/')));
+  const { live } = keys.tenant(tenant);
+  const found = await Promise.all(
+    OPEN.map((prefix) => redis.zrevrangebylex(live, `(${prefix}${cursor ?? '\u00ff'}`, `[${prefix}`, 'LIMIT', 0, BATCH)),
+  );
+  const ids = found.flatMap((members, at) => members.map((member) => idOf(member, OPEN[at])));
+  return ids.toSorted().toReversed().slice(0, BATCH);
 }
 
 /** Of these those that there are, in their order. */
 export async function readQuestions(ledger: Ledger, tenant: string, ids: readonly string[]): Promise<QuestionRecord[]> {
   const places = ids.map((id) => placeOf(id));
   const [tasks, entries, now] = await Promise.all([
-    readTasks(ledger, tenant, [...new Set(places.map(({ task }) => task))]),
+    readTaskRows(ledger, tenant, [...new Set(places.map(({ task }) => task))]),
     Promise.all(places.map(({ task, seq }) => readEntry(ledger, { tenant, id: task }, seq))),
     redisNow(ledger.redis),
   ]);
@@ -74,8 +111,14 @@ function asQuestion(task: Task | undefined, entry: NumberedEntry | null, now: nu
 
 /** One question. Errors: `question.not-found`. */
 export async function findQuestion(ledger: Ledger, tenant: string, id: string): Promise<QuestionRecord> {
-  const [question] = isQuestionId(id) ? await readQuestions(ledger, tenant, [id]) : [];
-  if (question === undefined) throw questionNotFound(id);
+  const question = await findKeptQuestion(ledger, tenant, id);
+  if (question === null) throw questionNotFound(id);
+  return question;
+}
+
+/** The same; null for one that is not kept. */
+export async function findKeptQuestion(ledger: Ledger, tenant: string, id: string): Promise<QuestionRecord | null> {
+  const [question = null] = isQuestionId(id) ? await readQuestions(ledger, tenant, [id]) : [];
   return question;
 }
 

@@ -1,6 +1,7 @@
 import type { Asked } from '../../config/index.ts';
 import type { NumberedEntry } from '../../ledger/index.ts';
 import { isTerminal, type TaskBody, type TaskState } from '../../tasks/index.ts';
+import { toIso } from '../../time/index.ts';
 import type { AnsweredBy } from './answerer.ts';
 import { askedOf, digestOf } from './asked.ts';
 
@@ -41,6 +42,11 @@ export interface QuestionRecord extends Asked {
   expiresAt: number | null;
 }
 
+/** A question as callers see it. */
+export function questionView({ askedAt, answeredAt, expiresAt, ...question }: QuestionRecord): Record<string, unknown> {
+  return { ...question, answeredAt: toIso(answeredAt), askedAt: toIso(askedAt), expiresAt: toIso(expiresAt) };
+}
+
 interface AskingTask {
   body: Pick<TaskBody, 'id' | 'agent' | 'session'>;
   state: TaskState;
@@ -70,5 +76,16 @@ function statusOf(state: TaskState, { seq, status, until = Infinity, by }: Numbe
   if (status === 'completed') return by === undefined ? 'expired' : 'answered';
   if (until <= Math.min(now, state.completedAt ?? now)) return 'expired';
   // A run that ended meanwhile asks no more, nor does one that starts again until it comes there.
-  return !isTerminal(state.status) && state.suspended?.entry === seq ? 'open' : 'withdrawn';
+  return !isTerminal(state.status) && entryAwaited(state) === seq ? 'open' : 'withdrawn';
+}
+
+/** The number of the entry at which a run waits; undefined for one that does not. */
+export function entryAwaited({ suspended, asking }: Pick<TaskState, 'suspended' | 'asking'>): number | undefined {
+  return (suspended ?? asking)?.entry;
+}
+
+/** The id of the question that a run waits at, suspended or not; null for a run that asks nothing. */
+export function questionAwaited({ status, gate, hold, asking }: Pick<TaskState, 'status' | 'gate' | 'hold' | 'asking'>): string | null {
+  if (status === 'suspended') return gate === 'question' ? (hold?.what ?? null) : null;
+  return asking?.question ?? null;
 }

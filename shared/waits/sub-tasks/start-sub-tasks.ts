@@ -1,5 +1,15 @@
 import { MusterError, type ErrorCode } from '../../errors/index.ts';
-import { type Delegation, type Ledger, noteDelegation, readDelegation, readHeads, readStates, yieldLanes } from '../../ledger/index.ts';
+import {
+  type Delegation,
+  type Ledger,
+  noteDelegation,
+  noteLater,
+  readDelegation,
+  readHeads,
+  readStates,
+  yieldLanes,
+} from '../../ledger/index.ts';
+import { attemptTraceparent } from '../../log/index.ts';
 import { type AcceptRequest, acceptTasks, type Intake } from '../../queue/index.ts';
 import type { TaskBody } from '../../tasks/index.ts';
 import { resumeParent } from './resume-parent.ts';
@@ -12,20 +22,25 @@ type Refused = Delegation['refused'];
 const PASSING: ReadonlySet<ErrorCode> = new Set(['limit.rate', 'limit.waiting', 'limit.pressure']);
 
 /**
- * Accepts the sub-tasks that a run waits for, each once, and resumes the run where all have ended before. Rejects where some cannot be accepted
- * yet; another process continues then.
+ * Accepts the sub-tasks that a run waits for, each once, and resumes the run where all have ended before. Resolves to why some cannot be accepted
+ * yet; else to null.
  */
-export async function startSubTasks(intake: Intake, { body, state, entry }: RunningWait): Promise<void> {
+export async function startSubTasks(intake: Intake, { body, state, entry }: RunningWait): Promise<string | null> {
   const { ledger } = intake;
   const name = { tenant: body.tenant, id: body.id, seq: entry.seq };
   if ((await readDelegation(ledger, name)) === null) {
     const tasks = delegatedBy(entry);
     const line = await ancestorsOf(ledger, body);
-    const refused = await acceptMissing(intake, { body, line, priority: state.priority }, tasks);
+    const { refused, passing } = await acceptMissing(intake, { body, line, priority: state.priority, token: state.token }, tasks);
     await yieldSessions(ledger, line, tasks);
+    if (passing !== null) {
+      await noteLater(ledger, name, passing.message);
+      return passing.message;
+    }
     await noteDelegation(ledger, name, { ids: tasks.map(({ id }) => id), refused });
   }
   await resumeParent(ledger, name);
+  return null;
 }
 
 type Ancestor = Pick<TaskBody, 'id' | 'tenant' | 'agent' | 'session' | 'parentTaskId'>;
@@ -46,11 +61,20 @@ async function ancestorsOf(ledger: Ledger, task: Ancestor): Promise<Ancestor[]> 
 interface Parent {
   body: TaskBody;
   priority: number;
+  /** Of the attempt that delegates. */
+  token: number;
   line: readonly Ancestor[];
 }
 
-/** Returns why some were refused. Those that the ledger has already are not counted below their root again. */
-async function acceptMissing(intake: Intake, parent: Parent, tasks: readonly NamedSubTask[]): Promise<Refused> {
+interface Acceptance {
+  /** Why some were refused for good. */
+  refused: Refused;
+  /** Why others cannot be accepted yet. */
+  passing: MusterError | null;
+}
+
+/** Those that the ledger has already are not counted below their root again. */
+async function acceptMissing(intake: Intake, parent: Parent, tasks: readonly NamedSubTask[]): Promise<Acceptance> {
   const { ledger } = intake;
   const { tenant } = parent.body;
   const states = await readStates(
@@ -59,6 +83,7 @@ async function acceptMissing(intake: Intake, parent: Parent, tasks: readonly Nam
     tasks.map(({ id }) => id),
   );
   const refused: Refused = {};
+  let passing: MusterError | null = null;
   const missing = tasks.filter((task, place) => {
     const loop = loopOf(parent.line, task);
     if (loop) refused[task.id] = loop;
@@ -70,14 +95,11 @@ async function acceptMissing(intake: Intake, parent: Parent, tasks: readonly Nam
   );
   for (const [place, answer] of answers.entries()) {
     if (!(answer instanceof Error)) continue;
-    if (!(answer instanceof MusterError) || isPassing(answer)) throw answer;
-    refused[missing[place]?.id ?? ''] = { code: answer.code, message: answer.message };
+    if (!(answer instanceof MusterError) || answer.code.startsWith('unavailable.')) throw answer;
+    if (PASSING.has(answer.code)) passing = answer;
+    else refused[missing[place]?.id ?? ''] = { code: answer.code, message: answer.message };
   }
-  return refused;
-}
-
-function isPassing({ code }: MusterError): boolean {
-  return PASSING.has(code) || code.startsWith('unavailable.');
+  return { refused, passing };
 }
 
 /** Why a sub-task would lead in a circle: its agent is that of its parent, or of a task above that. */
@@ -88,7 +110,7 @@ function loopOf(line: readonly Ancestor[], { agent }: NamedSubTask): Refused[str
 }
 
 /** It has the rights, the trace and the deadline of its parent. Its priority is one lower unless it says, and it has a session only if it says. */
-function requestOf({ body: parent, priority }: Parent, { timeoutMs, deadline, ...task }: NamedSubTask): AcceptRequest {
+function requestOf({ body: parent, priority, token }: Parent, { timeoutMs, deadline, ...task }: NamedSubTask): AcceptRequest {
   const until = Math.min(deadline === undefined ? Infinity : Date.parse(deadline), parent.deadline ?? Infinity);
   const { deadlineAborts } = parent.execution;
   return {
@@ -98,7 +120,7 @@ function requestOf({ body: parent, priority }: Parent, { timeoutMs, deadline, ..
     source: 'delegation',
     parentTaskId: parent.id,
     parentWaits: true,
-    traceparent: parent.traceparent,
+    traceparent: attemptTraceparent(parent, token),
     ...(parent.keyId !== null && { keyId: parent.keyId }),
     ...(parent.correlationId !== null && { correlationId: parent.correlationId }),
     ...(until < Infinity && { deadline: new Date(until).toISOString() }),

@@ -20,7 +20,11 @@ export class OurFleet {
   #ran = 0;
   #onRan: (() => void) | undefined;
 
-  static async open(redisUrl: string, { limits, agent = {}, ...settings }: FleetOptions = {}): Promise<OurFleet> {
+  static async open(
+    redisUrl: string,
+    { limits, agent = {}, ...settings }: FleetOptions = {},
+    env: Record<string, string> = {},
+  ): Promise<OurFleet> {
     const hook: { ran?: (id: string) => void } = {};
     const run = (task: { id: string }): Promise<string> => {
       hook.ran?.(task.id);
@@ -33,7 +37,7 @@ export class OurFleet {
         agents: { nothing: { ...agent, kind: 'function', run } },
         limits: { ...limits, httpPerMinute: 100_000_000 },
       },
-      env: { MUSTER_QUEUES: `tasks=${BENCH_QUEUE_SLOTS}` },
+      env: { MUSTER_QUEUES: `tasks=${BENCH_QUEUE_SLOTS}`, ...env },
     });
     const fleet = new OurFleet(parts);
     hook.ran = (id) => fleet.#started(id);

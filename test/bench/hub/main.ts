@@ -6,7 +6,7 @@ import { openFleet } from '../../support/fleet/open-fleet.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { connectBenchDaemon } from './bench-daemon.ts';
-import { cpuSecondsOfService } from '../cpu-seconds.ts';
+import { cpuSecondsOfService } from '../fixtures/cpu-seconds.ts';
 import { print, printHeading } from '../print.ts';
 import { percentile } from '../statistics.ts';
 import { readSize } from '../bench-options.ts';

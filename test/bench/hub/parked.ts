@@ -6,7 +6,7 @@ import { countHeldByGate } from '#shared/ledger/grants/hold-task.ts';
 import { openFleet } from '../../support/fleet/open-fleet.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { cpuSecondsOfRedis, cpuSecondsOfService } from '../cpu-seconds.ts';
+import { cpuSecondsOfRedis, cpuSecondsOfService } from '../fixtures/cpu-seconds.ts';
 import { connectBenchDaemon } from './bench-daemon.ts';
 import { print } from '../print.ts';
 import { readSize } from '../bench-options.ts';
@@ -45,7 +45,7 @@ async function measure(tasks: number): Promise<void> {
       return {
         commands: counts.values().reduce((sum, calls) => sum + calls, 0),
         scripts: (counts.get('evalsha') ?? 0) + (counts.get('eval') ?? 0),
-        redis: await cpuSecondsOfRedis(parts.redis as never),
+        redis: await cpuSecondsOfRedis(parts.redis),
         hub: await cpuSecondsOfService(hub.url),
         seconds: performance.now() / 1000,
       };

@@ -126,7 +126,7 @@ describe('a task that waits says why', () => {
   it('and gives no reason once it runs', async () => {
     const id = await fleet.client.submit({ context: LONG });
     await fleet.client.reaches(id, ['running']);
-    expect(await why(id)).toEqual({ status: 'running', reasons: [], gates: [], estimatedStartMs: null });
+    expect(await why(id)).toEqual({ status: 'running', reasons: [], gates: [], estimatedStartMs: null, interruptions: 0 });
     await end(id);
     expect((await why(id)).reasons).toEqual([]);
   });

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
 import { createKeys } from '#shared/redis/keys.ts';
@@ -21,7 +21,7 @@ const LIVE = createKeys(1).tenant('default').live;
 
 let fleet: Fleet;
 let redis: ReturnType<typeof connectRedis>;
-beforeEach(async () => {
+beforeAll(async () => {
   fleet = await openFleet({
     settings: {
       agents: { waiting: { kind: 'function', file: FILE, holdLane: '100ms' } },
@@ -32,6 +32,10 @@ beforeEach(async () => {
   redis = connectRedis({ url: fleet.redis.url, name: 'events', log: createLog({ level: 'silent', service: 'test' }) });
 });
 afterEach(async () => {
+  await fleet.clear();
+  rmSync(`${fleet.directory}/${EVENTS}`, { force: true });
+});
+afterAll(async () => {
   redis.disconnect();
   await fleet.stop();
 });
@@ -87,8 +91,8 @@ describe('a run that waits for an event', () => {
   it('gets each event once, in the order in which they came', async () => {
     await fleet.start('worker');
     for (const id of ['a', 'b']) await send({ name: 'tick', id });
-    const run = await submit({ name: 'tick', times: 4, timeoutMs: 20_000 });
-    await waitFor(async () => (await fleet.client.attempts(run)).length === 3, { deadlineMs: 20_000, what: 'it to have two events' });
+    const run = await submit({ name: 'tick', times: 4, timeoutMs: 100_000 });
+    await waitFor(async () => (await fleet.client.attempts(run)).length === 3, { deadlineMs: 60_000, what: 'it to have two events' });
     for (const id of ['c', 'd']) await send({ name: 'tick', id });
     expect(await eventsOf([run])).toMatchObject([[{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }]]);
   });

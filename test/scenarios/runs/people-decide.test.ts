@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verifyCallback } from '#shared/client/verify-callback.ts';
 import { ASKED } from '../../support/agents/asking-agent.ts';
+import { readEvents } from '../../services/api/support/read-events.ts';
+import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -9,12 +12,19 @@ const FILE = fileURLToPath(import.meta.resolve('../../support/agents/asking-agen
 const QUESTION = { question: 'Publish 1.4.0?', choices: ['yes', 'no'] };
 
 let fleet: Fleet;
+let endpoint: FakeHttpEndpoint;
+/** The addresses of two processes of the API. */
+let urls: string[];
 beforeEach(async () => {
-  fleet = await openFleet({ settings: { agents: { asking: { kind: 'function', file: FILE } } } });
-  await fleet.start('api');
+  endpoint = await startFakeHttpEndpoint((response) => response.writeHead(200).end());
+  const questions = { remindMs: [100] };
+  const outbound = { allowNetworks: ['127.0.0.0/8'] };
+  fleet = await openFleet({ settings: { agents: { asking: { kind: 'function', file: FILE } }, questions, outbound } });
+  urls = [(await fleet.start('api')).url, (await fleet.start('api')).url];
 });
 afterEach(async () => {
   await fleet.stop();
+  await endpoint.close();
 });
 
 interface Shown {
@@ -32,17 +42,20 @@ async function ask(question: object = QUESTION, more: object = {}): Promise<{ ta
   return { task, id: open?.id ?? '' };
 }
 
-const answer = async (id: string, given: unknown): Promise<{ status: number; body: Record<string, unknown> }> =>
-  await fleet.client.call('POST', `/v1/questions/${id}/answer`, { body: { answer: given } });
+const answer = async (id: string, given: unknown, url?: string): Promise<{ status: number; body: Record<string, unknown> }> =>
+  await fleet.client.call('POST', `/v1/questions/${id}/answer`, { body: { answer: given }, ...(url !== undefined && { url }) });
+/** What a visitor of the session says. */
+const sayAsGuest = async (key: string, text: string): Promise<{ status: number; body: Record<string, unknown> }> =>
+  await fleet.client.call('POST', '/v1/sessions/s/messages', { key, body: { text } });
 
 describe('a run that asks people', () => {
-  it('goes on with the first of two answers that come at once, when its worker was killed meanwhile, and asks once', async () => {
+  it('goes on with the first of two answers that come to two processes at once, its worker killed meanwhile, and asks once', async () => {
     const worker = await fleet.start('worker');
     const { task, id } = await ask();
     expect((await fleet.client.call('GET', `/v1/tasks/${task}/why`)).body).toMatchObject({ reasons: [{ gate: 'question' }] });
     await worker.kill();
     expect((await answer(id, 'maybe')).body).toMatchObject({ status: 422, code: 'question.invalid' });
-    const answers = await Promise.all([answer(id, 'yes'), answer(id, 'no')]);
+    const answers = await Promise.all([answer(id, 'yes', urls[0]), answer(id, 'no', urls[1])]);
     expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
     const won = answers.find(({ status }) => status === 200)?.body;
     expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'question.answered' });
@@ -84,8 +97,38 @@ describe('a run that asks people', () => {
     );
     expect((await fleet.client.ended([task], 30_000))[0]).toMatchObject({ result: { answer: 'no' } });
     const other = await ask(QUESTION, { session: 's' });
-    const said = await fleet.client.call('POST', '/v1/sessions/s/messages', { key: String(token), body: { text: 'yes' } });
-    expect(said.status).toBe(202);
+    expect((await sayAsGuest(String(token), 'yes')).status).toBe(202);
+    expect((await sayAsGuest(String(token), '/answer yes')).body).toEqual({
+      command: 'answer',
+      text: 'Visitors do not answer this question.',
+    });
     expect(await list('status=open')).toMatchObject([{ id: other.id }]);
+    await answer(other.id, 'no');
+    const third = await ask({ ...QUESTION, to: 'visitors' }, { session: 's' });
+    expect((await answer(third.id, 'yes')).body).toMatchObject({ status: 403, code: 'question.forbidden' });
+    expect((await sayAsGuest(String(token), 'YES')).body).toEqual({ command: 'answer', text: 'Answered: yes' });
+    expect(await list(`taskId=${third.task}`)).toMatchObject([{ status: 'answered', answeredBy: { kind: 'visitor', name: 'guest' } }]);
   });
+
+  it('is brought to the callback of its task and notified, once though its worker is killed, and reminded of', async () => {
+    const worker = await fleet.start('worker');
+    const reader = await readEvents(`${urls[1]}/v1/notifications/stream?kinds=question.*`, { key: fleet.adminKey });
+    const kinds = (): unknown[] =>
+      reader.events.filter(({ event }) => event === 'notification').map(({ data }) => (JSON.parse(data) as { kind: string }).kind);
+    const { task, id } = await ask(QUESTION, { callbackUrl: `${endpoint.url}/hook` });
+    await worker.kill();
+    await fleet.start('worker');
+    await waitFor(() => endpoint.requests.length === 1, { deadlineMs: 30_000, what: 'the callback' });
+    const { secret } = (await fleet.client.call('GET', '/v1/callbacks/secret')).body as { secret: string };
+    const [{ headers, body } = { headers: {}, body: '' }] = endpoint.requests;
+    const called = await verifyCallback(headers, body, secret);
+    expect(called).toMatchObject({ event: 'question', question: { id, taskId: task, status: 'open', ...QUESTION } });
+    await waitFor(() => kinds().includes('question.reminded'), { deadlineMs: 60_000, what: 'the reminder' });
+    await answer(id, 'yes');
+    await fleet.client.ended([task], 30_000);
+    await waitFor(() => endpoint.requests.length === 2, { deadlineMs: 30_000, what: 'the callback of the end' });
+    await waitFor(() => kinds().includes('question.answered'), { deadlineMs: 20_000, what: 'the answer' });
+    expect(kinds()).toEqual(['question.opened', 'question.reminded', 'question.answered']);
+    await reader.leave();
+  }, 180_000);
 });

@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { newDelivery } from '#shared/deliveries/delivery.ts';
 import { putDelivery } from '#shared/deliveries/delivery-store.ts';
-import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { newTaskId } from '#shared/tasks/ids.ts';
 import { savePerson } from '#shared/tenants/person-store.ts';
-import { questionId } from '#shared/waits/questions/question.ts';
-import { seeToWait } from '#shared/waits/see-to-wait.ts';
 import { apiRoutes } from '../../../services/api/routes.ts';
+import { askQuestion } from '../../support/agents/ask-question.ts';
 import { driveTasks } from './support/drive-tasks.ts';
 import { useApi } from './support/use-api.ts';
 
@@ -30,20 +28,7 @@ async function signInPerson(subject: string): Promise<void> {
 
 /** Has the run of a task ask a question. */
 async function ask(id: string): Promise<void> {
-  const asked = { question: 'Go on?', choices: ['yes', 'no'], schema: null, to: null, by: 'anyone' } as const;
-  const what = questionId(id, 2, { ...asked, choices: [...asked.choices] });
-  const entry = {
-    seq: 2,
-    kind: 'question',
-    name: 'Go on?',
-    status: 'waiting',
-    attempt: 1,
-    startedAt: 1,
-    wait: JSON.stringify(asked),
-  } as const;
-  const wait = { hold: { gate: 'question', what }, entry, until: null, holdLaneMs: 0 } as const;
-  await settleAttempt(api.parts.ledger, await drive.start(id), { kind: 'suspended', reason: 'it asks', wait });
-  await seeToWait(api.parts, { tenant: 'default', id, entry: 2 });
+  await askQuestion(api.parts, await drive.start(id), { question: 'Go on?', choices: ['yes', 'no'] });
 }
 
 interface Listed {

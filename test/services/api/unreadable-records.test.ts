@@ -60,7 +60,7 @@ describe('a list with a record that cannot be read', () => {
   });
 
   it('of hooks has all others, and names it', async () => {
-    const store = new HookStore({ redis, keys, maxHooksPerTenant: 10 });
+    const store = new HookStore({ redis, keys, seal: api.parts.seal, maxHooksPerTenant: 10 });
     const hook = { tenant: 'default', name: null, provider: 'none', agent: 'echo' } as unknown as Hook;
     await redis.hset(own.hooks, '01JD0000000000000000000000', JSON.stringify({ ...hook, provider: 'newer' }));
     expect(await store.list('default', { limit: 10, cursor: null })).toMatchObject({

@@ -11,6 +11,13 @@ const ITEM = {
   ...OFFLINE_DAEMON,
   ...record(),
   level: 'warning',
+  name: 'n',
+  to: 'slack',
+  severity: 'warning',
+  tenants: null,
+  firing: [],
+  summary: 's',
+  tenant: null,
   text: 'Look',
   since: null,
   mediaType: 'text/plain',
@@ -22,6 +29,9 @@ const ITEM = {
   answer: null,
   at: '2026-01-01T00:00:00.000Z',
   nextFireAt: '2026-01-01T00:00:00.000Z',
+  stopping: 0,
+  removed: { tasks: 1 },
+  kept: 'Backups keep it.',
 };
 const ANSWER = { ...ITEM, items: [ITEM], nextCursor: null };
 
@@ -37,6 +47,8 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   retry: [TASK_ID],
   cancel: [TASK_ID],
   discard: [TASK_ID],
+  'erase session': ['--yes'],
+  'erase person': ['--yes'],
 };
 
 /** They print no single answer: their JSON is lines until Ctrl-C. */

@@ -55,7 +55,8 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
   });
   const close = async (): Promise<void> => {
     await context.close();
-    await rm(profile, { recursive: true, force: true });
+    // Its last processes may still write there.
+    await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   };
   const assertNoProblems = (): void => {
     const found = problems.splice(0);

@@ -190,6 +190,13 @@ describe('while a task runs on a daemon', () => {
   });
 });
 
+/** As if its attempt had started so long ago. */
+async function startEarlier(id: string, byMs: number): Promise<void> {
+  const { states } = parts.keys.tenant('default');
+  const state = parseKnownState((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
+  await parts.redis.hset(states, id, storedState({ ...state, startedAt: state.startedAt - byMs }));
+}
+
 describe('a daemon whose connection was cut', () => {
   it('goes on at the same hub, with its output without a gap', async () => {
     const { id, name, daemon, secret } = await running();
@@ -233,15 +240,21 @@ describe('a daemon whose connection was cut', () => {
 
   it('counts its timeout and its end from its start, also at another hub', async () => {
     const { id, name, secret } = await running({ execution: { timeoutMs: 600_000, maxAttempts: 1 } });
-    // As if it had started so long ago.
-    const { states } = parts.keys.tenant('default');
-    const state = parseKnownState((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
-    await parts.redis.hset(states, id, storedState({ ...state, startedAt: state.startedAt - 599_000 }));
+    await startEarlier(id, 595_000);
     const daemon = await connect(secret, other, { running: [name] });
     expect(await daemon.next('task.cancel')).toMatchObject(name);
     const ended = await until(id, 'permanently_failed');
     expect(ended.state).toMatchObject({ error: { code: 'EXECUTION_TIMEOUT' } });
-    expect((ended.state.completedAt ?? 0) - (ended.state.startedAt ?? 0)).toBeGreaterThanOrEqual(599_000);
+    expect((ended.state.completedAt ?? 0) - (ended.state.startedAt ?? 0)).toBeGreaterThanOrEqual(595_000);
+  });
+
+  it('drops an attempt whose timeout passed meanwhile, or cancels it', async () => {
+    const { id, name, secret } = await running({ execution: { timeoutMs: 600_000, maxAttempts: 1 } });
+    await startEarlier(id, 601_000);
+    const daemon = await connect(secret, other, { running: [name] });
+    const { drop } = await daemon.next('hub.welcome');
+    expect(drop.includes(id) ? name : await daemon.next('task.cancel')).toMatchObject(name);
+    expect((await until(id, 'permanently_failed')).state).toMatchObject({ error: { code: 'EXECUTION_TIMEOUT' } });
   });
 
   it('brings a result that it finished meanwhile to another hub', async () => {

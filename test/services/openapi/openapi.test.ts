@@ -29,7 +29,7 @@ it('the committed document is the one that the services serve; `npm run openapi`
 
 it('the types of the client are those of the document', async () => {
   await expect(await typesOf(document)).toMatchFileSnapshot('../../../shared/client/openapi.gen.ts');
-});
+}, 60_000);
 
 describe('in the document', () => {
   it('each operation has an id of its own', () => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { Seal } from '#shared/tenants/sealing/seal.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { hookDraftSchema, type Hook } from '../../../services/webhooks/hook.ts';
 import { HookStore } from '../../../services/webhooks/hook-store.ts';
@@ -11,7 +12,7 @@ let store: HookStore;
 const redis = await useRedisClient();
 beforeEach(async () => {
   await redis.flushall();
-  store = new HookStore({ redis, keys, maxHooksPerTenant: 5 });
+  store = new HookStore({ redis, keys, seal: new Seal(), maxHooksPerTenant: 5 });
 });
 
 function hook(n: number, tenant = 'acme'): Hook {

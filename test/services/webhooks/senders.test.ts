@@ -15,7 +15,7 @@ const parts = await useEmptyParts({ agents: { echo: { kind: 'echo' } }, limits: 
 const { router } = createWebhooksService(parts);
 if (router === undefined) throw new Error('expected a router');
 const { url } = closeAfterTests(await serveApp(express().use(router)));
-const store = new HookStore({ redis: parts.redis, keys: parts.keys, maxHooksPerTenant: 1000 });
+const store = new HookStore({ ...parts, maxHooksPerTenant: 1000 });
 
 const BYTES = Buffer.from('0123456789abcdef0123456789abcdef');
 const SECRETS = { text: 's3cret', base64: `whsec_${BYTES.toString('base64')}`, hex: BYTES.toString('hex') };

@@ -1,14 +1,50 @@
+import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '#shared/config/define-config.ts';
+import { readAttempts } from '#shared/ledger/read/read-tasks.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import type { TaskState } from '#shared/tasks/task-state.ts';
 import { listWorkers, requestDrain, type WorkerRecord } from '#shared/queue/registry/worker-registry.ts';
 import type { WorkerService } from '../../../services/worker/worker-service.ts';
 import { createWorkerService } from '../../../services/worker/create-worker-service.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
+import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
+import { explainWait } from '#shared/queue/why/explain-wait.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const parts = await useEmptyParts({ worker: { heartbeatIntervalMs: 100, deadHeartbeatThreshold: 100 } });
+/** Steps that were taken, and what ends the first. */
+const taken: string[] = [];
+let firstStep = Promise.withResolvers<void>();
+
+const parts = await useEmptyParts({
+  agents: {
+    echo: { kind: 'echo' },
+    writer: defineAgent({
+      name: 'writer',
+      input: z.string(),
+      run: async (_input, { step }) => {
+        await step('draft', async () => {
+          taken.push('draft');
+          await firstStep.promise;
+        });
+        await step('publish', () => taken.push('publish'));
+        return 'done';
+      },
+    }),
+    stubborn: defineAgent({
+      name: 'stubborn',
+      input: z.string(),
+      run: async (_input, { signal }) => {
+        await once(signal, 'abort');
+        throw signal.reason;
+      },
+    }),
+  },
+  worker: { heartbeatIntervalMs: 100, deadHeartbeatThreshold: 100, maxInterruptions: 2 },
+});
 const fleet = { redis: parts.redis, keys: parts.keys, settings: parts.config.settings };
 const running: Pick<WorkerService, 'stop'>[] = [];
 
@@ -62,5 +98,56 @@ describe('a worker whose drain is requested', () => {
     const { lastBeatAt } = await recordIs(() => true, 'its record');
     await recordIs((record) => record.lastBeatAt > lastBeatAt && record.status === 'draining', 'another heartbeat');
     expect((await readTask(parts.ledger, 'default', task))?.state.status).toBe('queued');
+  });
+});
+
+const submitTo = async (agent: string): Promise<string> => (await acceptTask(parts, { tenant: 'default', agent, input: 'x' })).id;
+const stateOf = async (id: string) => (await readTask(parts.ledger, 'default', id))?.state;
+
+describe('a worker that ends', () => {
+  it('hands a run with steps over at its next one, which another worker takes at once', async () => {
+    firstStep = Promise.withResolvers();
+    await start();
+    const [first] = running;
+    const id = await submitTo('writer');
+    await waitFor(() => taken.length === 1, { deadlineMs: 10_000, what: 'the first step' });
+    const second = createWorkerService(parts);
+    await second.start();
+    // Without the step it would run for all of this.
+    const stopped = first?.stop(3_600_000);
+    firstStep.resolve();
+    await stopped;
+    running.splice(0, 1, second);
+    await hasStatus(id, 'completed');
+    expect(taken).toEqual(['draft', 'publish']);
+    expect(await stateOf(id)).toMatchObject({ attempt: 1, spent: 1 });
+    expect(await stateOf(id)).not.toHaveProperty('interruptions');
+    const attempts = (await readAttempts(parts.ledger, 'default', id)) ?? [];
+    expect(attempts.map(({ number, status }) => `${number} ${status}`)).toEqual(['1 interrupted', '1 success']);
+  });
+
+  it('interrupts a run only so often before that is held until a person retries it', async () => {
+    const id = await submitTo('stubborn');
+    const interrupt = async (): Promise<void> => {
+      await start();
+      await hasStatus(id, 'running');
+      await running.splice(0)[0]?.stop(0);
+    };
+    const explain = async () => {
+      const task = await readTask(parts.ledger, 'default', id);
+      return await explainWait(parts, { body: { id, tenant: 'default' }, state: task?.state as TaskState, attempts: [] });
+    };
+    await interrupt();
+    expect(await stateOf(id)).toMatchObject({ status: 'queued', interruptions: 1, spent: 0 });
+    expect((await explain()).interruptions).toBe(1);
+    await interrupt();
+    expect(await stateOf(id)).toMatchObject({ status: 'queued', gate: 'interruptions', spent: 0 });
+    const { reasons, gates } = await explain();
+    expect(reasons).toMatchObject([{ gate: 'interruptions', detail: expect.stringMatching(/too often in a row/), until: null }]);
+    expect(gates[0]?.helps).toMatch(/^Retry it/);
+    await retryTask(parts, 'default', id);
+    await interrupt();
+    expect(await stateOf(id)).toMatchObject({ status: 'queued', interruptions: 1 });
+    expect(await stateOf(id)).not.toHaveProperty('gate');
   });
 });

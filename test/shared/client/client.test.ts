@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient, type TaskEvent } from '#shared/client/index.ts';
+import type { Question } from '#shared/client/openapi.gen.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { useWorker } from '../../support/use-worker.ts';
@@ -10,6 +11,23 @@ const api = closeAfterTests(
   await startApi(redis.url, {
     agents: {
       echo: { kind: 'echo' },
+      asking: {
+        kind: 'function',
+        run: async ({ input }, { ask, step, waitFor }) => {
+          const first = await step('first', () => `${input}, seen`);
+          const event = await waitFor('client.go', { match: { input } });
+          return { result: [first, event?.data, await ask({ question: 'Go on?', choices: ['yes', 'no'] })] };
+        },
+      },
+      boss: {
+        kind: 'function',
+        run: async (_task, { delegateAll }) => ({
+          result: await delegateAll([
+            ['echo', 'for'],
+            ['judge', 'against'],
+          ]),
+        }),
+      },
       judge: { kind: 'function', run: async ({ input }) => Promise.resolve({ output: 'a text', result: { verdict: input } }) },
       draw: {
         kind: 'function',
@@ -98,6 +116,52 @@ describe('a task', () => {
     const task = await createClient({ url: api.url, key: api.key, fetch: losing }).send('echo', 'once', { correlationId: 'lost-answers' });
     expect(calls).toBe(3);
     expect((await collect(client.tasks({ correlation: 'lost-answers' }))).map(({ id }) => id)).toEqual([task.id]);
+  });
+});
+
+describe('a run that waits', () => {
+  it('goes on with an event and an answer, has a journal, and is retried from an entry of it', async () => {
+    const task = await client.send('asking', 'order 7');
+    await expect.poll(async () => (await task.read()).status, { timeout: 10_000 }).toBe('suspended');
+    expect(await client.events.send({ name: 'client.go', data: { input: 'order 7' }, id: 'client-go' })).toEqual({ resumed: 1 });
+    const open = (): Promise<Question[]> => collect(client.questions.list({ status: 'open', taskId: task.id }));
+    await expect.poll(async () => (await open()).length, { timeout: 10_000 }).toBe(1);
+    const id = (await open())[0]?.id ?? '';
+    expect(await client.questions.answer(id, 'no')).toMatchObject({ status: 'answered', answer: 'no' });
+    await expect(client.questions.answer(id, 'yes')).rejects.toMatchObject({ code: 'question.answered', status: 409 });
+    expect(await client.questions.get(id)).toMatchObject({ answer: 'no', taskId: task.id });
+    expect(await task.result()).toEqual(['order 7, seen', { input: 'order 7' }, 'no']);
+    const journal = await collect(task.journal());
+    expect(journal.map(({ seq, kind, name }) => [seq, kind, name])).toEqual([
+      [1, 'definition', 'asking'],
+      [2, 'step', 'first'],
+      [3, 'event', 'client.go'],
+      [4, 'question', 'Go on?'],
+    ]);
+
+    const again = await task.retry({ fromStep: 4 });
+    expect(again.id).not.toBe(task.id);
+    await expect.poll(async () => (await collect(client.questions.list({ taskId: again.id }))).length, { timeout: 10_000 }).toBe(1);
+    await client.questions.answer((await collect(client.questions.list({ taskId: again.id })))[0]?.id ?? '', 'yes');
+    expect(await again.result()).toEqual(['order 7, seen', { input: 'order 7' }, 'yes']);
+    await expect(task.retry()).rejects.toMatchObject({ code: 'task.wrong-state', status: 409 });
+  });
+
+  it('is the root of a tree with its sub-tasks, oldest first, with how their inputs begin', async () => {
+    const input = `${'ä"\\'.repeat(100)} 🚂`;
+    const task = await client.send('boss', input);
+    await task.result();
+    const tree = await task.tree();
+    expect(tree).toMatchObject({ id: task.id, agent: 'boss', status: 'completed', costMicroUsd: null, isEstimated: false, hasMore: false });
+    expect(input.startsWith(tree.input)).toBe(true);
+    expect(tree.input.length).toBeGreaterThan(60);
+    expect(tree.children.map(({ agent, status, input: given }) => [agent, status, given])).toEqual([
+      ['echo', 'completed', 'for'],
+      ['judge', 'completed', 'against'],
+    ]);
+    expect(Date.parse(tree.completedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(tree.children[0]?.completedAt ?? ''));
+    const cut = await task.tree({ limit: 2 });
+    expect([cut.children.length, cut.hasMore]).toEqual([1, true]);
   });
 });
 

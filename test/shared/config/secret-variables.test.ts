@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { environmentSchema } from '#shared/config/environment.ts';
-import { secretVariables } from '#shared/config/secret-variables.ts';
+import { secretVariables } from '#shared/config/secrets/secret-variables.ts';
 import { childEnvironment } from '../../support/test-environment.ts';
 
 const PROGRAM = `
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { withdrawVariables } from '#shared/config/secret-variables.ts';
+import { withdrawVariables } from '#shared/config/secrets/secret-variables.ts';
 const withdrawn = withdrawVariables(['ONE_SECRET', 'NOT_SET']);
 console.log(JSON.stringify({ withdrawn, inherited: execFileSync('env', { encoding: 'utf8' }), kernel: readFileSync('/proc/self/environ', 'utf8') }));
 `;

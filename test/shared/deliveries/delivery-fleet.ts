@@ -3,12 +3,16 @@ import { DeliveryService } from '#shared/deliveries/delivery-service.ts';
 import { deliveryId, type Delivery, type DeliveryKind, type DeliveryStatus } from '#shared/deliveries/delivery.ts';
 import { readDelivery } from '#shared/deliveries/delivery-store.ts';
 import { openReply } from '#shared/deliveries/open-delivery.ts';
+import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { openJobSource } from '#shared/queue/consumer/job-source.ts';
 import { outboundSlots } from '#shared/queue/queue-names.ts';
+import { answerQuestion } from '#shared/waits/questions/answer-question.ts';
 import { driveTasks, type TaskDriver } from '../../services/api/support/drive-tasks.ts';
+import { type AskedHere, askQuestion } from '../../support/agents/ask-question.ts';
 import { openTestParts } from '../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../support/redis/start-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -74,6 +78,27 @@ export class DeliveryFleet {
     const id = await this.message(request);
     await openReply(this.parts, TENANT, id);
     return id;
+  }
+
+  /** Has the run of a task ask people, and leave its lane. Returns the question's id. */
+  async asks(task: string, question: string, more: Omit<AskedHere, 'question'> = {}): Promise<string> {
+    const { ledger } = this.parts;
+    const what = await askQuestion(this.parts, await this.drive.start(task), { question, ...more });
+    // Its session's next message goes before it.
+    await waitFor(
+      async () => {
+        await promoteDue(ledger, TENANT, [task]);
+        return (await readTask(ledger, TENANT, task))?.state.suspended?.laneUntil === undefined;
+      },
+      { deadlineMs: 8000, what: 'the lane to be free' },
+    );
+    return what;
+  }
+
+  /** Answers it in the console. */
+  async answer(question: string, answer: string): Promise<void> {
+    const by = { kind: 'person', id: 'oidc:7', name: 'Anna', names: ['oidc:7'] } as const;
+    await answerQuestion(this.parts.ledger, TENANT, { id: question, answer, by });
   }
 
   async delivery(task: string, kind: DeliveryKind = 'reply'): Promise<Delivery | null> {

@@ -1,4 +1,10 @@
-import { DeliveryRefused, type ChatPort, type OutgoingFile, type RefusalKind } from '#shared/deliveries/replies/chat-port.ts';
+import {
+  DeliveryRefused,
+  type ChatPort,
+  type ChatQuestion,
+  type OutgoingFile,
+  type RefusalKind,
+} from '#shared/deliveries/replies/chat-port.ts';
 import { LATE, within } from '#shared/time/wait.ts';
 
 export interface FakeMessage {
@@ -72,6 +78,14 @@ export class FakePort implements ChatPort {
     this.messages.push({ id, thread, text, edits: 0 });
     await this.#end('post');
     return { id };
+  }
+
+  async ask(thread: string, { text, choices }: ChatQuestion): Promise<{ id: string }> {
+    return await this.post(thread, choices.length === 0 ? text : `${text} [${choices.join('|')}]`);
+  }
+
+  async close(thread: string, id: string, { question, end }: { question: ChatQuestion; end: string }): Promise<void> {
+    await this.edit(thread, id, `${question.text} / ${end}`);
   }
 
   async edit(thread: string, id: string, text: string): Promise<void> {

@@ -9,7 +9,7 @@ import { listSchedules } from '#shared/schedules/store/list-schedules.ts';
 import type { Schedule } from '#shared/schedules/store/schedule.ts';
 import { openScheduleParts, type ScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import type { Task } from '#shared/tasks/task.ts';
-import { traceIdOf } from '#shared/tasks/ids.ts';
+import { traceIdOf } from '#shared/log/traces/traceparent.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { applyDirectives } from '#shared/execution/apply-directives.ts';
 import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
@@ -195,7 +195,13 @@ describe('applying the directives of an answer', () => {
       heldUntil: now + heldForMs,
       clock: { monotonic: () => 0 },
     });
-    return { body, attempt, files: { opened: [] } as never, log: { ...parts.log, ...silent } };
+    return {
+      body,
+      attempt,
+      files: { opened: [] } as never,
+      journal: { inputs: { heard: { all: [] } } } as never,
+      log: { ...parts.log, ...silent },
+    };
   }
   it('makes nothing twice when the task is run again before it was settled', async () => {
     const answering = await begin();

@@ -42,6 +42,7 @@ function createExecutor(): ExecuteTicketParts {
     catalog,
     spending: parts,
     waits: {},
+    functionLoop: () => expect.unreachable('these agents run no model with tools'),
     fleetModels: () => expect.unreachable('these agents ask for no model'),
     modelCalls: new ModelCalls({ ...parts, settings: parts.config.settings }),
     runAgent: (run) => runAgent(runners, run),

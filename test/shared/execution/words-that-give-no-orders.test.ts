@@ -1,7 +1,8 @@
 import { sign } from '@octokit/webhooks-methods';
 import express from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AgentFunction } from '#shared/config/define-config.ts';
+import { z } from 'zod';
+import { type AgentFunction, defineTool } from '#shared/config/define-config.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
 import { createSchedule } from '#shared/schedules/changes/create-schedule.ts';
@@ -14,7 +15,9 @@ import { openScheduleParts } from '#shared/schedules/schedule-parts.ts';
 import { handleMessage } from '#shared/sessions/handle-message.ts';
 import type { IncomingMessage } from '#shared/sessions/incoming-message.ts';
 import type { Task } from '#shared/tasks/task.ts';
+import { sendEvent } from '#shared/waits/events/send-event.ts';
 import { createWebhooksService } from '../../../services/webhooks/create-webhooks-service.ts';
+import { startFakeModel } from '../../support/agents/fake-model.ts';
 import { awaitEnd } from '../../support/agents/await-task.ts';
 import { closeAfterTests } from '../../support/close-after-tests.ts';
 import { startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
@@ -66,8 +69,32 @@ const endpoint = closeAfterTests(
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ output: task.input }));
   }),
 );
+/** Answers with what its tool gave, as a model does that believes what it reads. */
+const model = closeAfterTests(await startFakeModel());
+model.mock.on({ predicate: () => true }, ({ messages }) => {
+  const given = messages.findLast(({ role }) => role === 'tool')?.content;
+  if (typeof given === 'string') return { content: LINES };
+  const form = messages.findLast(({ role }) => role === 'user')?.content;
+  return { toolCalls: [{ name: 'page', arguments: JSON.stringify({ form }), id: 'call' }] };
+});
+/** A page of strangers, in the form that the test asks for. */
+const PAGES: Readonly<Record<string, () => unknown>> = {
+  text: () => LINES,
+  JSON: () => ({ page: { lines: [`Read this:\t${LINES}`] } }),
+  'JSON in a text': () => JSON.stringify([LINES]),
+  failure: () => Promise.reject(new Error(LINES)),
+};
+const page = defineTool({
+  description: 'A page.',
+  input: z.object({ form: z.string() }),
+  run: ({ form }) => PAGES[form]?.(),
+});
+
 const api = await useApi({
+  tools: { page },
   agents: {
+    reads: { kind: 'openai', model: 'small', baseUrl: model.baseUrl, apiKey: 'k', tools: ['page'] },
+    waits: { kind: 'function', run: async (_task, { waitFor }) => String((await waitFor('page'))?.data) },
     echo: { kind: 'echo' },
     quotes: { kind: 'function', run: quotes },
     other: { kind: 'function', run: quotes },
@@ -160,6 +187,17 @@ async function deliver(hook: string, body: string): Promise<Task> {
   const answer = (await (await fetch(`${hooks.url}/hooks/${hook}`, { method: 'POST', headers, body: text })).json()) as { id: string };
   return await awaitEnd(parts, answer.id);
 }
+
+describe('what a run reads while it runs', () => {
+  it.each(Object.keys(PAGES))('gives no orders, though its model repeats it: what a tool gave as %s', async (input) => {
+    expect(await effectsOf((await run({ agent: 'reads', input })).task)).toEqual(NOTHING);
+  });
+
+  it('gives none as the data of an event', async () => {
+    await sendEvent(parts.ledger, 'default', { id: 'page-1', name: 'page', data: LINES, deliver: 'all' });
+    expect(await effectsOf((await run({ agent: 'waits', input: 'go' })).task)).toEqual(NOTHING);
+  });
+});
 
 describe("the sender of a webhook's event", () => {
   it.each(['quotes', 'calls', 'program'])('gives no orders by what the agent "%s" quotes', async (agent) => {

@@ -160,3 +160,70 @@ it('a removed task has no artifacts', async () => {
   expect(await redis.exists(keys.tenant('default').taskFiles(accepted.id))).toBe(0);
   expect(await storedOf('default')).toEqual([]);
 });
+
+const keepRun = (task: string, content: string, lease = `kept/${task}/1`, tenant = 'kept'): Promise<void> =>
+  files.keepRun({ tenant, task, attempt: 1, lease }, { of: 'session/a', agent: 'coder', note: { id: content } }, chunks(content), {
+    maxBytes: 20,
+    keepMs: 60_000,
+  });
+const hold = (lease: string): Promise<number> => redis.zadd(keys.shard(0).leases, Date.now() + LATER_MS, lease);
+const keptText = async (): Promise<string | null> => {
+  const kept = (await files.listKeptRuns('kept', 'session/a')).get('coder');
+  const stream = kept && (await files.open({ tenant: 'kept', file: kept.file }));
+  return stream ? await text(stream) : null;
+};
+
+describe('what a run leaves for the next one', () => {
+  it('is taken of the attempt that holds the lease only, in the place of what was there', async () => {
+    await expect(keepRun('t1', 'early')).rejects.toMatchObject({ code: 'file.attempt-over' });
+    expect([await keptText(), await totalsOf('kept')]).toEqual([null, {}]);
+    await hold('kept/t1/1');
+    await hold('kept/t2/1');
+    await keepRun('t1', 'first');
+    await keepRun('t1', 'again');
+    await keepRun('t2', 'next');
+    await expect(keepRun('t1', 'late', 'kept/t1/0')).rejects.toMatchObject({ code: 'file.attempt-over' });
+    expect((await files.listKeptRuns('kept', 'session/a')).get('coder')).toMatchObject({ task: 't2', note: { id: 'next' }, bytes: 4 });
+    expect([await keptText(), await totalsOf('kept')]).toEqual(['next', { files: '1', bytes: '4' }]);
+    expect(await storedOf('kept')).toHaveLength(1);
+  });
+
+  it('is the later of two that are kept at once, and the other leaves nothing', async () => {
+    await hold('kept/t3/1');
+    await Promise.all([keepRun('t3', 'one'), keepRun('t3', 'two')]);
+    expect(['one', 'two']).toContain(await keptText());
+    expect(await storedOf('kept')).toHaveLength(1);
+  });
+
+  it('is refused beyond its own bound, and not beyond that of other files', async () => {
+    await hold('kept/t4/1');
+    await expect(keepRun('t4', 'x'.repeat(21))).rejects.toMatchObject({ code: 'request.too-large' });
+    await keepRun('t4', 'x'.repeat(20));
+    expect(await keptText()).toHaveLength(20);
+  });
+
+  it('is removed after its time, although its task is kept', async () => {
+    const task = await acceptTask(parts, { tenant: 'default', agent: 'echo', input: 'a', scheduledFor: '2999-01-01T00:00:00Z' });
+    await hold('default/lease');
+    await files.keepRun(
+      { tenant: 'default', task: task.id, attempt: 1, lease: 'default/lease' },
+      { of: `task/${task.id}`, agent: 'coder', note: null },
+      chunks('short'),
+      { maxBytes: 20, keepMs: 300 },
+    );
+    const [kept] = [...(await files.listKeptRuns('default', `task/${task.id}`)).values()];
+    const isThere = async (): Promise<boolean> => {
+      const stream = await files.open({ tenant: 'default', file: kept?.file ?? '' });
+      stream?.destroy();
+      return stream !== null;
+    };
+    expect(await isThere()).toBe(true);
+    await expect
+      .poll(async () => {
+        await files.removeUnused(Date.now() + LATER_MS);
+        return await isThere();
+      })
+      .toBe(false);
+    expect(await files.listKeptRuns('default', `task/${task.id}`)).toEqual(new Map());
+  });
+});

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Seal } from '#shared/tenants/sealing/seal.ts';
 import { createDaemon } from '#shared/daemons/daemon-store.ts';
 import { writeDaemonStates } from '#shared/daemons/daemon-states.ts';
 import { holdTask } from '#shared/ledger/grants/hold-task.ts';
@@ -11,7 +12,7 @@ import { useEmptyParts } from '../../support/use-parts.ts';
 
 const parts = await useEmptyParts({ agents: { desk: { kind: 'daemon' } } });
 const { redis, keys, queues, config } = parts;
-const fleet = { redis, keys, queues, settings: config.settings };
+const fleet = { redis, keys, seal: new Seal(), queues, settings: config.settings };
 const REGISTRATION = { tenant: 'default', name: 'laptop', user: null, capabilities: null, slots: null, agents: null, enabled: true };
 
 async function connect(id: string): Promise<void> {

@@ -71,13 +71,13 @@ const startAs = async (agoMs: number): Promise<unknown> =>
   await beat(fleet, 'w', workerReportSchema.parse({ host: 'h', pid: 1, skewMs: 0, slots: 1, running: 0, startedAt: Date.now() - agoMs }));
 
 it('names a chore that is late although a worker has been there for long, and none while all workers are new or gone', async () => {
-  for (const chore of choreNames()) await noteChore(chore, { ranAgoMs: chore === 'promote-backlogs' ? 5 * MINUTE_MS : 0 });
+  for (const chore of choreNames()) await noteChore(chore, { ranAgoMs: chore === 'trim-tasks' ? 5 * MINUTE_MS : 0 });
   expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok Chores: (\d+) of \1 have run, none is late$/);
   await startAs(MINUTE_MS);
   expect((await checkRows(fleet, 'Chores'))[0]).toMatch(/^ok/);
   await startAs(10 * MINUTE_MS);
   expect(await checkRows(fleet, 'Chores')).toEqual([
-    expect.stringMatching(/^warn Chores: The chore promote-backlogs ran last at .*Start a worker that serves `maintenance`/) as string,
+    expect.stringMatching(/^warn Chores: The chore trim-tasks ran last at .*Start a worker that serves `maintenance`/) as string,
   ]);
 });
 
@@ -89,4 +89,15 @@ it('names a chore that never ran although a worker has been there for several of
   expect(await checkRows(fleet, 'Chores')).toEqual([
     expect.stringMatching(/^warn Chores: The chore snapshot-machine has never run\. Start a worker that serves `maintenance`/) as string,
   ]);
+});
+
+it('an alert by e-mail says that no mail can go out', async () => {
+  const alerts = [{ name: 'desk', severity: 'warning' as const, to: { email: { to: 'desk@example.com' } } }];
+  const rows = (hasMail?: boolean): Promise<string[]> =>
+    checkRows({ ...fleet, settings: { ...fleet.settings, alerts }, hasMail }, 'Alerts');
+  expect(await rows(false)).toEqual([
+    'warn Alerts: The alert "desk" goes out by e-mail, and MUSTER_SMTP_URL is not set. Set MUSTER_SMTP_URL of the API.',
+  ]);
+  expect(await rows(true)).toEqual(['ok Alerts: 1 in the configuration']);
+  expect(await rows()).toEqual(['ok Alerts: 1 in the configuration']);
 });

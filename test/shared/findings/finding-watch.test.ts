@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { openFindingLooks } from '#shared/findings/list/finding-watch.ts';
 import { readList } from '#shared/findings/list/finding-store.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { openFindings } from '../../../services/api/fleet/open-findings.ts';
+import { openAlerts, openFindings } from '../../../services/api/fleet/open-findings.ts';
 import { useEmptyParts } from '../../support/use-parts.ts';
 
 const parts = await useEmptyParts();
 const { redis, keys } = parts;
-const look = openFindingLooks({ ...parts, list: openFindings(parts) });
+const look = openFindingLooks({ ...parts, list: openFindings(parts), alerts: openAlerts(parts) });
 const found = async (tenant: string | null): Promise<string[]> => (await readList(parts, tenant)).findings.map(({ id }) => id);
 
 /** As often as it takes to come to each tenant. */

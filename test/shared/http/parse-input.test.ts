@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Request } from 'express';
 import { pageLimitSchema, parseInput, problemsOf, withoutNulls } from '#shared/http/parse-input.ts';
 import { taskRequestSchema } from '#shared/tasks/task-request.ts';
 
@@ -156,7 +155,7 @@ describe('the sentence of a refusal names each place as a caller writes it', () 
     [{ body: { name: 'a', tasks: [{ priority: 1 }, {}] } }, 'tasks[1].priority: expected a number', 'body.tasks.1.priority'],
     [{ body: 7 }, 'body: Invalid input: expected object, received number', 'body'],
   ])('%j', (given, sentence, path) => {
-    const readInput = (): unknown => parseInput(schemas, { ...right, ...given } as unknown as Request);
+    const readInput = (): unknown => parseInput(schemas, { ...right, ...given });
     const [, message = ''] = /: (.*)$/.exec(sentence) ?? [];
     expect(readInput).toThrow(expect.objectContaining({ message: sentence, details: { problems: [{ path, message }] } }));
   });

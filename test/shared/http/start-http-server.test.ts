@@ -116,6 +116,7 @@ describe('probes and metrics', () => {
     const failing = await serveRoutes({ redisUrl: redis.url, routes: [], readiness: () => Promise.reject(new Error('no')) });
     try {
       expect((await fetch(`${hanging.url}/readyz`)).status).toBe(503);
+      expect(await (await fetch(`${failing.url}/metrics`)).text()).toContain('\nmuster_process_ready 0\n');
       expect((await fetch(`${failing.url}/readyz`)).status).toBe(503);
     } finally {
       await hanging.close();

@@ -279,6 +279,24 @@ describe('redriving', () => {
   });
 });
 
+describe('redriving a run', () => {
+  it.each([
+    ['JOURNAL_MISMATCH', 'starts it again, without its journal', 0],
+    ['AGENT_ERROR', 'goes on with its journal', 1],
+  ] as const)('that ended with %s %s', async (code, _, left) => {
+    const before = await running();
+    await test.settle(before, { kind: 'interrupted', reason: 'lost', delayMs: 0, losses: 0, journaled: 1, version: '2' });
+    const held = await test.claimed(before.id);
+    const journal = test.keys.tenant(TENANT).journal(held.id);
+    await test.redis.hset(journal, '1', '{}', 'done', '1');
+    await test.settle(held, { kind: 'failed', error: { code, message: 'x', retryable: false }, delayMs: null, usage: null });
+    expect(await reopen(held.id)).toMatchObject({ kind: 'reopened' });
+    expect(await test.redis.exists(journal)).toBe(left);
+    const { version, journaled } = await test.state(held.id);
+    expect([version, journaled]).toEqual(left === 1 ? ['2', 1] : [undefined, undefined]);
+  });
+});
+
 describe('changing the priority', () => {
   const change = { priority: 9, queue: 'critical', class: 'u1' } as const;
 

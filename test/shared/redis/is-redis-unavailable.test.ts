@@ -94,6 +94,8 @@ describe('Redis counts as unavailable', () => {
     ],
     ['MASTERDOWN', "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."],
     ['CLUSTERDOWN', 'CLUSTERDOWN The cluster is down'],
+    ['MOVED', 'MOVED 299 127.0.0.1:40607'],
+    ['ASK', 'ASK 299 127.0.0.1:40607'],
     ['TRYAGAIN', 'TRYAGAIN Multiple keys request during rehashing of slot'],
     ['BUSY', 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'],
     ['UNBLOCKED', 'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)'],
@@ -113,6 +115,13 @@ describe('Redis counts as unavailable', () => {
     expect(isRedisUnavailable(new Error(message))).toBe(true);
     const transaction = new Error('EXECABORT Transaction discarded because of previous errors.');
     expect(refusalOf(Object.assign(transaction, { previousErrors: [new Error(message)] }))?.word).toBe(word);
+  });
+
+  it.each([
+    'Too many Cluster redirections. Last error: Error: Command timed out',
+    'All keys in the pipeline should belong to the same slots allocation group',
+  ])('while slots of a cluster move: "%s"', (message) => {
+    expect(isRedisUnavailable(new Error(message))).toBe(true);
   });
 
   it.each([

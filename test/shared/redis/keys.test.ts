@@ -68,7 +68,7 @@ const SOURCES = ['shared', 'services'].flatMap((folder) =>
 /** A write in a script of the ledger: its command, and the key as the script has it. */
 const WRITE = /(?:redis\.p?call|call_many)\('(\w+)', (KEYS\[\d+\]|[\w.]+)|write_shared\(context, '(\w+)', ([\w.]+)/g;
 const READS =
-  /^(?:EXISTS|TIME|TYPE|H?GET|HMGET|HGETALL|HEXISTS|HLEN|HKEYS|MGET|STRLEN|X(?:LEN|RANGE|REVRANGE)|Z(?:M?SCORE|CARD|RANK|COUNT|LEXCOUNT|RANGE\w*|REVRANGE\w*))$/;
+  /^(?:EXISTS|TIME|TYPE|H?GET|HMGET|HGETALL|HEXISTS|HLEN|HKEYS|MGET|H?STRLEN|X(?:LEN|RANGE|REVRANGE)|Z(?:M?SCORE|CARD|RANK|COUNT|LEXCOUNT|RANGE\w*|REVRANGE\w*))$/;
 /** Keys that scripts call otherwise than the program does. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   held: 'laneHeld',
@@ -97,7 +97,7 @@ describe('the comment of a key', () => {
     /^(String|Hash|List|Set|Sorted set|Sorted set, scores 0|Stream|Channel|Prefix): \S.*\. Written by: \S.*\. Kept: \S.*\. Bound: \S.*\.$/;
   const settings: unknown = settingsSchema.parse({});
   const folder = new URL('../../../shared/redis/', import.meta.url);
-  const entries = ['keys.ts', 'fleet-keys.ts', 'tenant-keys.ts'].flatMap((file) => {
+  const entries = ['keys.ts', 'fleet-keys.ts', 'tenant-keys.ts', 'openai-keys.ts'].flatMap((file) => {
     const text = readFileSync(new URL(file, folder), 'utf8');
     const found = [...text.matchAll(/^ {4}\/\*\*(.*?)\*\/\n {4}(\w+): /gms)];
     return found.map(([, comment = '', name = '']) => [name, comment.replaceAll(/\s*\n\s+\*?\s*/g, ' ').trim(), file] as const);

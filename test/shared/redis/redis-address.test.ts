@@ -56,7 +56,22 @@ describe('the address of Sentinels', () => {
   it('may be reached over TLS, and the master’s name has the usual default', () => {
     expect(parseRedisAddress('rediss+sentinel://a')).toEqual({
       kind: 'sentinel',
-      options: { tls: {}, name: 'mymaster', sentinels: [{ host: 'a', port: 26_379 }] },
+      options: { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true, name: 'mymaster', sentinels: [{ host: 'a', port: 26_379 }] },
+    });
+  });
+
+  it('may have a login for the Sentinels themselves', () => {
+    const url = 'redis+sentinel://:secret@a/main?sentinelUser=watch&sentinelPassword=p%40ss';
+    expect(isAccepted(url)).toBe(true);
+    expect(parseRedisAddress(url)).toEqual({
+      kind: 'sentinel',
+      options: {
+        password: 'secret',
+        sentinelUsername: 'watch',
+        sentinelPassword: 'p@ss',
+        name: 'main',
+        sentinels: [{ host: 'a', port: 26_379 }],
+      },
     });
   });
 });

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { connectRedis } from '#shared/redis/connect-redis.ts';
+import { refusalOf } from '#shared/redis/refusals.ts';
+import { knownRefusal, noteRefusal } from '#shared/redis/report-outages.ts';
 import { useRedis } from '../../support/redis/use-redis.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -26,6 +28,24 @@ it('an outage of Redis is two lines of a process, however many connections it ha
       'warn redis.lost',
       'info redis.back',
     ]);
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
+});
+
+it('of two Redis that refuse, the one that changed last is named', () => {
+  const log = createLog({ level: 'silent', service: 'test' });
+  const urls = [1, 2].map((database) => `${server.url}/${database}`);
+  const clients = urls.map((url) => connectRedis({ url, name: 'test', log }));
+  const [first = '', second = ''] = urls;
+  try {
+    noteRefusal(first, refusalOf(new Error('BUSY a script runs')), log);
+    noteRefusal(second, refusalOf(new Error('OOM command not allowed')), log);
+    expect(knownRefusal()?.word).toBe('OOM');
+    noteRefusal(first, refusalOf(new Error('NOREPLICAS not enough')), log);
+    expect(knownRefusal()?.word).toBe('NOREPLICAS');
+    noteRefusal(first, null, log);
+    expect(knownRefusal()?.word).toBe('OOM');
   } finally {
     for (const client of clients) client.disconnect();
   }

@@ -179,7 +179,7 @@ describe('the mode of a message', () => {
     expect(await modeOf(await say('a', {}, elsewhere))).toBe('collect');
     await say('/queue reset', {}, elsewhere);
     expect(await modeOf(await say('b'))).toBe('queue');
-    expect(await readChoices(parts.ledger, 'acme', 'room')).toEqual({ mode: null, transcriptFrom: null, surface: null, question: null });
+    expect(await readChoices(parts.ledger, 'acme', 'room')).toEqual({ mode: null, transcriptFrom: null, surface: null });
   });
 
   it('is a choice of one tenant’s session, and is forgotten in the end', async () => {
@@ -235,7 +235,7 @@ describe('a command', () => {
     const context = { surface: 'slack', channel: 'C1', user: 'ada', idempotencyKey: 'm1' };
     expect(await say('/Schedule@bot every day', context, more)).toBe('done');
     expect(await say('/Schedule@bot every day', context, more)).toBe('done');
-    const expected = { tenant: 'acme', session: 'room', ...context, agent: 'poet', argument: 'every day', reply: null };
+    const expected = { tenant: 'acme', session: 'room', ...context, agent: 'poet', argument: 'every day', answerer: null, reply: null };
     expect(calls).toEqual([expected]);
     const help = (await say('/help', {}, more)).split('\n');
     expect([help[0], help.at(-1)]).toEqual(['/schedule does something later', '/help shows this']);

@@ -1,6 +1,7 @@
 import { decodeTime } from 'ulid';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { childTraceparent, newTaskId, TASK_ID, taskIdFor, traceIdOf } from '#shared/tasks/ids.ts';
+import { newTaskId, TASK_ID, taskIdFor } from '#shared/tasks/ids.ts';
+import { childTraceparent, traceIdOf } from '#shared/log/traces/traceparent.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

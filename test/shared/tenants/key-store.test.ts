@@ -132,9 +132,17 @@ describe('the keys of a tenant', () => {
 });
 
 describe('scopes', () => {
-  it.each(SCOPES)('%s includes those after it and none before, but for answers of who only submits', (scope) => {
-    const after = SCOPES.slice(SCOPES.indexOf(scope)).filter((wanted) => scope !== 'submit' || wanted !== 'answer');
-    expect(SCOPES.filter((wanted) => hasScope([scope], wanted))).toEqual(after);
+  it.each([
+    ['admin', SCOPES],
+    ['operate', ['operate', 'journal', 'submit', 'answer', 'read', 'scaling', 'visit']],
+    ['journal', ['journal', 'read', 'scaling', 'visit']],
+    ['submit', ['submit', 'read', 'scaling', 'visit']],
+    ['answer', ['answer', 'read', 'scaling', 'visit']],
+    ['read', ['read', 'scaling', 'visit']],
+    ['scaling', ['scaling']],
+    ['visit', ['visit']],
+  ] as const)('%s includes these', (scope, included) => {
+    expect(SCOPES.filter((wanted) => hasScope([scope], wanted))).toEqual(included);
   });
 
   it('of none include none', () => {

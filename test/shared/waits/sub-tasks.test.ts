@@ -5,9 +5,11 @@ import { claimTask } from '#shared/ledger/claim/claim-task.ts';
 import { listEnded } from '#shared/ledger/ended-tasks.ts';
 import { readDelegation } from '#shared/ledger/journal/delegation.ts';
 import { readEntry } from '#shared/ledger/journal/read-journal.ts';
+import type { Ledger } from '#shared/ledger/ledger.ts';
 import { readState } from '#shared/ledger/read/read-states.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
+import { Seal } from '#shared/tenants/sealing/seal.ts';
 import { followSubTasks } from '#shared/waits/sub-tasks/resume-parent.ts';
 import { seeToWait } from '#shared/waits/see-to-wait.ts';
 import { delegatedBy, delegationText, readAnswers, type SubTask } from '#shared/waits/sub-tasks/sub-tasks.ts';
@@ -22,24 +24,24 @@ const parts = await useEmptyParts({
 });
 const { ledger } = parts;
 
-async function settle(id: string, end: AttemptEnd): Promise<void> {
+async function settle(id: string, end: AttemptEnd, by = ledger): Promise<void> {
   const place = { tenant: TENANT, id, lane: null };
   const claimed = await claimTask(ledger, place, 'w');
   if (claimed.kind !== 'claimed') throw new Error(`The task was not claimed: ${claimed.kind}`);
-  await settleAttempt(ledger, { ...place, token: claimed.state.token }, end);
+  await settleAttempt(by, { ...place, token: claimed.state.token }, end);
 }
 
 /** A run that was suspended at these sub-tasks, whose process died then. */
 async function suspendedAt(
   tasks: readonly SubTask[],
-  request: { parentTaskId?: string; deadline?: string; agent?: string } = {},
+  { by, ...request }: { parentTaskId?: string; deadline?: string; agent?: string; by?: Ledger } = {},
 ): Promise<string> {
   const { id } = await acceptTask(parts, { tenant: TENANT, agent: 'boss', input: 'go', ...request });
   const startedAt = Date.now();
   const wait = delegationText({ tenant: TENANT, id, seq: SEQ, startedAt }, tasks);
   const entry = { seq: SEQ, kind: 'delegate', name: 'one', status: 'waiting', attempt: 1, startedAt, wait } as const;
   const hold = { gate: 'children', what: id } as const;
-  await settle(id, { kind: 'suspended', reason: 'waits', wait: { hold, entry, until: null, holdLaneMs: 0 } });
+  await settle(id, { kind: 'suspended', reason: 'waits', wait: { hold, entry, until: null, holdLaneMs: 0 } }, by);
   return id;
 }
 
@@ -67,8 +69,8 @@ it('sub-tasks are accepted once, however often and by how many processes their w
     ],
     { deadline },
   );
-  const see = (): Promise<void> => seeToWait(parts, { tenant: TENANT, id, entry: 2 });
-  await Promise.all([see(), see()]);
+  const see = (): Promise<string | null> => seeToWait(parts, { tenant: TENANT, id, entry: 2 });
+  expect(await Promise.all([see(), see()])).toEqual([null, null]);
   await see();
   const ids = await childrenOf(id);
   const states = await Promise.all(ids.map((child) => readState(ledger, TENANT, child)));
@@ -116,6 +118,18 @@ it('a run whose sub-tasks had ended when its process died goes on when its wait 
   expect(await statusOf(id)).toBe('suspended');
   await seeToWait(parts, { tenant: TENANT, id, entry: 2 });
   expect(await statusOf(id)).toBe('queued');
+});
+
+it('a run whose wait is sealed with a key that is not here goes on, and the wait stays for a process that has it', async () => {
+  const by = { ...ledger, seal: new Seal({ key: Buffer.alloc(32, 1) }) };
+  const id = await suspendedAt([{ agent: 'one', input: 'patience' }], { by });
+  const journal = parts.keys.tenant(TENANT).journal(id);
+  expect(JSON.stringify(await parts.redis.hgetall(journal))).not.toContain('patience');
+  const before = await readEntry(by, { tenant: TENANT, id }, SEQ);
+  await seeToWait(parts, { tenant: TENANT, id, entry: SEQ });
+  expect(await statusOf(id)).toBe('queued');
+  expect(before?.wait).toContain('patience');
+  expect(await readEntry(by, { tenant: TENANT, id }, SEQ)).toEqual(before);
 });
 
 it('an agent that is in the chain already is refused, with the chain', async () => {

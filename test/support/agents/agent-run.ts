@@ -1,6 +1,7 @@
 import type { AgentDefinition, AgentKind } from '#shared/config/agent-definitions.ts';
 import type { AgentAttachment, AgentInput, AgentTask, AgentTurn, AgentUsage, Question, StepWork } from '#shared/config/define-config.ts';
 import type { AgentRun, DefinitionOf, Diagnostics } from '#shared/agents/agent-kind.ts';
+import { noJournal, type RunJournal } from '#shared/agents/loop/run-journal.ts';
 import { AttemptModels } from '#shared/models/attempt-models.ts';
 import { EndpointRequests } from '#shared/models/circuits/endpoint-requests.ts';
 import { openGate } from './open-gate.ts';
@@ -18,6 +19,8 @@ export interface AgentRunOptions {
   /** What its session said before. */
   readonly history?: readonly AgentTurn[];
   readonly attachments?: readonly AgentAttachment[];
+  /** What it did; by default nothing is kept. */
+  readonly journal?: RunJournal;
   /** Of the attempt; defaults to 1. */
   readonly token?: number;
 }
@@ -94,6 +97,7 @@ export function observeRun<Kind extends AgentKind>(
     waitFor: () => Promise.resolve(null),
     delegate: () => expect.unreachable('this agent has no sub-tasks'),
     delegateAll: () => expect.unreachable('this agent has no sub-tasks'),
+    agent: () => expect.unreachable('this agent runs no model with tools'),
     once: (key: string) => key,
     step: async <T>(_name: string, work: StepWork<T>): Promise<T> => await work({ signal: controller.signal }),
     ask: <Answer>({ default: answer }: Question<Answer>) => Promise.resolve((answer ?? null) as Answer),
@@ -111,6 +115,7 @@ export function observeRun<Kind extends AgentKind>(
       models: new AttemptModels({ ...openGate(), signal: () => controller.signal, onUsage: (used) => void usages.push(used) }),
       requests: new EndpointRequests(openGate()),
       inputArrived: () => arrived.promise,
+      journal: options.journal ?? noJournal(() => controller.signal),
       diagnose: (found) => Object.assign(diagnostics, found),
       untilStopped: (work) => untilAborted(work, controller.signal),
     },

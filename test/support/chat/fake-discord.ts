@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import {
   findButton,
+  labelsIn,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -16,6 +17,7 @@ import {
 const APPLICATION_ID = '1100000000000000001';
 const BOT_TOKEN = 'discord-bot-token';
 const MAX_CHARACTERS = 2000;
+const BUTTON = ['custom_id', 'label'] as const;
 
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: {
@@ -73,7 +75,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = '4001', user = '77', sentAt = timeOf(number) }) =>
+    personWrites: ({ text, number, chat = '4001', user = '77', sentAt = timeOf(number), repliesTo }) =>
       discordMessage({
         timestamp: new Date(sentAt).toISOString(),
         id: discordId(number),
@@ -81,6 +83,8 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
         channel_type: 1,
         content: text,
         author: { id: user, username: 'ada', bot: false },
+        // https://docs.discord.com/developers/resources/message#message-reference-structure
+        ...(repliesTo === undefined ? {} : { type: 19, message_reference: { type: 0, message_id: repliesTo, channel_id: chat } }),
       }),
     personSends: ({ text, number, chat = '4001', user = '77' }, file) => {
       const path = `/attachments/${chat}/${discordId(number)}/${file.name}`;
@@ -103,7 +107,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
         channel: { id: chat, type: 1 },
         user: { id: user, username: 'ada', global_name: 'Ada' },
         message: { id: discordId(3000), channel_id: chat },
-        data: { component_type: 2, custom_id: findButton(calls, ['custom_id', 'label'], label) },
+        data: { component_type: 2, custom_id: findButton(calls, BUTTON, label) },
       }),
     threadOf: (chat = '4001') => `discord:@me:${chat}`,
     interaction: (body) => {
@@ -158,17 +162,39 @@ function postFiles(files: ShownFile[], chat: string, body: Record<string, unknow
 }
 
 function post(shown: ShownMessage[], chat: string, body: Record<string, unknown>): PlatformAnswer {
-  const text = String(body['content']);
-  if (text.length > MAX_CHARACTERS) return { status: 400, body: { message: 'Invalid Form Body', code: 50_035 } };
-  const message = { id: discordId(3000 + shown.length), chat, text, edits: 0 };
+  const text = textOf(body);
+  if (!isFitting(body)) return { status: 400, body: { message: 'Invalid Form Body', code: 50_035 } };
+  const message = { id: discordId(3000 + shown.length), chat, text, edits: 0, buttons: labelsIn(body['components'], BUTTON) };
   shown.push(message);
   return { status: 200, body: { id: message.id, channel_id: chat, content: text } };
+}
+
+interface Shown {
+  content?: string | null;
+  embeds?: { description?: string }[];
+  components?: { components: { label: string }[] }[];
+}
+
+function textOf({ content, embeds = [] }: Shown): string {
+  return [content ?? '', ...embeds.map(({ description = '' }) => description)].filter((text) => text !== '').join('\n');
+}
+
+/** https://docs.discord.com/developers/resources/message#create-message */
+function isFitting({ content, embeds = [], components = [] }: Shown): boolean {
+  const areRows = components.length <= 5 && components.every((row) => row.components.length <= 5);
+  const areLabels = components.every((row) => row.components.every(({ label }) => label.length <= 80));
+  return (
+    (content ?? '').length <= MAX_CHARACTERS && embeds.every(({ description = '' }) => description.length <= 4096) && areRows && areLabels
+  );
 }
 
 function edit(shown: ShownMessage[], id: string, body: Record<string, unknown>): PlatformAnswer {
   const message = shown.find((each) => each.id === id);
   if (!message) return { status: 404, body: { message: 'Unknown Message', code: 10_008 } };
-  message.text = String(body['content']);
+  if (!isFitting(body)) return { status: 400, body: { message: 'Invalid Form Body', code: 50_035 } };
+  message.text = textOf(body);
+  // Without the field the former ones stay: https://docs.discord.com/developers/resources/message#edit-message
+  if (body['components'] !== undefined) message.buttons = labelsIn(body['components'], BUTTON);
   message.edits += 1;
   return { status: 200, body: { id, channel_id: message.chat, content: message.text } };
 }

@@ -10,6 +10,8 @@ export interface ShownMessage {
   chat: string;
   text: string;
   edits: number;
+  /** The labels below it. */
+  buttons: string[];
 }
 
 /**
@@ -47,6 +49,8 @@ export interface PersonMessage {
   user?: string;
   /** When the person wrote it, ms since the epoch; by default `timeOf` its number. */
   sentAt?: number;
+  /** The message that it replies to, by its id in `shown`. */
+  repliesTo?: string;
 }
 
 /** A press of a button, by the label that people see. */
@@ -64,6 +68,11 @@ export function findButton(calls: readonly PlatformCall[], fields: readonly [id:
     if (button !== undefined) return String(button[idField]);
   }
   throw new Error(`No button says "${label}"`);
+}
+
+/** The labels of all buttons in what a bot sent. */
+export function labelsIn(body: unknown, [idField, labelField]: readonly [id: string, label: string]): string[] {
+  return [...objectsIn(body)].filter((each) => typeof each[idField] === 'string').map((each) => String(labelOf(each[labelField])));
 }
 
 function labelOf(value: unknown): unknown {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import {
   findButton,
+  labelsIn,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -16,6 +17,7 @@ import {
 const BOT_TOKEN = 'xoxb-test';
 const SIGNING_SECRET = 'slack-signing-secret';
 const MAX_CHARACTERS = 12_000;
+const BUTTON = ['action_id', 'text'] as const;
 
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '2' } },
@@ -66,8 +68,17 @@ export async function startFakeSlack(): Promise<FakePlatform> {
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = 'D4001', user = 'UADA', sentAt }) =>
-      slackEvent({ type: 'message', channel: chat, channel_type: 'im', user, text, ts: slackTs(number, sentAt) }),
+    personWrites: ({ text, number, chat = 'D4001', user = 'UADA', sentAt, repliesTo }) =>
+      slackEvent({
+        type: 'message',
+        channel: chat,
+        channel_type: 'im',
+        user,
+        text,
+        ts: slackTs(number, sentAt),
+        // https://docs.slack.dev/messaging/#threading
+        ...(repliesTo === undefined ? {} : { thread_ts: repliesTo }),
+      }),
     personSends: ({ text, number, chat = 'D4001', user = 'UADA' }, file) => {
       const path = `/files-pri/T1-F${number}/${file.name}`;
       kept.set(path, file);
@@ -79,7 +90,7 @@ export async function startFakeSlack(): Promise<FakePlatform> {
     // https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
     personPresses: ({ label, chat = 'D4001', user = 'UADA' }) => {
       const ts = slackTs(900_000);
-      const action = { type: 'button', block_id: 'b', action_id: findButton(calls, ['action_id', 'text'], label), action_ts: ts };
+      const action = { type: 'button', block_id: 'b', action_id: findButton(calls, BUTTON, label), action_ts: ts };
       const payload = {
         type: 'block_actions',
         team: { id: 'T1', domain: 'test' },
@@ -140,7 +151,14 @@ function userOf(id: string): Record<string, unknown> {
 function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
   const text = textOf(body);
   if (text.length > MAX_CHARACTERS) return no('msg_too_long');
-  const message = { id: slackTs(900_000 + shown.length), chat: String(body['channel']), text, edits: 0 };
+  if (!hasFittingBlocks(body)) return no('invalid_blocks');
+  const message = {
+    id: slackTs(900_000 + shown.length),
+    chat: String(body['channel']),
+    text,
+    edits: 0,
+    buttons: labelsIn(body['blocks'], BUTTON),
+  };
   shown.push(message);
   return yes({ channel: message.chat, ts: message.id });
 }
@@ -148,9 +166,24 @@ function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
 function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAnswer {
   const message = shown.find(({ id }) => id === body['ts']);
   if (!message) return no('message_not_found');
+  if (!hasFittingBlocks(body)) return no('invalid_blocks');
   message.text = textOf(body);
+  // Without the field the former blocks stay: https://docs.slack.dev/reference/methods/chat.update
+  if (body['blocks'] !== undefined) message.buttons = labelsIn(body['blocks'], BUTTON);
   message.edits += 1;
   return yes({ channel: message.chat, ts: message.id });
+}
+
+interface Block {
+  type: string;
+  text?: { text: string };
+  elements?: { text: { text: string } }[];
+}
+
+/** https://docs.slack.dev/reference/block-kit/blocks */
+function hasFittingBlocks({ blocks }: Record<string, unknown>): boolean {
+  const all = typeof blocks === 'string' ? (JSON.parse(blocks) as Block[]) : [];
+  return all.every(({ text, elements = [] }) => (text?.text.length ?? 0) <= 3000 && elements.every((each) => each.text.text.length <= 75));
 }
 
 /** The three calls of an upload: https://docs.slack.dev/messaging/working-with-files#upload */

@@ -1,5 +1,6 @@
 import {
   findButton,
+  labelsIn,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -13,6 +14,7 @@ import {
 const TOKEN = '7000000001:test-token';
 const SECRET = 'telegram-webhook-secret';
 const MAX_CHARACTERS = 4096;
+const BUTTON = ['callback_data', 'text'] as const;
 
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: no(429, 'Too Many Requests: retry after 2', { parameters: { retry_after: 2 } }),
@@ -81,7 +83,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     dislikes: '\0',
     moved: new Map(),
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = '4001', user = chat, sentAt = timeOf(number) }) =>
+    personWrites: ({ text, number, chat = '4001', user = chat, sentAt = timeOf(number), repliesTo }) =>
       telegramUpdate({
         update_id: 900_000 + Number(chat) * 1000 + number,
         message: {
@@ -90,6 +92,14 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
           chat: { id: Number(chat), type: 'private', first_name: 'Ada' },
           from: { id: Number(user), is_bot: false, first_name: 'Ada', username: 'ada' },
           text,
+          // https://core.telegram.org/bots/api#message
+          ...(repliesTo === undefined
+            ? {}
+            : {
+                reply_to_message: view(
+                  shown.find(({ id }) => id === repliesTo) ?? { id: repliesTo, chat, text: '?', edits: 0, buttons: [] },
+                ),
+              }),
           ...(text.startsWith('/') ? { entities: [{ type: 'bot_command', offset: 0, length: text.split(/\s/)[0]?.length ?? 0 }] } : {}),
         },
       }),
@@ -102,7 +112,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
           chat_instance: '1',
           from: { id: Number(user), is_bot: false, first_name: 'Ada', username: 'ada' },
           message: { message_id: 5000, date: 1_777_000_500, chat: { id: Number(chat), type: 'private', first_name: 'Ada' } },
-          data: findButton(calls, ['callback_data', 'text'], label),
+          data: findButton(calls, BUTTON, label),
         },
       }),
     threadOf: (chat = '4001') => `telegram:${chat}`,
@@ -124,7 +134,13 @@ function post({ shown, topics }: FakeTelegram, body: Record<string, unknown>): P
   if (thread !== undefined && !topics.has(Number(thread))) return no(400, 'Bad Request: message thread not found');
   const text = textOf(body);
   if (text.length > MAX_CHARACTERS) return no(400, 'Bad Request: message is too long');
-  const message = { id: String(5000 + shown.length), chat: String(body['chat_id']), text, edits: 0 };
+  const message = {
+    id: String(5000 + shown.length),
+    chat: String(body['chat_id']),
+    text,
+    edits: 0,
+    buttons: labelsIn(body['reply_markup'], BUTTON),
+  };
   shown.push(message);
   return yes(view(message));
 }
@@ -136,6 +152,7 @@ function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
   if (text.length > MAX_CHARACTERS) return no(400, 'Bad Request: message is too long');
   if (text === message.text) return no(400, 'Bad Request: message is not modified');
   message.text = text;
+  message.buttons = labelsIn(body['reply_markup'], BUTTON);
   message.edits += 1;
   return yes(view(message));
 }
@@ -143,7 +160,7 @@ function edit(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
 function postFile({ files }: FakeTelegram, method: string, body: Record<string, unknown>): PlatformAnswer {
   const chat = String(body['chat_id']);
   files.push({ method, chat, ...((body['photo'] ?? body['document']) as SentFile) });
-  return yes(view({ id: String(7000 + files.length), chat, text: '', edits: 0 }));
+  return yes(view({ id: String(7000 + files.length), chat, text: '', edits: 0, buttons: [] }));
 }
 
 /** What a reader sees: the escapes of MarkdownV2 are not shown. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import {
   findButton,
+  labelsIn,
   servePlatform,
   timeOf,
   type FakePlatform,
@@ -17,6 +18,7 @@ const ACCESS_TOKEN = 'whatsapp-access-token';
 const APP_SECRET = 'whatsapp-app-secret';
 const PHONE_NUMBER_ID = '106540352242922';
 const MAX_CHARACTERS = 4096;
+const BUTTON = ['id', 'title'] as const;
 
 const REFUSALS: Readonly<Record<Refusal, PlatformAnswer>> = {
   throttled: no(429, 130_429, '(#130429) Rate limit hit'),
@@ -60,9 +62,16 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
     calls,
     typings: 0,
     refuseNext: (...more) => void refusals.push(...more),
-    personWrites: ({ text, number, chat = '16505551234', sentAt = timeOf(number) }) =>
+    personWrites: ({ text, number, chat = '16505551234', sentAt = timeOf(number), repliesTo }) =>
       whatsappMessages(chat, [
-        { id: `wamid.${chat}.${number}`, timestamp: String(Math.floor(sentAt / 1000)), type: 'text', text: { body: text } },
+        {
+          id: `wamid.${chat}.${number}`,
+          timestamp: String(Math.floor(sentAt / 1000)),
+          type: 'text',
+          text: { body: text },
+          // https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components#messages-object
+          ...(repliesTo === undefined ? {} : { context: { from: '15550783881', id: repliesTo } }),
+        },
       ]),
     personSends: ({ text, number, chat = '16505551234' }, file) => {
       const id = `${chat}${number}`;
@@ -74,7 +83,10 @@ export async function startFakeWhatsapp(): Promise<FakePlatform> {
     },
     // https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-messages#interactive-messages
     personPresses: ({ label, chat = '16505551234' }) => {
-      const interactive = { type: 'button_reply', button_reply: { id: findButton(calls, ['id', 'title'], label), title: label } };
+      const pressed = { id: findButton(calls, BUTTON, label), title: label };
+      const isList = calls.findLast(({ body }) => body['interactive'] !== undefined)?.body['interactive'];
+      const type = (isList as { type: string }).type === 'list' ? 'list_reply' : 'button_reply';
+      const interactive = { type, [type]: pressed };
       const timestamp = String(Math.floor(Date.now() / 1000));
       return whatsappMessages(chat, [{ id: `wamid.press.${calls.length}`, timestamp, type: 'interactive', interactive }]);
     },
@@ -106,12 +118,36 @@ function post(shown: ShownMessage[], body: Record<string, unknown>): PlatformAns
   };
   const { text } = shownBody;
   if (text.length > MAX_CHARACTERS) return no(400, 100, '(#100) Param text[body] must be at most 4096 characters long.');
-  const message = { id: `wamid.sent.${shown.length}`, chat: String(body['to']), text, edits: 0 };
+  const wrong = problemOf(body['interactive'] as Interactive | undefined);
+  if (wrong !== null) return no(400, 131_009, `(#131009) Parameter value is not valid: ${wrong}`);
+  const buttons = labelsIn(body['interactive'], BUTTON);
+  const message = { id: `wamid.sent.${shown.length}`, chat: String(body['to']), text, edits: 0, buttons };
   shown.push(message);
   return {
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [{ input: message.chat, wa_id: message.chat }], messages: [{ id: message.id }] },
   };
+}
+
+interface Interactive {
+  type: string;
+  body: { text: string };
+  action: { buttons?: { reply: { title: string } }[]; sections?: { rows: { title: string }[] }[] };
+}
+
+/** https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-reply-buttons-messages and interactive-list-messages */
+function problemOf(interactive: Interactive | undefined): string | null {
+  if (interactive === undefined) return null;
+  const { body, action } = interactive;
+  const titles = [
+    ...(action.buttons ?? []).map(({ reply }) => reply.title),
+    ...(action.sections ?? []).flatMap(({ rows }) => rows.map(({ title }) => title)),
+  ];
+  const isList = interactive.type === 'list';
+  if (body.text.length > (isList ? 4096 : 1024)) return 'the body is too long';
+  if (titles.length > (isList ? 10 : 3)) return 'too many buttons';
+  if (new Set(titles).size < titles.length) return 'the titles are not unique';
+  return titles.some((title) => title === '' || title.length > (isList ? 24 : 20)) ? 'a title is too long' : null;
 }
 
 /** The address of a medium, then its bytes: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#download-media */

@@ -59,7 +59,7 @@ export const REDIS_REFUSALS = {
   MASTERDOWN: { begin: commands('CONFIG SET replica-serve-stale-data no', BE_REPLICA), end: commands(BE_PRIMARY) },
   NOAUTH: { begin: commands('CONFIG SET requirepass another', DROP), end: commands(`CONFIG SET requirepass ${NOTHING}`) },
   MAXCLIENTS: { begin: commands('CONFIG SET maxclients 1', DROP), end: commands('CONFIG SET maxclients 10000') },
-  BUSY: { begin: runEndlessScript, end: commands('SCRIPT KILL') },
+  BUSY: { begin: runEndlessScript, end: endScript },
 } as const satisfies Record<string, RedisRefusal>;
 
 async function loseDisk({ client }: Operator): Promise<void> {
@@ -71,8 +71,17 @@ async function loseDisk({ client }: Operator): Promise<void> {
   await waitFor(hasFailed, { deadlineMs: 10_000, what: 'the snapshot to fail' });
 }
 
+/** Connections whose scripts do not end: one that was cut as dead sends its script again when it is back. */
+const endless: RedisClient[] = [];
+
+async function endScript(operator: Operator): Promise<void> {
+  for (const client of endless.splice(0)) client.disconnect();
+  await commands('SCRIPT KILL')(operator);
+}
+
 async function runEndlessScript({ client, open }: Operator): Promise<void> {
   const other = open();
+  endless.push(other);
   await client.call('CONFIG', 'SET', 'lua-time-limit', '10');
   void other
     .eval('while true do end', 0)

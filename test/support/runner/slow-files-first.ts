@@ -15,6 +15,13 @@ export const SLOW = [
   'scheduler/create-scheduler-service',
   'task-list/task-list-in-browser',
   // Scenarios
+  'recovery/clients-of-openai-outlive-kills',
+  'bounds/what-is-kept-is-bounded',
+  'runs/models-use-tools',
+  'runs/events-resume-runs',
+  'runs/coding-agents-resume',
+  'runs/checkpoints-are-kept',
+  'runs/people-decide',
   'recovery/poison-that-blocks-or-fills-its-process',
   'recovery/redis-away',
   'in-order/a-full-fleet-keeps-order',
@@ -42,7 +49,6 @@ export const SLOW = [
   'bounds/capacity-cannot-leak',
   'in-order/mixed-work-fills-the-slots',
   'bounds/runaways-are-cut',
-  'bounds/what-is-kept-is-bounded',
 ];
 
 /** Starts the slow files first, the others as Vitest does: by what the last run took, else by size. */

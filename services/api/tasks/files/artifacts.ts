@@ -5,7 +5,7 @@ import { type Answer, route, type Route } from '#shared/http/index.ts';
 import type { Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { answerList, onePageOf } from '../../lists.ts';
-import { findState, findTask, taskPathSchema } from '../find-tasks.ts';
+import { findState, findTaskRow, taskPathSchema } from '../find-tasks.ts';
 
 interface ArtifactPorts {
   readonly ledger: Ledger;
@@ -93,7 +93,7 @@ function getAttachment({ ledger, files }: ArtifactPorts): Route {
     request: { params: namedPathSchema },
     responses: { 200: fileSchema },
     handle: async ({ params: { id, name } }, { tenant }) => {
-      const { body } = await findTask(ledger, tenant, id);
+      const { body } = await findTaskRow(ledger, tenant, id);
       const attachments = body.attachments ?? [];
       const place = attachments.findIndex((each) => each.name === name);
       const own = attachments[place]?.file ?? null;

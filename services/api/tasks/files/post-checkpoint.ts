@@ -11,17 +11,16 @@ interface CheckpointPorts {
 }
 
 const headersSchema = z.object({
-  'muster-attempt-key': z
-    .string()
-    .max(4000)
-    .meta({ description: 'What the call of the agent had in this header: the key of its attempt alone.' }),
+  'muster-attempt-key': z.string().max(4000).meta({
+    description: 'What the call of the agent had in this header, or a program in `MUSTER_ATTEMPT_KEY`: the key of its attempt alone.',
+  }),
 });
 
 const bodySchema = z
   .strictObject({
     checkpoint: z.unknown().meta({
       description:
-        'A text, or JSON; with `suspend` (`{ untilMs }` or `{ event, match, timeoutMs }`) the run waits without a slot once its agent has answered.',
+        'A text, or JSON; with `suspend` (`{ untilMs }`, `{ event, match, timeoutMs }` or `{ ask: { question, choices, ... } }`) the run waits without a slot once its agent has answered.',
     }),
   })
   .meta({ id: 'CheckpointRequest', examples: [{ checkpoint: { page: 4, suspend: { untilMs: 1_777_626_000_000 } } }] });
@@ -33,17 +32,19 @@ export function postCheckpoint({ ledger, fileLinks }: CheckpointPorts): Route {
     path: '/v1/tasks/:id/checkpoint',
     operationId: 'keepCheckpoint',
     summary: 'Keep what a running attempt leaves for the next one',
-    description: 'For agents behind HTTP, with the key of the attempt alone. 409 `file.attempt-over` once the attempt has ended.',
+    description:
+      'For agents behind HTTP, and programs, with the key of the attempt alone. 409 `checkpoint.attempt-over` once the attempt has ended.',
     scope: 'none',
-    errors: ['file.link-invalid', 'file.attempt-over', 'request.too-large'],
+    errors: ['checkpoint.key-invalid', 'checkpoint.attempt-over', 'checkpoint.too-large'],
     request: { params: taskPathSchema, headers: headersSchema, body: bodySchema },
     responses: { 204: z.null() },
     handle: async ({ params: { id }, headers, body: { checkpoint } }) => {
       const key = await fileLinks.verify(headers['muster-attempt-key'], Date.now());
-      if (key?.may !== 'checkpoint' || key.task !== id) throw new MusterError('file.link-invalid', 'The key is of no attempt of this task');
+      if (key?.may !== 'checkpoint' || key.task !== id)
+        throw new MusterError('checkpoint.key-invalid', 'The key in muster-attempt-key is of no attempt of this task, or has expired');
       const text = typeof checkpoint === 'string' ? checkpoint : JSON.stringify(checkpoint ?? null);
       const isKept = await keepCheckpoint(ledger, { tenant: key.tenant, id, lease: key.lease }, text);
-      if (!isKept) throw new MusterError('file.attempt-over', 'The attempt has ended');
+      if (!isKept) throw new MusterError('checkpoint.attempt-over', 'The attempt of this key has ended');
       return { status: 204 };
     },
   });

@@ -14,6 +14,8 @@ interface FormBounds {
   readonly contentType: string;
   /** Of the file. */
   readonly maxBytes: number;
+  /** Gets the fields of the form beside the file, which may come behind it: complete once the file's content has ended. By default they are skipped. */
+  readonly fields?: Map<string, string>;
 }
 
 /** What a form has beside its file at most: names and boundaries. */
@@ -33,10 +35,10 @@ export function isForm(contentType: string | undefined): boolean {
  */
 export async function withFormFile<T>(
   body: AsyncIterable<Uint8Array>,
-  { contentType, maxBytes }: FormBounds,
+  { contentType, maxBytes, fields }: FormBounds,
   use: (file: FormFile) => Promise<T>,
 ): Promise<T> {
-  const parser = openParser(contentType);
+  const parser = openParser(contentType, fields);
   const { promise: found, resolve, reject } = Promise.withResolvers<FormFile>();
   const parsed = pipeline(body, parser).catch((error: unknown) => {
     throw refusalOf(error);
@@ -56,9 +58,9 @@ export async function withFormFile<T>(
   }
 }
 
-/** Fields are skipped. */
-function openParser(contentType: string): Busboy {
-  const parser = createParser(contentType);
+function openParser(contentType: string, fields: Map<string, string> | undefined): Busboy {
+  const parser = createParser(contentType, fields === undefined ? 0 : MAX_FIELDS);
+  parser.on('field', (name, value) => fields?.set(name, value));
   // Errors after the first have no reader, and would end the process.
   parser.on('error', () => undefined);
   parser.once('filesLimit', () => parser.destroy(wrongNumber('several')));
@@ -70,9 +72,12 @@ function openParser(contentType: string): Busboy {
   return parser;
 }
 
-function createParser(contentType: string): Busboy {
+const MAX_FIELDS = 20;
+const MAX_FIELD_BYTES = 1000;
+
+function createParser(contentType: string, fields: number): Busboy {
   try {
-    const limits = { files: 1, fields: 0, parts: MAX_PARTS + 1 };
+    const limits = { files: 1, fields, fieldSize: MAX_FIELD_BYTES, parts: MAX_PARTS + 1 };
     return createBusboy({ headers: { 'content-type': contentType }, defParamCharset: 'utf8', limits });
   } catch (error) {
     throw refusalOf(error);

@@ -1,34 +1,63 @@
 import { z } from 'zod';
 import { route, type Route } from '#shared/http/index.ts';
-import { type Ledger, parentLookup, readHeads, readLookupAfter, readStates, type TaskHead } from '#shared/ledger/index.ts';
+import { type Ledger, parentLookup, readLookupAfter, readOpenings, readStates, type TaskOpening } from '#shared/ledger/index.ts';
 import type { TaskState } from '#shared/tasks/index.ts';
-import { findState, taskPathSchema } from '../find-tasks.ts';
+import { instantSchema, toIso } from '#shared/time/index.ts';
+import { findState, taskNotFound, taskPathSchema } from '../find-tasks.ts';
 import { taskStatusSchema } from '../task-view.ts';
 
-/** Tasks that one tree shows. */
+/** Tasks that one tree shows, and bytes of each input. */
 const MAX_TASKS = 2000;
+const INPUT_BYTES = 200;
 /** Sub-tasks of one task that it shows, and tasks whose sub-tasks are read at once. */
 const MAX_CHILDREN = 1000;
 const TOGETHER = 100;
 
-const CHILD = { id: '01KQS1C8ZW4H6J8K0M2N4P6Q8R', agent: 'reader', status: 'running', costMicroUsd: 1200, children: [], hasMore: false };
-const EXAMPLE = { ...CHILD, id: '01KQS1C8ZV0G3P5T7W9X1Y2Z3A', agent: 'research', status: 'suspended', children: [CHILD] };
+const CHILD = {
+  id: '01KQS1C8ZW4H6J8K0M2N4P6Q8R',
+  agent: 'reader',
+  status: 'running',
+  input: 'Tea? (for)',
+  costMicroUsd: 1200,
+  isEstimated: false,
+  createdAt: '2026-05-01T09:00:02.000Z',
+  startedAt: '2026-05-01T09:00:03.000Z',
+  completedAt: null,
+  children: [],
+  hasMore: false,
+};
+const EXAMPLE = { ...CHILD, id: '01KQS1C8ZV0G3P5T7W9X1Y2Z3A', agent: 'research', status: 'suspended', input: 'Tea?', children: [CHILD] };
 
 const nodeSchema = z
   .strictObject({
     id: z.string().meta({ description: "The task's id." }),
     agent: z.string().meta({ description: 'The agent that runs it.' }),
     status: taskStatusSchema,
+    input: z.string().meta({ description: `How its input begins, at most ${INPUT_BYTES} bytes.` }),
     costMicroUsd: z
       .number()
       .nullable()
       .meta({ description: 'Cost of its own attempts in millionths of a US dollar, without that of its sub-tasks; null when unknown.' }),
+    isEstimated: z.boolean().meta({ description: 'Whether a part of that is estimated.' }),
+    createdAt: instantSchema.meta({ description: 'When it was accepted.' }),
+    startedAt: instantSchema.nullable().meta({ description: 'When its current or last attempt began.' }),
+    completedAt: instantSchema.nullable().meta({ description: 'When it ended.' }),
     get children() {
       return z.array(nodeSchema).meta({ description: 'The tasks that it delegated, oldest first.' });
     },
     hasMore: z.boolean().meta({ description: 'Whether it may have delegated others, which are left out because the tree is large.' }),
   })
   .meta({ id: 'TaskTreeNode', examples: [EXAMPLE] });
+
+const querySchema = z.strictObject({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_TASKS)
+    .default(MAX_TASKS)
+    .meta({ description: 'Tasks that it shows at most, of all levels.' }),
+});
 
 const treeSchema = z.strictObject({ root: nodeSchema }).meta({ id: 'TaskTree' });
 
@@ -43,23 +72,26 @@ export function getTree({ ledger }: { ledger: Ledger }): Route {
     path: '/v1/tasks/:id/tree',
     operationId: 'getTree',
     summary: 'A task with its sub-tasks',
-    description: `The task and all that descends from it by delegation, level by level, up to ${MAX_TASKS} tasks. \`rootTaskId\` of a task is the one that has the whole tree.`,
+    description:
+      'The task and all that descends from it by delegation, level by level. `rootTaskId` of a task is the one that has the whole tree.',
     scope: 'read',
     errors: ['task.not-found'],
-    request: { params: taskPathSchema },
+    request: { params: taskPathSchema, query: querySchema },
     responses: { 200: treeSchema },
-    handle: async ({ params: { id } }, { tenant }) => {
+    handle: async ({ params: { id }, query: { limit } }, { tenant }) => {
       const state = await findState(ledger, tenant, id);
-      const root = nodeOf({ id, agent: state.agent }, state);
-      await growTree(ledger, tenant, root);
+      const opening = (await readOpenings(ledger, tenant, [id], INPUT_BYTES)).get(id);
+      if (!opening) throw taskNotFound(id);
+      const root = nodeOf(opening, state);
+      await growTree(ledger, tenant, { root, limit });
       return { status: 200, body: { root } };
     },
   });
 }
 
 /** Reads the levels below the root, until there is no room. */
-async function growTree(ledger: Ledger, tenant: string, root: TreeNode): Promise<void> {
-  let room = MAX_TASKS - 1;
+async function growTree(ledger: Ledger, tenant: string, { root, limit }: { root: TreeNode; limit: number }): Promise<void> {
+  let room = limit - 1;
   for (let level = [root]; level.length > 0;) {
     const below: TreeNode[] = [];
     for (let from = 0; from < level.length; from += TOGETHER) {
@@ -81,17 +113,29 @@ async function growTree(ledger: Ledger, tenant: string, root: TreeNode): Promise
 async function readChildren(ledger: Ledger, tenant: string, nodes: readonly TreeNode[]): Promise<TreeNode[][]> {
   const ids = await Promise.all(nodes.map(({ id }) => readLookupAfter(ledger, parentLookup(ledger, tenant, id), '', MAX_CHILDREN + 1)));
   const all = ids.flat();
-  const [heads, states] = await Promise.all([readHeads(ledger, tenant, all), readStates(ledger, tenant, all)]);
+  const [openings, states] = await Promise.all([readOpenings(ledger, tenant, all, INPUT_BYTES), readStates(ledger, tenant, all)]);
   const stateOf = new Map(all.map((id, place) => [id, states[place]]));
   return ids.map((own) =>
     own.flatMap((id) => {
-      const [head, state] = [heads.get(id), stateOf.get(id)];
-      return head && state ? [nodeOf(head, state)] : [];
+      const [opening, state] = [openings.get(id), stateOf.get(id)];
+      return opening && state ? [nodeOf(opening, state)] : [];
     }),
   );
 }
 
-function nodeOf({ id, agent }: Pick<TaskHead, 'id' | 'agent'>, { status, usage }: TaskState): TreeNode {
-  const { costMicroUsd = null } = usage ?? {};
-  return { id, agent, status, costMicroUsd, children: [], hasMore: false };
+function nodeOf({ id, agent, input }: TaskOpening, { status, usage, createdAt, startedAt, completedAt }: TaskState): TreeNode {
+  const { costMicroUsd = null, isEstimated = false } = usage ?? {};
+  return {
+    id,
+    agent,
+    status,
+    input,
+    costMicroUsd,
+    isEstimated,
+    createdAt: new Date(createdAt).toISOString(),
+    startedAt: toIso(startedAt),
+    completedAt: toIso(completedAt),
+    children: [],
+    hasMore: false,
+  };
 }

@@ -4,14 +4,17 @@ import type { CommandRun } from '#shared/agents/index.ts';
 import type { AgentLog, AgentResult } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import type { CommandDefinition, DaemonSettings } from './daemon-settings.ts';
+import { DiskSessions } from './disk-sessions.ts';
 
 interface CommandHandlerOptions extends Pick<DaemonSettings, 'commands' | 'fallback'> {
   readonly runCommand: (run: CommandRun) => Promise<AgentResult>;
   readonly warn: (text: string) => void;
+  /** Where programs leave their sessions. */
+  readonly sessions: string;
 }
 
 /** Runs each task by the command of its agent, as a worker runs a `command` agent. */
-export function commandHandler({ commands, fallback, runCommand, warn }: CommandHandlerOptions): DaemonHandler {
+export function commandHandler({ commands, fallback, runCommand, warn, sessions }: CommandHandlerOptions): DaemonHandler {
   return async (task, context) => {
     const definition = Object.hasOwn(commands, task.agent) ? (commands[task.agent] ?? fallback) : fallback;
     if (definition === null) throw new TaskFailure('AGENT_NOT_FOUND', `This daemon has no command for the agent "${task.agent}"`);
@@ -19,6 +22,7 @@ export function commandHandler({ commands, fallback, runCommand, warn }: Command
     try {
       return await runCommand({
         ...describeRun(task, context, warn),
+        sessions: new DiskSessions(sessions, task),
         definition: forTask(definition, task),
         diagnose: (found) => void (stderr = found.stderr ?? stderr),
       });
@@ -55,6 +59,7 @@ function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: stri
     context: { ...context, log: logTo(warn) },
     inputArrived: context.inputArrived,
     reportTotal: context.reportTotal,
+    ...checkpointOf(task, context, warn),
     files: {
       bringIn: async (folder) => {
         for (const attachment of task.attachments) await context.download(attachment, join(folder, basename(attachment.name)));
@@ -69,6 +74,26 @@ function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: stri
       },
     },
   };
+}
+
+/** Absent where the hub is of an older version. */
+function checkpointOf(
+  { id, checkpoint }: DaemonTask,
+  { keepCheckpoint }: DaemonContext,
+  warn: (text: string) => void,
+): Pick<CommandRun, 'checkpoint'> {
+  if (checkpoint === null) return {};
+  const { text, resumed, url: address, key } = checkpoint;
+  let kept = text;
+  const keep = async (next: string): Promise<void> => {
+    if (next === kept) return;
+    await keepCheckpoint(next).catch((error: unknown) => {
+      if (!(error instanceof TaskFailure) || error.code !== 'OUTPUT_TOO_LARGE') throw error;
+      warn(`A checkpoint of task ${id} was not kept, because it is too long`);
+    });
+    kept = next;
+  };
+  return { checkpoint: { text, resumed, address, key, keep } };
 }
 
 const ignore = (): void => undefined;

@@ -72,7 +72,7 @@ function readFallback(words: readonly string[], flags: DaemonFlags, context: Com
 
 function define(
   fields: { readonly command?: readonly string[]; readonly preset?: (typeof PRESET_NAMES)[number] },
-  { cwd, passEnv = [], takesInput, silenceMs }: DaemonFlags,
+  { cwd, passEnv = [], takesInput, silenceMs, askPermissions }: DaemonFlags,
   context: CommandContext,
 ): CommandDefinition {
   // What a program may need is passed where it is set; what a person named has to be there.
@@ -81,9 +81,10 @@ function define(
     kind: 'command',
     ...fields,
     passEnv: [...new Set([...signIn, ...passEnv])],
+    ...(askPermissions === true && fields.preset !== undefined ? { permissions: 'ask' } : {}),
     ...(cwd === undefined ? {} : { cwd: resolve(cwd) }),
-    ...(takesInput === undefined ? {} : { takesInput }),
-    ...(silenceMs === undefined ? {} : { silenceMs }),
+    takesInput,
+    silenceMs,
   });
   if (parsed.success && parsed.data.kind === 'command') return parsed.data;
   throw usage(parsed.error?.issues.map(({ message }) => message).join('; ') ?? 'The command cannot be read');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { Daemon, HubRefusal } from '#daemon';
 import { checkCommand, endOrphanedCommands, openCommandRunner } from '#shared/agents/index.ts';
 import { installedVersion } from '#shared/config/index.ts';
@@ -6,6 +7,7 @@ import { TaskFailure } from '#shared/errors/index.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { commandHandler } from './command-handler.ts';
+import { removeOldSessions } from './disk-sessions.ts';
 import { localTime } from '../../output/terminal.ts';
 import { describeDaemonEvent } from './daemon-lines.ts';
 import type { DaemonSettings } from './daemon-settings.ts';
@@ -21,6 +23,7 @@ export async function runDaemon(settings: DaemonSettings, context: CommandContex
   const fleetId = createHash('sha256').update(settings.dataDir).digest('hex').slice(0, 16);
   const ended = await endOrphanedCommands(fleetId);
   if (ended > 0) terminal.note(`Ended ${ended} processes that an earlier run of this daemon had left.`);
+  await removeOldSessions(sessionsIn(settings.dataDir), context.clock.now());
   const runCommand = openCommandRunner({ ...options, fleetId: () => Promise.resolve(fleetId) });
   const daemon = openDaemon(settings, context, runCommand);
   const signals = watchSignals(daemon, context);
@@ -35,6 +38,10 @@ export async function runDaemon(settings: DaemonSettings, context: CommandContex
   const { unacknowledged } = daemon;
   if (unacknowledged > 0)
     terminal.note(`Results that the hub does not have yet: ${unacknowledged}. The next start sends them from ${settings.dataDir}.`);
+}
+
+function sessionsIn(dataDir: string): string {
+  return join(dataDir, 'sessions');
 }
 
 function openDaemon(
@@ -54,7 +61,7 @@ function openDaemon(
       version: installedVersion(),
       ...(name === undefined ? {} : { name }),
       ...(fallback === null ? { agents: Object.keys(commands) } : {}),
-      handler: commandHandler({ commands, fallback, runCommand, warn: note }),
+      handler: commandHandler({ commands, fallback, runCommand, warn: note, sessions: sessionsIn(dataDir) }),
       onEvent: (event) => note(describeDaemonEvent(event)),
     });
   } catch (error) {

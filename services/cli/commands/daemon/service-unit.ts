@@ -32,7 +32,7 @@ export function serviceTokenFile({ tokenFile }: DaemonFlags): string {
 }
 
 function serviceArguments({ words, flags, hub }: ServiceOptions): string[] {
-  const { name, capabilities, slots, agent = {}, preset, cwd, passEnv, takesInput, dataDir } = flags;
+  const { name, capabilities, slots, agent = {}, preset, askPermissions, cwd, passEnv, takesInput, dataDir } = flags;
   const options: [string, string | undefined][] = [
     ['--hub', hub],
     ['--token-file', serviceTokenFile(flags)],
@@ -48,6 +48,7 @@ function serviceArguments({ words, flags, hub }: ServiceOptions): string[] {
   return [
     ...options.flatMap(([option, value]) => (value === undefined ? [] : [option, value])),
     ...(takesInput === true ? ['--takes-input'] : []),
+    ...(askPermissions === true ? ['--ask-permissions'] : []),
     ...(words.length === 0 ? [] : ['--', ...words]),
   ];
 }

@@ -20,6 +20,7 @@ export interface LimitOptions {
   weight?: number;
   storedBytes?: Figure;
   maxTimeoutMs?: Figure;
+  retentionMs?: Figure;
   runningByClass?: Figures;
   runningByAgent?: Figures;
   rates?: Record<string, Rate | 'none'>;
@@ -39,6 +40,11 @@ export function withLimits(command: Command): Command {
     .option('--weight <n>', "a tenant's share while tenants take turns", readWeight)
     .option('--stored-bytes <n>', "bytes of Redis's memory that a tenant may take", readFigure)
     .option('--max-timeout-ms <n>', "the longest attempt that a tenant's tasks may ask for, in milliseconds", readFigure)
+    .option(
+      '--retention-ms <n>',
+      "how long a tenant's ended tasks are kept, in milliseconds, where that is shorter than the fleet's time",
+      readFigure,
+    )
     .option('--json', 'print the answer as JSON');
 }
 
@@ -52,7 +58,8 @@ export function limitsIn(options: LimitOptions, tenant: string | undefined): Rec
   return tenant === undefined ? { ...fleetLimitsIn(options), ...common } : { ...tenantLimitsIn(options), ...common };
 }
 
-function tenantLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, maxTimeoutMs, runningByAgent }: LimitOptions): object {
+function tenantLimitsIn(options: LimitOptions): object {
+  const { maxConcurrent, running, waiting, weight, storedBytes, maxTimeoutMs, retentionMs, runningByAgent } = options;
   if (maxConcurrent !== undefined) {
     throw usage("--max-concurrent is a limit of the fleet: leave the tenant out, or name the tenant's --running");
   }
@@ -62,14 +69,16 @@ function tenantLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, 
     weight,
     storedBytes: asLimit(storedBytes),
     maxTimeoutMs: asLimit(maxTimeoutMs),
+    retentionMs: asLimit(retentionMs),
     ...named('runningByAgent', runningByAgent),
   };
 }
 
-function fleetLimitsIn({ maxConcurrent, running, waiting, weight, storedBytes, maxTimeoutMs, runningByAgent }: LimitOptions): object {
-  const isOfTenant = [waiting, weight, storedBytes, maxTimeoutMs].some((figure) => figure !== undefined);
+function fleetLimitsIn({ maxConcurrent, running, ...ofTenant }: LimitOptions): object {
+  const { waiting, weight, storedBytes, maxTimeoutMs, retentionMs, runningByAgent } = ofTenant;
+  const isOfTenant = [waiting, weight, storedBytes, maxTimeoutMs, retentionMs].some((figure) => figure !== undefined);
   if (isOfTenant || runningByAgent !== undefined) {
-    throw usage('--waiting, --agent, --weight, --stored-bytes and --max-timeout-ms are limits of a tenant: name one');
+    throw usage('--waiting, --agent, --weight, --stored-bytes, --max-timeout-ms and --retention-ms are limits of a tenant: name one');
   }
   if (maxConcurrent !== undefined && running !== undefined) throw usage('Without a tenant --running is --max-concurrent: name one of them');
   return { maxConcurrent: asLimit(maxConcurrent ?? running) };

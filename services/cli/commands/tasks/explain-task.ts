@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shortHashes } from '#shared/text/index.ts';
 import { durationText } from '#shared/time/index.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -23,6 +24,7 @@ export const whySchema = z.object({
   /** An older server has none. */
   gates: z.array(gateSchema).default([]),
   estimatedStartMs: z.number().nullish(),
+  interruptions: z.number().default(0),
 });
 
 const WITHOUT_REASON: Readonly<Record<string, string>> = {
@@ -42,19 +44,44 @@ export async function runWhy(given: string, { json }: { json?: boolean }, contex
   const id = await resolveTaskId(api, given);
   const answer = await api.get(`/v1/tasks/${encodeURIComponent(id)}/why`);
   if (json === true) return terminal.json(answer);
-  const { status, reasons, gates, estimatedStartMs } = readAnswer(whySchema, answer);
+  const { status, reasons, gates, estimatedStartMs, interruptions } = readAnswer(whySchema, answer);
   if (reasons.length === 0) terminal.line(WITHOUT_REASON[status] ?? `It is ${status}, and waits at no gate.`);
   if (status === 'permanently_failed') terminal.note(`Retry it with npx muster retry ${id}`);
+  if (interruptions > 0) terminal.line(`Workers that shut down interrupted it ${timesInARow(interruptions)}, and it started over.`);
   for (const reason of reasons) terminal.line(describeWait(reason, clock.now()));
-  for (const sentence of helpFor(reasons, gates)) terminal.line(plainText(sentence));
+  await showHelp(id, { reasons, gates }, context);
   if (estimatedStartMs !== null && estimatedStartMs !== undefined)
     terminal.line(`It should start in about ${durationText(estimatedStartMs)}.`);
   showGates(gates, terminal);
 }
 
+const questionsSchema = z.object({ items: z.array(z.object({ id: z.string(), choices: z.array(z.string()).nullish() })) });
+
+async function showHelp(
+  id: string,
+  { reasons, gates }: Pick<z.infer<typeof whySchema>, 'reasons' | 'gates'>,
+  context: CommandContext,
+): Promise<void> {
+  for (const sentence of helpFor(reasons, gates)) context.terminal.line(plainText(sentence));
+  if (reasons.some(({ gate }) => gate === 'question')) await showHowToAnswer(id, context);
+}
+
+/** The command that answers each open question of a task. */
+async function showHowToAnswer(id: string, context: CommandContext): Promise<void> {
+  const { items } = readAnswer(questionsSchema, await context.connect().get('/v1/questions', { taskId: id, status: 'open' }));
+  for (const { id: question, choices } of items) {
+    const answer = choices ? `<${choices.map((each) => plainText(each)).join('|')}>` : '<answer>';
+    context.terminal.line(`Answer it with npx muster answer ${question} ${answer}`);
+  }
+}
+
+function timesInARow(count: number): string {
+  return count === 1 ? 'once' : `${count} times in a row`;
+}
+
 /** As `It waits: queue "tasks" is paused, for 12 s.` */
 export function describeWait({ detail, since, until }: z.infer<typeof reasonSchema>, now: number): string {
-  const text = plainText(detail).replace(/\.$/, '');
+  const text = shortHashes(plainText(detail)).replace(/\.$/, '');
   const waitedMs = since ? now - Date.parse(since) : 0;
   const waited = waitedMs >= 1000 ? `, for ${durationText(waitedMs)}` : '';
   const left = until && Date.parse(until) > now ? `; ${durationText(Date.parse(until) - now)} to go` : '';

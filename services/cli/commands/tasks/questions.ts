@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { readTextAnswer } from '#shared/config/index.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { showList, type ListOptions } from '../../output/table.ts';
@@ -12,10 +13,11 @@ const questionSchema = z.object({
   agent: z.string(),
   question: z.string(),
   choices: z.array(z.string()).nullish(),
-  schema: z.unknown(),
+  schema: z.record(z.string(), z.json()).nullish(),
   status: z.string(),
   answer: z.unknown(),
   answeredBy: z.object({ name: z.string() }).nullish(),
+  askedAt: z.string().nullish(),
   expiresAt: z.string().nullish(),
 });
 type Question = z.infer<typeof questionSchema>;
@@ -46,10 +48,19 @@ function runQuestions({ json, status, task, ...query }: ListQuestionsOptions, co
       heading: ['QUESTION', 'AGENT', 'STATUS', 'ASKS'],
       row: (question) => [question.id, question.agent, question.status, textOf(question)],
       empty: 'No question matches.',
+      summary: openOf,
     },
     json === true ? { json } : {},
     context,
   );
+}
+
+/** What is open, and since when. */
+function openOf(questions: readonly Question[]): string | null {
+  const open = questions.filter(({ status }) => status === 'open');
+  const [oldest] = open.flatMap(({ askedAt }) => askedAt ?? []).toSorted();
+  if (open.length === 0) return null;
+  return `${open.length} open${oldest === undefined ? '' : `, the oldest since ${pointInTime(oldest)}`}. Answer one by "answer <id> <answer>".`;
 }
 
 function textOf({ question, choices, status, answer, answeredBy, expiresAt }: Question): string {
@@ -69,16 +80,9 @@ async function runAnswer({ id, answer, json }: AnswerCommand, context: CommandCo
   const api = context.connect();
   const path = `/v1/questions/${encodeURIComponent(id)}`;
   const asked = readAnswer(questionSchema, await api.get(path));
-  const given = await api.post(`${path}/answer`, { body: { answer: asked.schema === null ? answer : jsonOrText(answer) } });
+  const given = await api.post(`${path}/answer`, {
+    body: { answer: asked.schema ? readTextAnswer({ choices: null, schema: asked.schema }, answer) : answer },
+  });
   if (json === true) return context.terminal.json(given);
   context.terminal.line(`Task ${asked.taskId} goes on with ${JSON.stringify(readAnswer(questionSchema, given).answer)}.`);
-}
-
-/** The answer to a question with a schema is JSON; a text that is none stands for itself. */
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

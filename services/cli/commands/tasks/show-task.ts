@@ -50,6 +50,10 @@ async function readLog(api: ApiClient, path: string): Promise<TaskLog> {
   }
 }
 
+function interruptionText({ interruptions = 0 }: TaskView): string | null {
+  return interruptions > 0 ? `${interruptions} in a row, by workers that shut down` : null;
+}
+
 function showRecord(task: TaskView, terminal: Terminal): void {
   terminal.line(`${terminal.paint(task.id, 'bold')}  ${terminal.paint(task.status, styleOfStatus(task.status))}`);
   const { usage, error, outcome, progress } = task;
@@ -62,6 +66,8 @@ function showRecord(task: TaskView, terminal: Terminal): void {
     ['sla', task.slaBreached === true ? `${task.sla}, passed before its end` : task.sla],
     ['worker', task.worker],
     ['preempted by', task.preemptedBy],
+    ['trace', traceOf(task)],
+    ['interrupted', interruptionText(task)],
     ['created', pointInTime(task.createdAt)],
     ['started', timeOrNull(task.startedAt)],
     ['completed', timeOrNull(task.completedAt)],
@@ -75,6 +81,10 @@ function showRecord(task: TaskView, terminal: Terminal): void {
   for (const line of formatTable(given)) terminal.line(line);
   showText('Input', task.input, terminal);
   if (task.output) showText('Output', task.output, terminal);
+}
+
+function traceOf({ traceUrl, traceId }: TaskView): string | null | undefined {
+  return traceUrl ?? traceId;
 }
 
 function usageText({ inputTokens, outputTokens, costMicroUsd = null }: NonNullable<TaskView['usage']>): string {

@@ -4,15 +4,17 @@ import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
 import { pageSchema, showTable } from '../../output/table.ts';
 import { oneLine, shortAge } from '../../output/terminal.ts';
-import { addPaging } from '../options.ts';
+import { addPaging, parseCount } from '../options.ts';
 import { runWhy } from './explain-task.ts';
-import { runJournal } from './show-journal.ts';
+import { type JournalOptions, runJournal } from './show-journal.ts';
 import { runShowTask } from './show-task.ts';
+import { runTree } from './show-tree.ts';
 import { resolveTaskId, styleOfStatus, taskViewSchema, type TaskView } from './task-view.ts';
 
 export interface TaskOptions {
   json?: boolean;
   reason?: string;
+  fromStep?: number;
 }
 
 export function addTaskCommands(program: Command, contextOf: ContextOf): void {
@@ -33,7 +35,14 @@ export function addTaskCommands(program: Command, contextOf: ContextOf): void {
       .option('--json', 'print the answer as JSON')
       .action((id: string, options: TaskOptions, command: Command) => run(id, options, contextOf(command)));
   add('task', 'show a task, its attempts and its timeline', runShowTask);
-  add('journal', 'show what the run of a task has done: steps, waits, and what each used', runJournal);
+  program
+    .command('journal <id>')
+    .description('show what the run of a task has done: steps, waits, and what each used and gave')
+    .option('--entry <seq>', 'one entry as JSON, with all that it gave and was given', parseCount)
+    .option('--follow', 'print entries as they come, until the run has ended')
+    .option('--json', 'print the answer as JSON')
+    .action((id: string, options: JournalOptions, command: Command) => runJournal(id, options, contextOf(command)));
+  add('tree', 'show a task and its sub-tasks: agent, status, how long since it was accepted, and cost', runTree);
   add('why', 'explain why a task does not run yet', runWhy);
 }
 
@@ -92,12 +101,13 @@ export async function runCancel(given: string, { reason, json }: TaskOptions, co
 const retriedSchema = z.object({ id: z.string(), status: z.string() });
 
 /** Retries one task. */
-export async function runRetry(given: string, { json }: TaskOptions, context: CommandContext): Promise<void> {
+export async function runRetry(given: string, { json, fromStep }: TaskOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const api = context.connect();
   const id = await resolveTaskId(api, given);
-  const answer = await api.post(`/v1/tasks/${encodeURIComponent(id)}/retry`);
+  const answer = await api.post(`/v1/tasks/${encodeURIComponent(id)}/retry`, fromStep === undefined ? {} : { body: { fromStep } });
   if (json === true) return terminal.json(answer);
-  const { status } = readAnswer(retriedSchema, answer);
-  terminal.line(`The task is ${status} again. Show it with npx muster task ${id}`);
+  const made = readAnswer(retriedSchema, answer);
+  const what = made.id === id ? `The task is ${made.status} again.` : `Task ${made.id} goes on from entry ${fromStep} of the journal.`;
+  terminal.line(`${what} Show it with npx muster task ${made.id}`);
 }

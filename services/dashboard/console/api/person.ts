@@ -14,8 +14,9 @@ export async function readPerson(signal?: AbortSignal): Promise<PersonAnswer> {
 export function usePerson(): UseQueryResult<PersonAnswer> {
   return useQuery({ queryKey: ['person'], queryFn: ({ signal }) => readPerson(signal), staleTime: Infinity });
 }
-/** Each scope includes those after it, but for `submit`, which does not include `answer`. */
-const SCOPES = ['admin', 'operate', 'submit', 'answer', 'read', 'visit'] as const;
+/** Each scope includes those after it, but for these. */
+const SCOPES = ['admin', 'operate', 'journal', 'submit', 'answer', 'read', 'scaling', 'visit'] as const;
+const LEFT_OUT: Partial<Record<Scope, readonly Scope[]>> = { journal: ['submit', 'answer'], submit: ['answer'] };
 export type Scope = (typeof SCOPES)[number];
 
 const INSTALLATION = 'default';
@@ -45,6 +46,6 @@ export function useMayRead(): (page: ConsolePage) => boolean {
 }
 
 function includesScope(scopes: readonly string[], needed: Scope): boolean {
-  const including = SCOPES.slice(0, SCOPES.indexOf(needed) + 1).filter((scope) => scope !== 'submit' || needed !== 'answer');
+  const including = SCOPES.slice(0, SCOPES.indexOf(needed) + 1).filter((scope) => !LEFT_OUT[scope]?.includes(needed));
   return including.some((scope) => scopes.includes(scope));
 }

@@ -31,6 +31,7 @@ export const PAGE_COMPONENTS: Readonly<Record<ConsolePageName, ComponentType<Pag
   tenants: page(() => import('./tenants/tenants-page.tsx')),
   tenant: page(() => import('./tenants/tenant-page.tsx')),
   people: page(() => import('./people/people-page.tsx')),
+  alerts: page(() => import('./health/alerts-page.tsx')),
   health: page(() => import('./health/health-page.tsx')),
   agents: page(() => import('./agents/agents-page.tsx')),
   agent: page(() => import('./agents/agent-page.tsx')),

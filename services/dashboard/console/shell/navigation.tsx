@@ -1,6 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { Fragment, type ReactElement } from 'react';
 import { CONSOLE_GROUPS, CONSOLE_PAGES, type ListedPage } from '../../console-pages.ts';
+import { useOpenQuestions } from '../api/open-questions.ts';
 import { useMayRead } from '../api/person.ts';
 import { Icon } from '../parts/icon.tsx';
 import { navigate, PageLink } from '../routing/navigation.tsx';
@@ -38,6 +39,20 @@ function currentOf(linked: string, shown: string | null): 'page' | 'true' | unde
   return CONSOLE_PAGES.find(({ path }) => path === shown)?.list === linked ? 'true' : undefined;
 }
 
+/** The number of open questions beside the name of their page; nothing for none. */
+function OpenQuestions(): ReactElement | null {
+  const { data } = useOpenQuestions();
+  if (data === undefined || data.open === 0) return null;
+  return (
+    <span className={classes['count']}>
+      <span aria-hidden="true">{data.open > MAX_COUNT ? `${MAX_COUNT}+` : data.open}</span>
+      <span className="unseen"> ({data.open} open)</span>
+    </span>
+  );
+}
+
+const MAX_COUNT = 99;
+
 /** The list of pages beside the content; a narrow page has `NavigationMenu` instead. */
 export function MainNavigation({ path }: NavigationProps): ReactElement {
   const groups = useGroups();
@@ -53,6 +68,7 @@ export function MainNavigation({ path }: NavigationProps): ReactElement {
               <li key={page.name}>
                 <PageLink href={page.path} aria-current={currentOf(page.path, path)}>
                   {page.text}
+                  {page.name === 'questions' ? <OpenQuestions /> : null}
                 </PageLink>
               </li>
             ))}
@@ -91,6 +107,7 @@ export function NavigationMenu({ path }: NavigationProps): ReactElement {
               {pages.map((page) => (
                 <Menu.Item key={page.name} onClick={() => navigate(page.path)} aria-current={currentOf(page.path, path)}>
                   {page.text}
+                  {page.name === 'questions' ? <OpenQuestions /> : null}
                 </Menu.Item>
               ))}
             </Fragment>

@@ -1,11 +1,9 @@
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
+import { ProviderTokens } from '#shared/tenants/index.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** Between two readings of the provider's keys for a token whose key is not known. */
-const KEYS_COOLDOWN_MS = 1000;
 /** A token is sent when it is made; an older one was kept by somebody. */
 export const MAX_TOKEN_AGE_MS = 600_000;
 
@@ -24,60 +22,27 @@ const claimsSchema = z
 /** Whose session, or which one, has ended at the provider. */
 export type LogoutClaims = Omit<z.infer<typeof claimsSchema>, 'nonce' | 'events'>;
 
-/** What of the provider's description counts. */
-interface ServerMetadata {
-  readonly issuer: string;
-  readonly jwks_uri?: string;
-  readonly id_token_signing_alg_values_supported?: string[];
-}
-
 /** LogoutTokens is responsible for reading the tokens by which a provider ends sign-ins, as OpenID Connect Back-Channel Logout 1.0 says. */
 export class LogoutTokens {
-  readonly #settings: OidcSettings;
-  readonly #server: ServerMetadata;
-  readonly #keys: JWTVerifyGetKey;
+  readonly #clientId: string;
+  readonly #tokens: ProviderTokens;
 
-  constructor(settings: OidcSettings, server: ServerMetadata) {
-    this.#settings = settings;
-    this.#server = server;
-    this.#keys = createRemoteJWKSet(new URL(server.jwks_uri ?? settings.issuer), {
-      timeoutDuration: settings.timeoutMs,
-      // A key that came since then is read at once; tries are limited by address.
-      cooldownDuration: KEYS_COOLDOWN_MS,
-    });
+  constructor(settings: OidcSettings, server: ConstructorParameters<typeof ProviderTokens>[1]) {
+    this.#clientId = settings.clientId;
+    this.#tokens = new ProviderTokens(settings, server);
   }
 
   /** Errors: `request.invalid` for a token that does not count; what the connection to the provider throws. */
   async read(token: string): Promise<LogoutClaims> {
-    try {
-      const { payload, protectedHeader } = await jwtVerify(token, this.#keys, {
-        issuer: this.#server.issuer,
-        audience: this.#settings.clientId,
-        algorithms: algorithmsOf(this.#server),
-        clockTolerance: this.#settings.clockToleranceMs / 1000,
-        maxTokenAge: MAX_TOKEN_AGE_MS / 1000,
-      });
-      if (!/^(?:application\/)?(?:logout\+)?jwt$/i.test(protectedHeader.typ ?? 'JWT')) throw invalid(`its type is ${protectedHeader.typ}`);
-      const { iss, jti, sub, sid } = claimsSchema.parse(payload);
-      return { iss, jti, sub, sid };
-    } catch (error) {
-      if (error instanceof z.ZodError)
-        throw invalid(error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; '));
-      if (error instanceof errors.JOSEError && !isOfConnection(error)) throw invalid(error.message);
-      throw error;
-    }
+    const verified = await this.#tokens.verify(token, { audience: this.#clientId, maxTokenAge: MAX_TOKEN_AGE_MS / 1000 });
+    if ('refused' in verified) throw invalid(verified.refused);
+    const { payload, protectedHeader } = verified;
+    if (!/^(?:application\/)?(?:logout\+)?jwt$/i.test(protectedHeader.typ ?? 'JWT')) throw invalid(`its type is ${protectedHeader.typ}`);
+    const { data, error } = claimsSchema.safeParse(payload);
+    if (error) throw invalid(error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; '));
+    const { iss, jti, sub, sid } = data;
+    return { iss, jti, sub, sid };
   }
-}
-
-/** Those of ID tokens that are signed by the provider's keys: a shared secret is the client's too. */
-function algorithmsOf({ id_token_signing_alg_values_supported: all = [] }: ServerMetadata): string[] {
-  const signed = all.filter((algorithm) => /^(?:RS|PS|ES)\d+$|^Ed/.test(algorithm));
-  return signed.length > 0 ? signed : ['RS256'];
-}
-
-/** The keys could not be read: that says nothing of the token. */
-function isOfConnection({ code }: errors.JOSEError): boolean {
-  return code === errors.JWKSTimeout.code || code === errors.JWKSInvalid.code || code === errors.JOSEError.code;
 }
 
 function invalid(reason: string): MusterError {

@@ -2,8 +2,8 @@ import * as client from 'openid-client';
 import type { OidcSettings } from '#shared/config/index.ts';
 import { MusterError } from '#shared/errors/index.ts';
 import type { Log } from '#shared/log/index.ts';
+import { missingClaims } from '#shared/tenants/index.ts';
 import { type LogoutClaims, LogoutTokens } from './logout-tokens.ts';
-import { missingClaims } from './person-roles.ts';
 import { describeDiscovery } from './provider-failure.ts';
 
 /** What a browser keeps while its person is at the provider, so that nobody else's answer signs it in. */

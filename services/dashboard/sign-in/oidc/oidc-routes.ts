@@ -5,20 +5,21 @@ import { MusterError } from '#shared/errors/index.ts';
 import { HostCookie } from '#shared/http/index.ts';
 import type { Keys, RedisClient } from '#shared/redis/index.ts';
 import {
-  areDisabled,
   DEFAULT_TENANT,
-  EVERYWHERE,
+  emailOf,
+  explainNoRole,
+  nameOf,
   type PeopleBounds,
   type Person,
   personId,
   providerSession,
+  rolesLeft,
+  rolesOf,
   savePerson,
 } from '#shared/tenants/index.ts';
 import { nextPath, refuse, type SignInOptions } from '../sign-in.ts';
 import { backChannelLogout } from './back-channel-logout.ts';
 import { OidcProvider, type OidcFlow } from './oidc-provider.ts';
-import { explainNoRole } from './no-role.ts';
-import { emailOf, nameOf, rolesOf } from './person-roles.ts';
 
 export interface OidcOptions extends Omit<SignInOptions, 'findKey'> {
   settings: OidcSettings;
@@ -103,11 +104,8 @@ export class OidcSignIn {
     const roles = rolesOf(claims, settings.roles, tenants);
     const name = nameOf(claims, subject);
     const id = personId({ issuer, subject });
-    const disabled = await Promise.all(roles.map(({ tenant }) => areDisabled(this.#options, [id], tenant)));
-    const [isDisabled] = await areDisabled(this.#options, [id], EVERYWHERE);
-    const first = isDisabled
-      ? undefined
-      : roles.find((role, position) => disabled[position]?.[0] !== true && isOpen(tenants.get(role.tenant)));
+    const left = await rolesLeft(this.#options, id, roles);
+    const first = left.find(({ tenant }) => isOpen(tenants.get(tenant)));
     if (first === undefined) {
       const actor = { kind: 'person', id, name } as const;
       const { code, missing, text } = explainNoRole({ claims, rules: settings.roles, name, hasRoles: roles.length > 0 });

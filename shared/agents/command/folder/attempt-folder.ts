@@ -1,6 +1,11 @@
-import { chmod, chown, lchown, lstat, mkdir, mkdtemp, readdir, realpath, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, chown, lchown, lstat, mkdir, mkdtemp, readdir, realpath, rename, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { KeptFiles } from '../kept/kept-files.ts';
+import type { KeptListing, KeptPlaces } from '../kept/kept-places.ts';
+import { unpackKept } from '../kept/unpack-kept.ts';
 import type { CommandUser } from '../users/command-user.ts';
 import { UserProcess } from '../users/user-process.ts';
 import { clearFolder } from './clear-folder.ts';
@@ -16,10 +21,16 @@ export interface AttemptFolder {
   readonly out: string;
   readonly home: string;
   readonly temporary: string;
-  /** Writes the prompt beside them, before they are handed over. Resolves with its path. */
-  writePrompt(prompt: string): Promise<string>;
+  /** Writes a file beside them, which the program may read, in the place of one that is there. Resolves with its path. */
+  writeBeside(name: string, text: string): Promise<string>;
   /** Gives them to the user who runs the program, who cannot enter them before. This process writes nothing in them afterwards. */
   handOver(): Promise<void>;
+  /** What of it is kept for later attempts, see `KeptFiles`. */
+  listKept(places: KeptPlaces): Promise<KeptListing>;
+  /** An archive of what was listed last. */
+  packKept(): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+  /** Puts an archive into it, see `unpackKept`. It is handed over then. */
+  unpackKept(archive: AsyncIterable<Uint8Array>, places: KeptPlaces): Promise<number>;
   /** Files in `out`, of which nothing may run that could change them. */
   listOutput(): Promise<OutputListing>;
   /** Removes it with all that is in it. Rejects when the system refuses. */
@@ -40,13 +51,15 @@ export interface OutputFile {
 }
 
 const PREFIX = 'muster-attempt-';
-const PROMPT = 'prompt.txt';
+const ARCHIVE = 'kept.tar.gz';
 const [WORK, HOME, TEMPORARY] = ['work', 'home', 'tmp'] as const;
 const [INPUT, OUTPUT] = ['in', 'out'] as const;
 const PIECE_BYTES = 256 * 1024;
 
-/** Who looks into an attempt's folder: this process, or one with the rights of the program's user. */
-interface Insider extends Pick<OutputFiles, 'list' | 'read'> {
+/** Who works in an attempt's folder: this process, or one with the rights of the program's user. */
+interface Insider extends Pick<OutputFiles, 'list' | 'read'>, Pick<AttemptFolder, 'listKept' | 'packKept'> {
+  /** `archive`: its path in the folder. */
+  unpackKept(archive: string, places: KeptPlaces): Promise<number>;
   /** Removes all that the program may have made. */
   clear(): Promise<void>;
   end(): Promise<void>;
@@ -66,6 +79,11 @@ export async function openAttemptFolder(mark: string, user: CommandUser | null, 
   const [input, output] = [join(work, INPUT), join(work, OUTPUT)];
   const insider = openInsider(path, user);
   const remove = (): Promise<void> => removeFolder(path, insider);
+  let isHandedOver = false;
+  const handOverOnce = async (): Promise<void> => {
+    if (!isHandedOver) await handOver(path, user);
+    isHandedOver = true;
+  };
   try {
     for (const folder of [work, home, temporary, input, output]) await mkdir(folder, { mode: 0o700 });
   } catch (error) {
@@ -79,11 +97,25 @@ export async function openAttemptFolder(mark: string, user: CommandUser | null, 
     out: output,
     home,
     temporary,
-    writePrompt: async (prompt) => {
-      await writeFile(join(path, PROMPT), prompt, { mode: 0o600, flag: 'wx' });
-      return join(path, PROMPT);
+    writeBeside: async (name, text) => {
+      const [file, draft] = [join(path, name), join(path, `${name}.new`)];
+      await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+      if (isHandedOver && user !== null) await lchown(draft, user.uid, user.gid);
+      await rename(draft, file);
+      return file;
     },
-    handOver: () => handOver(path, user),
+    handOver: handOverOnce,
+    listKept: (places) => insider.listKept(places),
+    packKept: () => insider.packKept(),
+    unpackKept: async (archive, places) => {
+      await pipeline(archive, createWriteStream(join(path, ARCHIVE), { flags: 'wx', mode: 0o600 }));
+      try {
+        await handOverOnce();
+        return await insider.unpackKept(ARCHIVE, places);
+      } finally {
+        await unlink(join(path, ARCHIVE));
+      }
+    },
     listOutput: async () => {
       const { files, leftOut } = await insider.list();
       return { files: files.map(({ name, bytes }, index) => ({ name, bytes, read: () => readFrom(insider, index) })), leftOut };
@@ -137,7 +169,11 @@ async function handOver(path: string, user: CommandUser | null): Promise<void> {
 function openInsider(folder: string, user: CommandUser | null): Insider {
   if (user !== null) return new UserProcess(user, { folder, output: `${WORK}/${OUTPUT}`, cleared: [WORK, HOME, TEMPORARY] });
   const files = new OutputFiles(join(folder, WORK, OUTPUT));
+  const kept = new KeptFiles();
   return {
+    listKept: (places) => kept.list(places),
+    packKept: () => kept.pack(),
+    unpackKept: (archive, places) => unpackKept(createReadStream(join(folder, archive)), places),
     list: () => files.list(),
     read: (index, offset, maxBytes) => files.read(index, offset, maxBytes),
     clear: () => clearFolder(folder),
@@ -163,7 +199,8 @@ async function removeFolder(path: string, insider: Insider): Promise<void> {
     await insider.end();
   }
   for (const name of [WORK, HOME, TEMPORARY]) await rmdir(join(path, name)).catch(ignoreAbsent);
-  await unlink(join(path, PROMPT)).catch(ignoreAbsent);
+  // What else is there this process has written.
+  for (const entry of await readdir(path, { withFileTypes: true })) if (entry.isFile()) await unlink(join(path, entry.name));
   await rmdir(path);
 }
 

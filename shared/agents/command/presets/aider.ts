@@ -1,6 +1,6 @@
 import type { AgentUsage } from '../../../config/index.ts';
 import type { TaskFailure } from '../../../errors/index.ts';
-import { noteEvent, type Preset, reportedFailure, type Transcript, type TranscriptEvent } from './preset.ts';
+import { noteEvent, type Preset, reportedFailure, type Transcript, type TranscriptEvent, type TranscriptOptions } from './preset.ts';
 
 /** Aider with one message, whose output is text for people. */
 export const aider: Preset = {
@@ -30,7 +30,7 @@ const USAGE =
 const REFUSED =
   /^(?:litellm\.\w*RateLimitError\b|The API provider has rate limited you\b|litellm\.\w*Error\b.*\b(?:quota|credit balance|usage limit)\b)/i;
 
-function openTranscript(zone: string): Transcript {
+function openTranscript({ zone }: TranscriptOptions): Transcript {
   let model: string | undefined;
   let failure: TaskFailure | undefined;
   return {

@@ -13,18 +13,40 @@ import {
   reportedFailure,
   type Transcript,
   type TranscriptEvent,
+  type TranscriptOptions,
 } from './preset.ts';
+
+const OPTIONS = ['-p', '--output-format', 'stream-json', '--include-partial-messages', '--verbose'];
 
 /** Claude Code in print mode, with its stream of JSON. */
 export const claudeCode: Preset = {
   program: 'claude',
-  options: ['-p', '--output-format', 'stream-json', '--include-partial-messages', '--verbose'],
+  options: OPTIONS,
   inputOptions: ['--input-format', 'stream-json'],
   env: { DISABLE_AUTOUPDATER: '1' },
   signIn: ['HOME', 'CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
+  session: {
+    begin: (id) => ['--session-id', id],
+    resume: (id) => [...OPTIONS, '--resume', id],
+    ownWords: ['--session-id', '--resume', '-r', '--continue', '-c', '--fork-session', '--no-session-persistence'],
+    data: {
+      variable: 'CLAUDE_CONFIG_DIR',
+      inVariable: '',
+      inHome: '.claude',
+      names: ['projects'],
+      files: '^projects/[^/]+/{id}(?:\\.jsonl$|/)',
+      place: { from: '^projects/[^/]+', to: (cwd) => `projects/${projectOf(cwd)}` },
+    },
+    isUnknown: /\bno conversation found with session id\b/i,
+  },
   encodeMessage: (text) => JSON.stringify({ type: 'user', message: { role: 'user', content: text } }),
   openTranscript,
 };
+
+/** It finds a session only in the folder that has the name of its working folder, written like that. */
+function projectOf(cwd: string): string {
+  return cwd.replaceAll(/[^A-Za-z0-9]/g, '-');
+}
 
 const tokens = z.object({
   input_tokens: amount,
@@ -47,6 +69,7 @@ const eventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('system'),
     subtype: z.string(),
+    session_id: z.string().optional(),
     model: z.string().optional(),
     error_status: z.number().nullish(),
     error: z.string().nullish(),
@@ -101,7 +124,7 @@ interface State {
   hasParts: boolean;
 }
 
-function openTranscript(zone: string): Transcript {
+function openTranscript({ zone }: TranscriptOptions): Transcript {
   const nothing = { usage: undefined, failure: undefined, limit: undefined, model: undefined, call: undefined };
   const state: State = { ...nothing, answers: [], hasParts: false, zone };
   return {
@@ -134,8 +157,9 @@ function readEvent(state: State, event: Event): TranscriptEvent[] {
   return readResult(state, event);
 }
 
-function readSystem(state: State, { subtype, model, error, error_status: status }: EventOf<'system'>): TranscriptEvent[] {
+function readSystem(state: State, { subtype, session_id: id, model, error, error_status: status }: EventOf<'system'>): TranscriptEvent[] {
   if (subtype === 'init') state.model = model;
+  if (subtype === 'init' && id !== undefined) return [{ kind: 'session', id }];
   if (subtype !== 'api_retry') return [];
   return [noteEvent(`The provider is called again: ${[error, status].filter(Boolean).join(' ') || 'no answer'}`)];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AgentUsage } from '../../../config/index.ts';
 import type { TaskFailure } from '../../../errors/index.ts';
 import { readLimit } from '../../../providers/index.ts';
 import {
@@ -11,13 +12,28 @@ import {
   reportedFailure,
   type Transcript,
   type TranscriptEvent,
+  type TranscriptOptions,
 } from './preset.ts';
+
+const OPTIONS = ['exec', '--json', '--skip-git-repo-check'];
 
 /** The Codex CLI without a terminal, with its events as JSON. */
 export const codex: Preset = {
   program: 'codex',
-  options: ['exec', '--json', '--skip-git-repo-check', '-'],
+  options: [...OPTIONS, '-'],
   signIn: ['HOME', 'CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  session: {
+    resume: (id) => [...OPTIONS, 'resume', id, '-'],
+    ownWords: ['resume', '--ephemeral'],
+    data: {
+      variable: 'CODEX_HOME',
+      inVariable: '',
+      inHome: '.codex',
+      names: ['sessions'],
+      files: '-{id}\\.jsonl$',
+    },
+    isUnknown: /\bno (?:archived )?rollout found\b|\bthread not found\b/i,
+  },
   openTranscript,
 };
 
@@ -33,6 +49,7 @@ const item = z.looseObject({
 });
 
 const eventSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('thread.started'), thread_id: z.string() }),
   z.object({ type: z.literal('item.started'), item }),
   z.object({ type: z.literal('item.completed'), item }),
   z.object({
@@ -50,10 +67,12 @@ interface State {
   answer: string | undefined;
   failure: TaskFailure | undefined;
   readonly zone: string;
+  /** What its thread had used when it last said so. */
+  used: AgentUsage | null;
 }
 
-function openTranscript(zone: string): Transcript {
-  const state: State = { answer: undefined, failure: undefined, zone };
+function openTranscript({ zone, usedBefore = null }: TranscriptOptions): Transcript {
+  const state: State = { answer: undefined, failure: undefined, zone, used: usedBefore };
   return {
     read: (line) => {
       const event = parseEvent(eventSchema, line);
@@ -72,18 +91,38 @@ function readEvent(state: State, event: Event): TranscriptEvent[] {
     return [{ kind: 'answered' }];
   }
   if (event.type === 'error') return readError(state, event.message);
-  if (event.type === 'turn.completed') {
-    state.failure = undefined;
-    const {
-      input_tokens: inputTokens,
-      cached_input_tokens: cached,
-      output_tokens: outputTokens,
-      reasoning_output_tokens: reasoning,
-    } = event.usage;
-    const usage = { inputTokens, outputTokens, cachedInputTokens: cached, reasoningTokens: reasoning };
-    return [{ kind: 'usage', usage }, { kind: 'answered' }];
-  }
+  if (event.type === 'thread.started') return [{ kind: 'session', id: event.thread_id }];
+  if (event.type === 'turn.completed') return readTurnEnd(state, event);
   return event.type === 'item.started' ? readStart(event.item) : readEnd(state, event.item);
+}
+
+/** It counts all of its thread, with the turns of earlier runs. */
+function readTurnEnd(state: State, { usage: all }: Extract<Event, { type: 'turn.completed' }>): TranscriptEvent[] {
+  state.failure = undefined;
+  const total = {
+    inputTokens: all.input_tokens,
+    outputTokens: all.output_tokens,
+    cachedInputTokens: all.cached_input_tokens,
+    reasoningTokens: all.reasoning_output_tokens,
+  };
+  const usage = usageSince(total, state.used);
+  state.used = total;
+  return [{ kind: 'usage', usage }, { kind: 'session-total', usage: total }, { kind: 'answered' }];
+}
+
+/** A total that is smaller than the one before counts from its own beginning. */
+function usageSince(total: AgentUsage, before: AgentUsage | null): AgentUsage {
+  if (before === null || total.inputTokens < before.inputTokens || total.outputTokens < before.outputTokens) return total;
+  return {
+    inputTokens: total.inputTokens - before.inputTokens,
+    outputTokens: total.outputTokens - before.outputTokens,
+    cachedInputTokens: difference(total.cachedInputTokens, before.cachedInputTokens),
+    reasoningTokens: difference(total.reasoningTokens, before.reasoningTokens),
+  };
+}
+
+function difference(now = 0, before = 0): number {
+  return Math.max(0, now - before);
 }
 
 function readStart({ type, command, query, server, tool }: z.infer<typeof item>): TranscriptEvent[] {

@@ -1,15 +1,42 @@
 import { z } from 'zod';
 import type { TaskFailure } from '../../../errors/index.ts';
-import { amount, noteEvent, parseEvent, plainText, type Preset, reportedFailure, type Transcript, type TranscriptEvent } from './preset.ts';
+import {
+  amount,
+  noteEvent,
+  parseEvent,
+  plainText,
+  type Preset,
+  reportedFailure,
+  type Transcript,
+  type TranscriptEvent,
+  type TranscriptOptions,
+} from './preset.ts';
+
+const OPTIONS = ['run', '--format', 'json'];
 
 /** OpenCode without a terminal, with its events as JSON. */
 export const opencode: Preset = {
   program: 'opencode',
-  options: ['run', '--format', 'json'],
+  options: OPTIONS,
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   signIn: ['HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY', 'GEMINI_API_KEY'],
+  session: {
+    resume: (id) => [...OPTIONS, '--session', id],
+    ownWords: ['--session', '-s', '--continue', '-c', '--fork'],
+    data: {
+      variable: 'XDG_DATA_HOME',
+      inVariable: 'opencode',
+      inHome: '.local/share/opencode',
+      names: ['storage', 'opencode.db', 'opencode.db-wal'],
+      files: '',
+      isShared: true,
+    },
+    isUnknown: /\bsession not found\b/i,
+  },
   openTranscript,
 };
+
+const sessionSchema = z.object({ sessionID: z.string() });
 
 const eventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('step_start') }),
@@ -56,20 +83,29 @@ interface State {
   texts: string[];
   failure: TaskFailure | undefined;
   readonly zone: string;
+  session: string | undefined;
 }
 
-function openTranscript(zone: string): Transcript {
-  const state: State = { texts: [], failure: undefined, zone };
+function openTranscript({ zone }: TranscriptOptions): Transcript {
+  const state: State = { texts: [], failure: undefined, zone, session: undefined };
   return {
     read: (line) => {
       const event = parseEvent(eventSchema, line);
-      return event === null ? plainText(line) : readEvent(state, event);
+      return event === null ? plainText(line) : [...readSession(state, line), ...readEvent(state, event)];
     },
     end: () => ({
       ...(state.texts.length === 0 ? {} : { output: state.texts.join('\n\n') }),
       ...(state.failure === undefined ? {} : { failure: state.failure }),
     }),
   };
+}
+
+/** Each of its events names its session. */
+function readSession(state: State, line: string): TranscriptEvent[] {
+  const id = parseEvent(sessionSchema, line)?.sessionID;
+  if (id === undefined || id === state.session) return [];
+  state.session = id;
+  return [{ kind: 'session', id }];
 }
 
 function readEvent(state: State, event: Event): TranscriptEvent[] {

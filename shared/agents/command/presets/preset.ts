@@ -4,6 +4,7 @@ import { TaskFailure } from '../../../errors/index.ts';
 import { findReset, readLimit, type ReadingPlace } from '../../../providers/index.ts';
 import { truncate } from '../../../text/index.ts';
 import { toIso } from '../../../time/index.ts';
+import type { PresetSession } from './preset-session.ts';
 
 /** How a known coding agent is started, and what its output means. */
 export interface Preset {
@@ -16,10 +17,18 @@ export interface Preset {
   readonly env?: Readonly<Record<string, string>>;
   /** Variables that say who it is signed in as: where all that are set are the same, so is its account. */
   readonly signIn: readonly string[];
+  /** How it goes on where an earlier run stopped; absent where it cannot. */
+  readonly session?: PresetSession;
   /** A message in the form that its stdin takes with `inputOptions`. */
   readonly encodeMessage?: (text: string) => string;
-  /** `zone`: of times that the program writes without one. */
-  readonly openTranscript: (zone: string) => Transcript;
+  readonly openTranscript: (options: TranscriptOptions) => Transcript;
+}
+
+export interface TranscriptOptions {
+  /** Of times that the program writes without one. */
+  readonly zone: string;
+  /** What its session had used by its own count before this run; null where it begins one, or that is not known. */
+  readonly usedBefore?: AgentUsage | null;
 }
 
 /** What one run of a coding agent has written so far. */
@@ -37,6 +46,10 @@ export type TranscriptEvent =
   | { readonly kind: 'usage'; readonly usage: AgentUsage }
   /** All that it has used so far, in place of the reports before. */
   | { readonly kind: 'total'; readonly usage: AgentUsage }
+  /** Its session has this id, which may be another one than it was started with. */
+  | { readonly kind: 'session'; readonly id: string }
+  /** All that its session has used by now, by its own count. */
+  | { readonly kind: 'session-total'; readonly usage: AgentUsage }
   /** Its provider answers: nothing limits it now. */
   | { readonly kind: 'working' }
   /** It has answered, or failed, and does nothing until another message comes. */

@@ -1,7 +1,13 @@
+import type { KeptPlaces } from '../kept/kept-places.ts';
+
 /** What a process under a program's user is asked: one line of JSON each. */
 export type UserRequest =
   | { readonly kind: 'list' }
   | { readonly kind: 'read'; readonly index: number; readonly offset: number; readonly maxBytes: number }
+  | { readonly kind: 'list-kept'; readonly places: KeptPlaces }
+  /** The next piece of an archive of what was listed last, from its beginning where that is wanted; empty at its end. */
+  | { readonly kind: 'pack-kept'; readonly isFirst: boolean }
+  | { readonly kind: 'unpack-kept'; readonly archive: string; readonly places: KeptPlaces }
   | { readonly kind: 'clear' };
 
 /** What its answer is: JSON, bytes of a file, or why there is none. */

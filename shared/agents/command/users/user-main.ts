@@ -1,7 +1,10 @@
+import { createReadStream } from 'node:fs';
 import { chdir } from 'node:process';
 import { createInterface } from 'node:readline';
 import { clearFolder } from '../folder/clear-folder.ts';
 import { OutputFiles } from '../folder/output-files.ts';
+import { KeptFiles } from '../kept/kept-files.ts';
+import { unpackKept } from '../kept/unpack-kept.ts';
 import { encodeFrame, type Frame, type UserRequest } from './user-frames.ts';
 
 // A process that works in an attempt's folder with no more rights than the attempt's program. It starts as root, because that user may not be
@@ -17,12 +20,38 @@ process.setuid?.(uid);
 if (uid <= 0 || process.getuid?.() !== uid || process.geteuid?.() !== uid || process.getegid?.() !== gid) process.exit(1);
 
 const files = new OutputFiles(output);
+const kept = new KeptFiles();
+let archive = kept.pack();
 
 async function answer(request: UserRequest): Promise<Frame> {
-  if (request.kind === 'read') return { kind: 'bytes', payload: await files.read(request.index, request.offset, request.maxBytes) };
-  if (request.kind === 'clear') for (const name of cleared) await clearFolder(name);
-  const found = request.kind === 'list' ? await files.list() : null;
-  return { kind: 'json', payload: Buffer.from(JSON.stringify(found)) };
+  switch (request.kind) {
+    case 'list':
+      return json(await files.list());
+    case 'read':
+      return { kind: 'bytes', payload: await files.read(request.index, request.offset, request.maxBytes) };
+    case 'list-kept':
+      return json(await kept.list(request.places));
+    case 'pack-kept':
+      return { kind: 'bytes', payload: await nextPiece(request.isFirst) };
+    case 'unpack-kept':
+      return json(await unpackKept(createReadStream(request.archive), request.places));
+    case 'clear':
+      for (const name of cleared) await clearFolder(name);
+      return json(null);
+  }
+}
+
+async function nextPiece(isFirst: boolean): Promise<Buffer<ArrayBuffer>> {
+  if (isFirst) {
+    await archive.return(undefined);
+    archive = kept.pack();
+  }
+  const piece = await archive.next();
+  return piece.done === true ? Buffer.alloc(0) : Buffer.from(piece.value);
+}
+
+function json(value: unknown): Frame {
+  return { kind: 'json', payload: Buffer.from(JSON.stringify(value ?? null)) };
 }
 
 for await (const line of createInterface(process.stdin)) {

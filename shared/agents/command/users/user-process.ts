@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { LATE, within } from '../../../time/index.ts';
 import type { Listing } from '../folder/output-files.ts';
+import type { KeptListing, KeptPlaces } from '../kept/kept-places.ts';
 import type { CommandUser } from './command-user.ts';
 import { decodeFrame, type Frame, type UserRequest } from './user-frames.ts';
 
@@ -24,7 +25,13 @@ const listingSchema = z.object({
   leftOut: z.array(z.object({ name: z.string(), reason: z.string() })),
 });
 
+const keptSchema = z.object({ digest: z.string(), sessionFiles: z.number(), entries: z.number(), problem: z.string().nullable() });
+
+/** What is about an answer that the same process has given before. */
+const NEEDS_FORMER: ReadonlySet<UserRequest['kind']> = new Set(['read', 'pack-kept']);
+
 const ANSWER_MS = 30_000;
+const UNPACK_MS = 120_000;
 /** A program may leave millions of files. */
 const CLEAR_MS = 180_000;
 
@@ -54,6 +61,32 @@ export class UserProcess {
     return payload;
   }
 
+  async listKept(places: KeptPlaces): Promise<KeptListing> {
+    const { payload } = await this.#ask({ kind: 'list-kept', places: this.#withinFolder(places) });
+    return keptSchema.parse(JSON.parse(payload.toString('utf8')));
+  }
+
+  async *packKept(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    for (let isFirst = true; ; isFirst = false) {
+      const { payload } = await this.#ask({ kind: 'pack-kept', isFirst });
+      if (payload.length === 0) return;
+      yield payload;
+    }
+  }
+
+  /** `archive`: its path in the folder. */
+  async unpackKept(archive: string, places: KeptPlaces): Promise<number> {
+    const { payload } = await this.#ask({ kind: 'unpack-kept', archive, places: this.#withinFolder(places) }, UNPACK_MS);
+    return z.number().parse(JSON.parse(payload.toString('utf8')));
+  }
+
+  /** It starts in the folder, and may not be able to go through those above. */
+  #withinFolder({ work, session, ...rest }: KeptPlaces): KeptPlaces {
+    const start = `${this.#place.folder}/`;
+    const shorten = (path: string): string => (path.startsWith(start) ? path.slice(start.length) : path);
+    return { ...rest, work: work && shorten(work), session: session && { ...session, folder: shorten(session.folder) } };
+  }
+
   async clear(): Promise<void> {
     await this.#ask({ kind: 'clear' }, CLEAR_MS);
   }
@@ -75,18 +108,21 @@ export class UserProcess {
   }
 
   async #send(request: UserRequest, timeoutMs: number): Promise<Frame> {
+    const wasRunning = this.#child !== undefined;
     const { stdin, answers } = this.#start();
     stdin.write(`${JSON.stringify(request)}\n`);
     const next = await within(answers.next(), timeoutMs).catch(async (cause: unknown) => {
       await this.end();
       throw cause;
     });
-    if (next === LATE || next.done === true) {
-      await this.end();
-      throw new Error(`a process under user ${this.#user.uid} ${next === LATE ? `took more than ${timeoutMs} ms` : 'ended early'}`);
+    if (next !== LATE && next.done !== true) {
+      if (next.value.kind === 'failure') throw new Error(next.value.payload.toString('utf8'));
+      return next.value;
     }
-    if (next.value.kind === 'failure') throw new Error(next.value.payload.toString('utf8'));
-    return next.value;
+    await this.end();
+    // The end of all that ran as the user took it along.
+    if (next !== LATE && wasRunning && !NEEDS_FORMER.has(request.kind)) return await this.#send(request, timeoutMs);
+    throw new Error(`a process under user ${this.#user.uid} ${next === LATE ? `took more than ${timeoutMs} ms` : 'ended early'}`);
   }
 
   #start(): { stdin: Writable; answers: AsyncGenerator<Frame> } {

@@ -170,6 +170,15 @@ local function hold_member(task, id)
   return 'hold=' .. task.hold.gate .. ':' .. escape_value(task.hold.what) .. string.match(backlog_member(task, id), '/.*$')
 end
 
+-- A task whose run asks people while it goes on.
+local function asking_member(question, id) return 'asking=' .. question .. '/' .. id end
+
+-- What its run asked while it went on is open no more.
+local function close_question(context, id, task)
+  redis.call('ZREM', context.live, asking_member(task.asking.question, id))
+  task.asking = nil
+end
+
 local function count(context, prefix)
   return redis.call('ZLEXCOUNT', context.live, '[' .. prefix, '(' .. prefix .. '\255')
 end
@@ -179,7 +188,12 @@ local function add_to_outbox(context, tickets)
   write_shared(context, 'ZADD', context.outbox, { context.stamp, context.tenant .. '/' .. tickets })
 end
 
+-- Of suspended runs the times in `due` are so much later (`SUSPENDED_FROM` in due-times.ts): 0.2.0, which cannot promote them, finds none of them
+-- due, and so they keep no other task waiting there.
+local SUSPENDED_FROM = 1000000000000000
+
 -- Parks a task until a time, which `promote-due` compares with this server's clock: a worker's clock decides nothing. The script has set `due`.
-local function schedule_due(context, id, at)
-  redis.call('ZADD', context.due, at, shard_member(context, id))
+local function schedule_due(context, id, at, status)
+  if status == 'suspended' then at = at + SUSPENDED_FROM end
+  redis.call('ZADD', context.due, string.format('%.0f', at), shard_member(context, id))
 end

@@ -1,7 +1,8 @@
 -- The codec of states and bodies, beside shared/ledger/codec in TypeScript. Nothing else knows how they are written.
 -- A state is a head and a tail, separated by single spaces; a word that is absent is `-`:
 --   =<status> <created> <class> <ticket> <token> <attempt> <queued> <started> <worker> <completed> <usage> <tail>
--- Scripts of 0.1 know states that begin with a letter or `{`: at the `=` they fail and change nothing, should a process of it come back.
+-- Scripts of 0.1 know states that begin with a letter or `{`: at the `=` they fail and change nothing, should a process of it come back. That of a
+-- suspended run begins with `~`, at which those of 0.2.0 fail, which may run beside this release: they would take it out of the line at its gate.
 -- Times are ms. `usage`: JSON with finishReason. `tail`: JSON of all else, or `-` for a task with an ordinary life: it is as it began, which its
 -- body says, waited for its own lane at most, and its first attempt runs or completed it. Reading and writing JSON would be most of what Redis
 -- does for such a task.
@@ -60,7 +61,7 @@ local function is_plain_head(head) return head.tail == '-' end
 
 local to_word, from_word, read_head, write_head, read_known, complete_state, write_state
 do
-  local HEAD = '^=(%l[%l_]+) (%d+) ([^ ]+) (%d+) (%d+) (%d+) ([%d-]+) ([%d-]+) ([^ ]+) ([%d-]+) ([^ ]+) (.+)$'
+  local HEAD = '^[=~](%l[%l_]+) (%d+) ([^ ]+) (%d+) (%d+) (%d+) ([%d-]+) ([%d-]+) ([^ ]+) ([%d-]+) ([^ ]+) (.+)$'
 
   -- A text as one word of a head.
   function to_word(text)
@@ -74,7 +75,7 @@ do
   end
 
   function write_head(head)
-    return '=' .. table.concat({
+    return (head.status == 'suspended' and '~' or '=') .. table.concat({
       head.status, head.createdAt, head.class or '-', head.ticket, head.token, head.attempt, head.queuedAt or '-', head.startedAt or '-',
       head.worker or '-', head.completedAt or '-', head.usage or '-', head.tail,
     }, ' ')

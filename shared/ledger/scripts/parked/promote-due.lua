@@ -16,13 +16,14 @@
 -- ARGV[1] options: JSON, the context: tenant, channels, bounds and caps
 -- ARGV[2] lanes: text, a digit per task: `1` with a lane, else `0`
 -- ARGV[3] force: `1` to promote before the time, or the id of the action that does it, once a task; `hold` to promote what is held; `answer` to
---   resume suspended runs, `event:<id>` to do so by an event, once a run, and once in all where it is for one; `yield` to have suspended runs leave
+--   answer runs, which resumes suspended ones, `event:<id>` to do so by an event, once a run, and once in all where it is for one; `yield` to have suspended runs leave
 --   their lanes; else `0`
 -- ARGV[4...] per task: one due or held task
 --   id: text, the task's id; with `hold`, its member in the live lookups
 --   entry, text, fact: with `answer` and an event: the number of the entry that it waits at, what that becomes, JSON, and what the event of its
 --     resumption says besides, JSON
--- RETURNS tickets, and two more per task: 'promoted' | 'early', due ms | 'lane', its lane, which the caller did not know | 'gone' | 'failed', reason;
+-- RETURNS tickets, and two more per task: 'promoted' | 'answered' (its run was not suspended) | 'early', due ms | 'lane', its lane, which the
+--   caller did not know | 'gone' | 'failed', reason;
 --   tickets: entry in the outbox and text of each ticket that is to be added to BullMQ
 -- include: transitions
 -- include: body-layout
@@ -85,7 +86,7 @@ local function is_awake(id, task, keys)
   task.notBefore = wait['until']
   if wait.laneUntil then task.notBefore = math.min(wait.laneUntil, task.notBefore or wait.laneUntil) end
   redis.call('ZREM', context.due, shard_member(context, id))
-  if task.notBefore then schedule_due(context, id, task.notBefore) end
+  if task.notBefore then schedule_due(context, id, task.notBefore, task.status) end
   save_task(context, id, task)
   return false
 end
@@ -99,13 +100,23 @@ local function take_event(journal)
   return true
 end
 
--- Writes what a suspended run waits for into its journal. Returns whether it did.
-local function give_answer(task, keys)
-  if task.status ~= 'suspended' or task.suspended.entry ~= tonumber(keys.entry) then return false end
+-- Writes what a run waits for into its journal. Returns whether it did.
+local function give_answer(waits, keys)
+  if not waits or waits.entry ~= tonumber(keys.entry) then return false end
   if event and not take_event(keys.journal) then return false end
   redis.call('HSET', keys.journal, keys.entry, keys.text)
   redis.call('HINCRBY', keys.journal, 'done', 1)
   return true
+end
+
+-- Answers a run that was not suspended for what it asks: its program waits for that, or its next attempt finds it.
+local function answer_running(id, task, keys)
+  if task.completedAt or not give_answer(task.asking, keys) then return { 'gone' } end
+  redis.call('ZREM', KEYS[12], shard_member(context, id) .. '/' .. task.asking.entry)
+  close_question(context, id, task)
+  save_task(context, id, task)
+  emit(context, id, 'task.answered', '[' .. (keys.fact or 'null') .. ']')
+  return { 'answered' }
 end
 
 -- Whether the task waits for a time or is held.
@@ -122,8 +133,9 @@ local function promote(name, keys)
     redis.call('ZREM', context.live, name)
     return { 'gone' }
   end
+  if answers_runs and not event and task and task.status ~= 'suspended' then return answer_running(id, task, keys) end
   if answers_runs and task and task.lane and not keys.held then return { 'lane', task.lane } end
-  if answers_runs and not (task and give_answer(task, keys)) then return { 'gone' } end
+  if answers_runs and not (task and give_answer(task.suspended, keys)) then return { 'gone' } end
   if yields and (not task or task.status ~= 'suspended') then return { 'gone' } end
   if not is_parked(task) then
     redis.call('ZREM', context.due, shard_member(context, id))
@@ -134,7 +146,7 @@ local function promote(name, keys)
   if action and task.retriedBy == action then return { 'early', task.notBefore } end
   if action then task.retriedBy = action end
   if ARGV[3] == '0' and (not task.notBefore or task.notBefore > context.now) then
-    if task.notBefore then schedule_due(context, id, task.notBefore) end
+    if task.notBefore then schedule_due(context, id, task.notBefore, task.status) end
     return { 'early', task.notBefore }
   end
   if releases and task.hold.gate == 'repeats' and task.notBefore and task.notBefore > context.now then
@@ -143,6 +155,10 @@ local function promote(name, keys)
   end
   if task.lane and not keys.held then return { 'lane', task.lane } end
   if task.status == 'suspended' and not answers_runs and not releases and not is_awake(id, task, keys) then return { 'early', task.notBefore } end
+  -- What comes of a person's retry is no repetition of what came before it: the timeline has it.
+  if ARGV[3] == '1' then task.turnedBack = nil end
+  -- A person has seen to what interrupts it.
+  if task.hold and task.hold.gate == 'interruptions' then task.interruptions = nil end
   if task.granted then
     reissue(id, task)
   else

@@ -12,14 +12,25 @@ local function blocks_of(throttle)
   }
 end
 
--- The refusal that holds longest, or nil, and the walls that a call may try now. `prober` names who was released to try.
+-- The refusals that stand, whether or not a call may try them.
+local function standing_blocks(throttle)
+  local standing = {}
+  for _, each in ipairs(blocks_of(throttle)) do
+    local kind, at = each.fields.block, tonumber(each.fields.block_until or 0)
+    if kind == 'wall' or kind and at > throttle.now then standing[#standing + 1] = each end
+  end
+  return standing
+end
+
+-- The refusal that holds longest, or nil, and those that a call may try now. `prober` names who was released to try. Only a person gives the trial
+-- of a refusal whose time has not come.
 local function find_block(throttle, prober)
   local block, due = nil, {}
   for _, each in ipairs(blocks_of(throttle)) do
     local fields = each.fields
     local at, kind = tonumber(fields.block_until or 0), fields.block
-    if kind == 'wall' and at <= throttle.now then
-      local is_ours = prober ~= nil and fields.probe == prober
+    local is_ours = prober ~= nil and fields.probe == prober
+    if kind and (is_ours or kind == 'wall' and at <= throttle.now) then
       at = is_ours and 0 or tonumber(fields.probe_until or 0)
       if at <= throttle.now then due[#due + 1] = each end
     end

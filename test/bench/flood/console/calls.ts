@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { wait } from '#shared/time/wait.ts';
-import { cpuSecondsOfRedis } from '../../cpu-seconds.ts';
+import { cpuSecondsOfRedis } from '../../fixtures/cpu-seconds.ts';
 import { print } from '../../print.ts';
 import { percentile } from '../../statistics.ts';
 import type { BenchFleet } from './start-fleet.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { AgentCaps } from '#shared/agents/agent-caps.ts';
+import { Seal } from '#shared/tenants/sealing/seal.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useApi } from '../support/use-api.ts';
 
@@ -38,7 +39,7 @@ it('how many tasks of an agent run at once follows what it is changed to, for th
 });
 
 it('is known to every process, and forgotten with the agent', async () => {
-  const other = new AgentCaps({ redis, keys, log });
+  const other = new AgentCaps({ redis, keys, log, seal: new Seal() });
   await put('editor', 3);
   await other.refresh();
   expect(other.of('default')).toMatchObject({ editor: 3 });

@@ -105,6 +105,22 @@ it('an agent that failed stays found when nobody has tried it for longer than it
   expect(await attention(key)).toEqual([]);
 });
 
+it('a process that died with a worker and a hub is found once, and a hub of its own by itself', async () => {
+  const { deadWorkers, workerNotes } = keys.fleet;
+  const note = async (id: string, report: object): Promise<void> => {
+    await redis.hset(workerNotes, id, JSON.stringify({ host: 'h', skewMs: 0, slots: 1, queues: [], ...report }));
+    await redis.zadd(deadWorkers, Date.now() - 60_000, id);
+  };
+  await note('h-hub-1', { pid: 1, role: 'hub', running: 0 });
+  await note('h-1', { pid: 1, role: 'worker', running: 2 });
+  await note('h-hub-2', { pid: 2, role: 'hub', running: 0 });
+  expect((await attention()).toSorted((one, other) => (one.id < other.id ? -1 : 1))).toMatchObject([
+    { id: 'worker.dead:h-1', text: 'The worker h-1 stopped without saying so; its tasks went to others.' },
+    { id: 'worker.dead:h-hub-2', text: 'The hub h-hub-2 stopped without saying so; it ran nothing.' },
+  ]);
+  await redis.del(deadWorkers, workerNotes, keys.fleet.findings);
+});
+
 it('a worker that died stays found when its record is kept no longer, until somebody acknowledges it', async () => {
   const { workers, deadWorkers, workerNotes } = keys.fleet;
   await redis.hset(workerNotes, 'w-1', JSON.stringify({ host: 'h', pid: 1, skewMs: 0 }));

@@ -1,13 +1,22 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { installedVersion } from '#shared/config/installed-version.ts';
+import { windowOf } from '#shared/budgets/budget.ts';
+import { noteFailed } from '#shared/findings/alerts/receiver-store.ts';
+import { findingOf } from '#shared/findings/finding.ts';
 import { startHttpServer } from '#shared/http/start-http-server.ts';
 import { processMetrics } from '#shared/lifecycle/process-metrics.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { usageDay } from '#shared/tasks/usage.ts';
 import { createApiService } from '../../../../services/api/create-api-service.ts';
 import { readPage } from '../../../docs/markdown.ts';
 import { useParts } from '../../../support/use-parts.ts';
 
-const parts = await useParts({ metrics: { flushMs: 3_600_000 } });
+const parts = await useParts({
+  metrics: { flushMs: 3_600_000 },
+  budgets: [{ id: 'daily', scope: 'tenant', per: 'day', softMicroUsd: 2_000_000, hardMicroUsd: 4_000_000, atHard: 'deny' }],
+  models: { large: { inputUsdPerMTok: 1, outputUsdPerMTok: 2 } },
+  alerts: [{ name: 'ops', to: { slack: { url: 'http://127.0.0.1:9/' } } }],
+});
 const { registry, router } = createApiService(parts);
 const { config, log } = parts;
 const server = await startHttpServer({
@@ -53,8 +62,27 @@ beforeAll(async () => {
   } as const;
   const admission = await parts.throttle.admitCall(call, new AbortController().signal);
   if (admission.kind === 'go') await parts.throttle.reportCall(admission.permit, { status: 402 });
+  counts.outputLost();
   await parts.metrics.flush();
+  await spend();
+  await noteFailed(parts, 'ops', { at: Date.now(), times: 3, why: 'the receiver answered with 500' });
+  await parts.redis.hset(parts.keys.fleet.findings, 'queue.paused:chat', JSON.stringify(PAUSED));
 });
+
+const PAUSED = {
+  ...findingOf({ code: 'queue.paused', severity: 'warning', text: 'It is.', helps: 'Resume it.', link: '/queues', subject: 'chat' }),
+  since: 1,
+};
+
+/** What a tenant spent today: 1.5 dollars for a model of the configuration, and a half for another. */
+async function spend(): Promise<void> {
+  const { redis, keys } = parts;
+  const own = keys.tenant('default');
+  await redis.hset(own.usageDay(usageDay(Date.now())), 'echo|api|large', '1 1 0 0 1500000', 'echo|api|of-a-tenant', '1 1 0 0 500000');
+  const budget = (await parts.budgets.of('default')).find(({ id }) => id === 'daily');
+  if (budget === undefined) throw new Error('The budget is missing');
+  await redis.hset(own.spent(windowOf(budget, '', Date.now()).name), 'spent', 2_000_000);
+}
 
 it('the families that are served are those of the documentation, with their types and labels', async () => {
   const text = await scrape();
@@ -88,6 +116,7 @@ it('counters are what was counted, in the units of their names', async () => {
       'muster_model_calls_total{account="other",model="other",result="refused"} 1',
       'muster_model_tasks_waiting{account="other",model="other"} 1',
       'muster_model_walls{account="other",model="other"} 1',
+      'muster_output_entries_lost_total 1',
     ]),
   );
 });
@@ -120,6 +149,36 @@ it('gauges are what the fleet is now', async () => {
     ]),
   );
   expect(lines.find((line) => line.startsWith('muster_oldest_waiting_seconds{queue="tasks"}'))).toBeDefined();
+});
+
+it('money is of this day, by tenant and by model of the configuration, and of each line of a budget', async () => {
+  const lines = (await scrape()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'muster_tenant_tasks_open{tenant="default"} 2',
+      'muster_tenant_cost_usd_today{tenant="default"} 2',
+      'muster_model_cost_usd_today{model="large"} 1.5',
+      'muster_model_cost_usd_today{model="other"} 0.5',
+      'muster_budget_used_ratio{tenant="default",budget="daily",line="soft"} 1',
+      'muster_budget_used_ratio{tenant="default",budget="daily",line="hard"} 0.5',
+    ]),
+  );
+});
+
+it('what is wrong can be seen: findings, receivers of alerts, the memory of Redis, readiness', async () => {
+  await parts.redis.config('SET', 'maxmemory', '500mb');
+  const lines = (await scrape()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'muster_findings{code="queue.paused",severity="warning"} 1',
+      'muster_alert_failures{alert="ops"} 3',
+      'muster_redis_memory_bytes{node="0",state="max"} 524288000',
+      'muster_process_ready 1',
+    ]),
+  );
+  expect(Number(lines.find((line) => line.startsWith('muster_redis_memory_bytes{node="0",state="used"}'))?.split(' ')[1])).toBeGreaterThan(
+    0,
+  );
 });
 
 it('a process says what it is, and how many commands it sent to Redis', async () => {

@@ -28,7 +28,12 @@ it('shows what runs with its last line, and counts what waits by gate', async ()
   expect(body.waiting).toContainEqual({ gate: 'lane', kind: 'parked', count: 1, oldestMs: expect.any(Number) });
   expect(body.waiting).toContainEqual({ gate: 'queue', kind: 'slot', count: 1, oldestMs: expect.any(Number) });
   const other = await api.keyOf('elsewhere', ['read']);
-  expect((await api.call('GET', '/v1/now', { key: other })).body).toEqual({ running: [], runningTotal: 0, waiting: [] });
+  expect((await api.call('GET', '/v1/now', { key: other })).body).toEqual({
+    running: [],
+    runningTotal: 0,
+    waiting: [],
+    questions: { open: 0, oldestAt: null },
+  });
 });
 
 function sum(numbers: readonly (number | undefined)[]): number {

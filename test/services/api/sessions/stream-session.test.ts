@@ -1,8 +1,12 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { leaseMember } from '#shared/ledger/claim/leases.ts';
+import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
+import { answerQuestion } from '#shared/waits/questions/answer-question.ts';
+import { askQuestion } from '../../../support/agents/ask-question.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { writeSessionEvents } from '../../../../services/api/sessions/stream-session.ts';
 import { driveTasks } from '../support/drive-tasks.ts';
@@ -37,11 +41,46 @@ async function say(session: string, text: string, more: object = {}): Promise<st
   return body.id as string;
 }
 
+async function yieldLane(id: string): Promise<void> {
+  await waitFor(
+    async () => {
+      await promoteDue(api.parts.ledger, 'default', [id]);
+      return (await readTask(api.parts.ledger, 'default', id))?.state.suspended?.laneUntil === undefined;
+    },
+    { deadlineMs: 5000, what: 'the lane to be free' },
+  );
+}
+
 async function submit(session: string): Promise<string> {
   return (await acceptTask(api.parts, { tenant: 'default', agent: 'echo', input: 'by API', session })).id;
 }
 
 describe('the stream of a session', () => {
+  it('sends one question at a time, with how it ended, to visitors too', async () => {
+    const { token } = (await api.call('POST', '/v1/sessions/asked/visitors', { body: { name: 'guest' } })).body as { token: string };
+    const reader = await read('asked', { key: token });
+    const [first, second] = [await submit('asked'), await submit('asked')];
+    const choices = ['yes', 'no'];
+    const id = await askQuestion(api.parts, await drive.start(first), { question: 'First?', choices });
+    await reader.waitUntilSent('question', { id, taskId: first, question: 'First?', status: 'open', answer: null });
+    await yieldLane(first);
+    const other = await askQuestion(api.parts, await drive.start(second), { question: 'Second?' });
+    await answerQuestion(api.parts.ledger, 'default', { id, answer: 'yes', by: { kind: 'key', id: 'k', name: 'bot', names: ['k'] } });
+    await reader.waitUntilSent('question', { id, status: 'answered', answer: 'yes' });
+    await reader.waitUntilSent('question', { id: other, status: 'open', choices: null });
+    await api.call('POST', '/v1/sessions/asked/stop');
+    await reader.waitUntilSent('question', { id: other, status: 'withdrawn' });
+    const asked = reader.sent().filter(([event]) => event === 'question');
+    expect(asked.map(([, data]) => [data['id'], data['status']])).toEqual([
+      [id, 'open'],
+      [id, 'answered'],
+      [other, 'open'],
+      [other, 'withdrawn'],
+    ]);
+    expect(asked.flatMap(([, data]) => Object.keys(data))).not.toContain('answeredBy');
+    await reader.leave();
+  });
+
   it('sends each message, its output and its one end, in order', async () => {
     const reader = await read('live');
     await reader.waitUntilSent('history', {});
@@ -210,7 +249,7 @@ describe('the stream of a session', () => {
       sent.push(event);
       return Promise.resolve();
     };
-    const stream = { lastEventId: null, signal: new AbortController().signal, send, comment: () => undefined };
+    const stream = { lastEventId: null, signal: new AbortController().signal, send, write: send, comment: () => undefined };
     await writeSessionEvents(api.parts, { tenant: 'default', session: 'visited', after: null, until: Date.now() + 20 }, stream);
     expect(sent[0]).toBe('history');
   });

@@ -12,7 +12,7 @@ export interface TaskDriver {
   end(attempt: AttemptRef, output: string): Promise<void>;
   complete(id: string, output: string): Promise<void>;
   /** Fails an attempt; for good when there is no delay. */
-  fail(id: string, delayMs: number | null): Promise<void>;
+  fail(id: string, delayMs: number | null, code?: string): Promise<void>;
   /** Puts it back until a provider takes requests again. */
   throttle(id: string, delayMs: number): Promise<void>;
 }
@@ -36,8 +36,8 @@ export function driveTasks({ ledger }: Parts, tenant = 'default', worker = 'work
       await appendOutput(ledger, attempt, { attempt: number, seq, text });
     },
     complete: async (id, output) => end(await start(id), output),
-    fail: async (id, delayMs) => {
-      const error = { code: 'NETWORK_ERROR', message: 'the line was cut', retryable: delayMs !== null };
+    fail: async (id, delayMs, code = 'NETWORK_ERROR') => {
+      const error = { code, message: 'the line was cut', retryable: delayMs !== null };
       await settleAttempt(ledger, await start(id), { kind: 'failed', error, delayMs, usage: null });
     },
     throttle: async (id, delayMs) => {

@@ -23,8 +23,8 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** The API on a free port, with the agents `echo` and one that was made to be hidden. */
-export async function startApi(redisUrl: string, settings: SettingsInput = {}): Promise<Api> {
+/** The API on a free port, with `more` in its environment, and with the agents `echo` and one that was made to be hidden. */
+export async function startApi(redisUrl: string, settings: SettingsInput = {}, more: Record<string, string> = {}): Promise<Api> {
   const agents: SettingsInput['agents'] = {
     echo: { kind: 'echo' },
     hidden: { kind: 'openai', model: 'm', apiKey: 'sk-very-secret', baseUrl: 'https://user:pass@models.example/v1?token=t' },
@@ -32,7 +32,7 @@ export async function startApi(redisUrl: string, settings: SettingsInput = {}): 
   };
   const folder = join(tmpdir(), `muster-test-${randomUUID()}`);
   const config = {
-    env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent', MUSTER_DATA_DIR: folder }),
+    env: environmentSchema.parse({ REDIS_URL: redisUrl, PORT: '0', LOG_LEVEL: 'silent', MUSTER_DATA_DIR: folder, ...more }),
     settings: settingsSchema.parse({ agents, ...settings }),
     digest: 'test',
     directory: process.cwd(),

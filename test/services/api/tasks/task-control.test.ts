@@ -29,8 +29,8 @@ describe('reading a task', () => {
     const id = await submit({ context: { a: [] }, session: 'reading', execution: { maxAttempts: 2 } });
     await drive.fail(id, 0);
     await drive.complete(id, 'done');
-    const { progress, ...record } = (await get(id)).body;
-    expect(progress).toBeNull();
+    const { progress, traceUrl, ...record } = (await get(id)).body;
+    expect([progress, traceUrl]).toEqual([null, null]);
     expect(taskViewSchema.parse(record)).toMatchObject({
       status: 'completed',
       output: 'done',
@@ -241,9 +241,9 @@ describe('why a task waits', () => {
   it('has no reasons once it runs or has ended', async () => {
     const id = await submit();
     const attempt = await drive.start(id);
-    expect(await why(id)).toEqual({ status: 'running', reasons: [], gates: [], estimatedStartMs: null });
+    expect(await why(id)).toEqual({ status: 'running', reasons: [], gates: [], estimatedStartMs: null, interruptions: 0 });
     await drive.end(attempt, 'done');
-    expect(await why(id)).toEqual({ status: 'completed', reasons: [], gates: [], estimatedStartMs: null });
+    expect(await why(id)).toEqual({ status: 'completed', reasons: [], gates: [], estimatedStartMs: null, interruptions: 0 });
   });
 });
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHAT_PLATFORMS, type ChatPlatformName, PLATFORM_FACTS } from '#shared/config/chat.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
-import { secretVariables } from '#shared/config/secret-variables.ts';
+import { secretVariables } from '#shared/config/secrets/secret-variables.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { PLATFORMS } from '../../../../services/chat/platforms/registry.ts';
 import { describeReceiver } from '../../../../services/chat/receive/receive-update.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DeliveryRefused, type ChatPort } from '#shared/deliveries/replies/chat-port.ts';
+import { type ChatPort, type ChatQuestion, DeliveryRefused } from '#shared/deliveries/replies/chat-port.ts';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { ChatPlatform } from '../../../../services/chat/chat-platform.ts';
 import { openDrivers } from '../../../../services/chat/platforms/registry.ts';
@@ -28,7 +28,7 @@ beforeEach(() => {
 async function openPorts(all: Parts): Promise<Record<PlatformName, ChatPort>> {
   const { config, redis: client, keys, log } = all;
   const drivers = await openDrivers(config.env, log);
-  const { chat, tasks } = config.settings;
+  const { chat, tasks, questions } = config.settings;
   const platforms = drivers.map((driver) => {
     return new ChatPlatform(driver, {
       redis: client,
@@ -37,6 +37,7 @@ async function openPorts(all: Parts): Promise<Record<PlatformName, ChatPort>> {
       albumKeys: () => keys.tenant('default'),
       settings: chat,
       idempotencyMs: tasks.idempotencyMs,
+      questionMs: questions.maxWaitMs,
       log,
       accept: { ...all, settings: chat, chatTenant: () => 'default' },
       sender: new CommandSender({ log, tries: 1 }),
@@ -51,7 +52,45 @@ const refusalOf = async (work: Promise<unknown>): Promise<Partial<DeliveryRefuse
     (error: unknown) => (error instanceof DeliveryRefused ? error : Promise.reject(error as Error)),
   );
 
+const CHOICE = 'Take the train of the night, which leaves at nine and has beds, from platform number';
+const questionOf = (text: string, count: number): ChatQuestion => ({
+  id: '01KQS1C8ZV0G3P5T7W9X1Y2Z3A.123456789.5f1d7a20',
+  text,
+  choices: Array.from({ length: count }, (_, at) => `${CHOICE} ${at + 1}`),
+});
+
 const canEdit = (name: PlatformName): boolean => ports[name].canEdit;
+
+describe.each(PLATFORM_NAMES)('a question by the port of %s', (name) => {
+  const thread = fakes[name].threadOf();
+  const all = (): string => fakes[name].shown.map(({ text }) => text).join('\n');
+
+  it.each([2, 3, 4, 10, 11, 25])('shows all that is asked and each of %i choices, whatever one message takes', async (count) => {
+    const words = Array.from({ length: 399 }, (_, at) => `plan-${String(at).padStart(4, '0')}`);
+    const question = questionOf(words.join(' '), count);
+    const { id } = await ports[name].ask(thread, question);
+    for (const word of [...words, ...question.choices]) expect(all()).toContain(word);
+    const last = fakes[name].shown.at(-1);
+    expect(id).toContain(last?.id);
+    // A list of WhatsApp has ten rows.
+    const buttons = name === 'whatsapp' && count > 10 ? 0 : count;
+    expect([last?.buttons.length, new Set(last?.buttons).size]).toEqual([buttons, buttons]);
+  });
+
+  it.runIf(canEdit(name)).each([2, 25])('shows how it ended in place of its %i buttons', async (count) => {
+    const question = questionOf('Which train?', count);
+    const { id } = await ports[name].ask(thread, question);
+    await ports[name].close(thread, id, { question, end: 'Answered by Anna: yes' });
+    expect(fakes[name].shown.at(-1)).toMatchObject({ text: expect.stringMatching(/Answered by Anna: yes$/), buttons: [] });
+  });
+
+  it('in words is a message like any other', async () => {
+    const question = questionOf('Which version?', 0);
+    const { id } = await ports[name].ask(thread, question);
+    expect(id).not.toBe('');
+    expect(fakes[name].shown).toMatchObject([{ text: 'Which version?', buttons: [] }]);
+  });
+});
 
 describe.each(PLATFORM_NAMES)('the port of %s', (name) => {
   it('posts, and edits where the platform can', async () => {

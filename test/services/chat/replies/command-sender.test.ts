@@ -8,17 +8,15 @@ import { waitFor } from '../../../support/wait-for.ts';
 const log = createLog({ level: 'silent', service: 'test', destination: { write: () => undefined } });
 
 /** A port that says no in these ways, one after the other, and then yes. */
-function portOf(...refusals: DeliveryRefused[]): ChatPort & { readonly posts: string[]; calls: number } {
+function portOf(
+  ...refusals: DeliveryRefused[]
+): Pick<ChatPort, 'platform' | 'maxCharacters' | 'post'> & { readonly posts: string[]; calls: number } {
   const posts: string[] = [];
   const port = {
     platform: 'telegram',
     maxCharacters: 10,
-    canEdit: false,
-    quietMs: () => 0,
     posts,
     calls: 0,
-    startTyping: () => Promise.resolve(),
-    edit: () => Promise.resolve(),
     post: (_thread: string, text: string) => {
       port.calls += 1;
       const refusal = refusals.shift();

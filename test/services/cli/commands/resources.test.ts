@@ -137,6 +137,14 @@ describe('lists of what an installation has', () => {
   });
 });
 
+it('the questions that are open are counted below their list', async () => {
+  const question = { id: 'q1', taskId: TASK_ID, agent: 'release', question: 'Publish?', choices: null, schema: null, answer: null };
+  const young = { ...question, status: 'open', askedAt: '2026-05-02T09:00:00.000Z' };
+  const items = [young, { ...young, askedAt: '2026-05-01T09:00:00.000Z' }, { ...question, status: 'answered' }];
+  const handlers: Handlers = { 'GET /v1/questions': (response) => answer(response, 200, { items, nextCursor: null }) };
+  expect((await muster(handlers, ['questions'])).stderr).toMatch(/^2 open, the oldest since 2026-05-01/);
+});
+
 describe("the `/schedule` lines of a hook's answers", () => {
   const handlers: Handlers = {
     'POST /v1/hooks': (response) => answer(response, 201, hook),

@@ -55,6 +55,14 @@ describe('muster send', () => {
     });
   });
 
+  it('says how long the task may take', async () => {
+    api = await startFakeApi();
+    await muster(['send', 'Hello', '--within', '24h']);
+    expect(JSON.parse(api.requests[0]?.body ?? '')).toEqual({ agent: 'echo', input: 'Hello', channel: 'cli', within: '24h' });
+    const refused = await muster(['send', 'Hello', '--within', 'soon']);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Expected a time such as 24h or 2 days.') });
+  });
+
   it('names what the task needs of a daemon', async () => {
     api = await startFakeApi();
     await muster(['send', 'Hello', '--needs', 'browser, code', '--daemon', 'laptop']);
@@ -232,6 +240,25 @@ describe('muster send', () => {
     });
 
     expect((await muster(['send', 'Hello'])).stdout).toBe('Hello you\n');
+  });
+
+  it.each([
+    { streamed: 'Repo has a.\n\n', output: 'Repo has a.', stdout: 'Repo has a.\n\n' },
+    { streamed: 'I look.\n\nRepo has a.\n\n', output: 'Repo has a.', stdout: 'I look.\n\nRepo has a.\n\n' },
+    { streamed: 'I look.\n\n', output: 'I look.\n\nRepo has a.', stdout: 'I look.\n\nRepo has a.\n' },
+    { streamed: 'I look.\n\n', output: 'I look. Repo has a.', stdout: 'I look.\n\nRepo has a.\n' },
+    { streamed: 'Data', output: 'a', stdout: 'Data\na\n' },
+  ])('writes an answer once, of which $streamed was streamed and $output is recorded', async ({ streamed, output, stdout }) => {
+    api = await startFakeApi({
+      [STREAM]: (response) => {
+        openStream(response);
+        response.write(event('output', { attempt: 1, seq: 1, text: streamed }, '1-0'));
+        response.end(event('end', { status: 'completed' }));
+      },
+      [RECORD]: (response) => answer(response, 200, record({ output })),
+    });
+
+    expect((await muster(['send', 'Hello'])).stdout).toBe(stdout);
   });
 
   it('ends with 1 and the reason when the task failed', async () => {

@@ -54,6 +54,17 @@ describe('muster sessions', () => {
     expect(JSON.parse((await muster('sessions', 'show', 'pr/7', '--json')).stdout)).toEqual(SESSION);
   });
 
+  it('shows what its programs keep for their next run, with what they have changed', async () => {
+    const changes = ' a.txt | 1 +\n 1 file changed, 1 insertion(+)';
+    const workspaces = [
+      { agent: 'coder', taskId: TASK_ID, keptAt: '2026-01-01T00:00:00Z', expiresAt: '2026-01-08T00:00:00Z', bytes: 5, changes },
+    ];
+    api = await startFakeApi({ 'GET /v1/sessions/pr%2F7': (response) => answer(response, 200, { ...SESSION, workspaces }) });
+
+    const { stdout } = await muster('sessions', 'pr/7');
+    expect(stdout).toMatch(/\nKept of coder until .*\n {3}a\.txt \| 1 \+\n {3}1 file changed, 1 insertion\(\+\)\n$/);
+  });
+
   it('says that nothing is known of a session without tasks and turns', async () => {
     const empty = { ...SESSION, holder: null, waiting: [], waitingTotal: 0, transcriptLength: 0 };
     api = await startFakeApi({

@@ -33,6 +33,8 @@ describe('muster watch', () => {
         }
         response.write(event('gap', { from: '3-0.1', oldest: '9-0' }));
         response.write(event('notification', { kind: 'fleet.worker.lost', at, worker: 'w-1', reason: null }, '9-0'));
+        response.write(event('notification', { kind: 'question.answered', at, question: 'Ship?', answeredBy: 'Anna' }, '9-0.1'));
+        response.write(event('notification', { kind: 'question.digest', at, open: 2 }, '9-0.2'));
         response.write(
           event('notification', { kind: 'finding.opened', at, finding: { id: 'input.held', text: '3 tasks are held.' } }, '9-1'),
         );
@@ -43,13 +45,15 @@ describe('muster watch', () => {
     child.stdout?.on('data', (piece: Buffer) => {
       shown += piece.toString();
     });
-    await waitFor(() => shown.includes('worker.lost'), { deadlineMs: 50_000, what: 'the last line' });
+    await waitFor(() => shown.includes('finding.opened'), { deadlineMs: 50_000, what: 'the last line' });
     child.kill('SIGINT');
     const { stdout, stderr } = await ended;
     expect(stdout.replaceAll(/^\d\d:\d\d:\d\d \S+/gm, 'TIME').split('\n')).toEqual([
       'TIME  run.completed           scout  T1  All is well',
       'TIME  backpressure.warning    7 tasks have not ended',
       'TIME  fleet.worker.lost       w-1',
+      'TIME  question.answered       answered by Anna: Ship?',
+      'TIME  question.digest         2 questions are open',
       'TIME  finding.opened          3 tasks are held.',
       '',
     ]);

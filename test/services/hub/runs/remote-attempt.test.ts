@@ -30,7 +30,16 @@ function open({ isResumed = true } = {}): Opened {
     onStop: (listener: (reason: object) => void) => listeners.push(listener),
   };
   const usage = { reportTotal: (total: unknown) => usages.push(total), endTotal: (total: unknown) => ends.push(total) };
-  const execution = { attempt, usage, isResumed, body: { deadline: null }, state: { attempt: 1, timeoutMs: 1000 }, output: { seq: 0 } };
+  const sessions = { since: () => Promise.resolve(0) };
+  const execution = {
+    attempt,
+    usage,
+    sessions,
+    isResumed,
+    body: { deadline: null },
+    state: { attempt: 1, timeoutMs: 1000 },
+    output: { seq: 0 },
+  };
   const context = { history: () => [], attachments: [], trace: {} };
   const remote = new RemoteAttempt({
     run: { task: { session: null, system: null }, context } as never,

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Seal } from '#shared/tenants/sealing/seal.ts';
 import { environmentSchema } from '#shared/config/environment.ts';
 import type { Config } from '#shared/config/load-config.ts';
 import { settingsSchema, type SettingsInput } from '#shared/config/settings/settings.ts';
@@ -32,6 +33,7 @@ const REDIS_CHECKS = [
   'Redis appendonly',
   'Redis appendfsync',
   'Redis maxmemory-policy',
+  'Redis memory',
   'Redis disk',
   'Data in Redis',
   'Clock',
@@ -52,7 +54,7 @@ async function examine(config: Config, url: string | undefined): Promise<{ code:
 function portsOf(redis: RedisClient): InstallationPorts {
   const keys = createKeys(1);
   const queues = openQueues(redis, keys, createLog({ level: 'silent', service: 'test' }));
-  return { redis, keys, queues, settings: settingsSchema.parse({}) };
+  return { redis, keys, seal: new Seal(), queues, settings: settingsSchema.parse({}) };
 }
 
 async function set(setting: string, value: string): Promise<void> {
@@ -88,6 +90,15 @@ test("what is a user's is named with its owner, and is no fault of the installat
   expect(text).toMatch(/^ {2}warn {2}Attention +agent mine: 9 of 9 attempts of mine failed\.$/m);
   expect(text).toContain('\nNo check failed. Not by the installation: agent mine.\n');
   expect(JSON.parse((await run(true))[1])).toMatchObject({ failed: 0, items: expect.arrayContaining([attention]) as unknown });
+});
+
+test('a setting that has another name now, or does nothing any more, is named', async () => {
+  let text = '';
+  await runDoctor({
+    out: { write: (part) => (text += part) },
+    load: async () => ({ ...configWith(server.url), warnings: ['events.lookMs is called events.pollMs now'] }),
+  });
+  expect(text).toMatch(/^ {2}warn {2}Configuration +events\.lookMs is called events\.pollMs now$/m);
 });
 
 test('the checks of a fleet elsewhere stand for those of a Redis here, and fail as they do', async () => {

@@ -130,9 +130,10 @@ it('reads tenants without tasks once each', async () => {
       name,
       count,
     ]);
-    expect(Object.fromEntries(calls)).toMatchObject({ zcard: '46' });
+    // Once for each tenant, or once for the shard, which says that there is nothing.
+    const { zcard, exists } = Object.fromEntries(calls) as Record<string, string | undefined>;
+    expect(exists === undefined ? { zcard } : { exists, zcard }).toEqual(exists === undefined ? { zcard: '46' } : { exists: '1' });
     expect(calls.map(([name]) => name)).not.toEqual(expect.arrayContaining(['zrangebylex']));
-    // The audit calls one for the shard.
     expect(Number(Object.fromEntries(calls)['evalsha'] ?? 0)).toBeLessThanOrEqual(1);
   }
 });

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
-import { readVariables } from '#shared/agents/command/command-environment.ts';
+import { readVariables } from '#shared/agents/command/start/command-environment.ts';
 import { openUserSource } from '#shared/agents/command/users/attempt-users.ts';
 import { commandUsers } from '#shared/agents/command/users/command-user.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';

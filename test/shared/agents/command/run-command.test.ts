@@ -6,7 +6,7 @@ import type { OutputListing } from '#shared/agents/command/folder/attempt-folder
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
-import { readVariables } from '#shared/agents/command/command-environment.ts';
+import { readVariables } from '#shared/agents/command/start/command-environment.ts';
 import { openUserSource } from '#shared/agents/command/users/attempt-users.ts';
 import type { CommandUsers } from '#shared/agents/command/users/command-user.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';

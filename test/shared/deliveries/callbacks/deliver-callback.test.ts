@@ -17,6 +17,7 @@ import { retryTask } from '#shared/queue/tickets/change-waiting-task.ts';
 import type { DeliveryEnd } from '#shared/queue/workers/delivery-worker.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { startFakeHttpEndpoint, type FakeHttpEndpoint, type ReceivedRequest } from '../../../support/fake-http-endpoint.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { DeliveryFleet, TENANT } from '../delivery-fleet.ts';
 
 const SECOND = 1000;
@@ -71,6 +72,29 @@ describe('a callback', () => {
     expect(request?.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': delivery.id });
     expect(await verified(request!)).toMatchObject({ id, tenant: TENANT, status: 'completed', output: 'All done' });
     expect(delivery).toMatchObject({ id: `${id}-callback`, platform: null, parts: [], attempts: 1, error: null });
+  });
+
+  it('brings each question of a run when it is asked, and the end after them', async () => {
+    await open();
+    fleet.start();
+    const id = await accepted();
+    const first = await fleet.asks(id, 'Ship?', { choices: ['yes', 'no'] });
+    await fleet.becomes(id, 'delivered', 'question');
+    const asked = { taskId: id, status: 'open', question: 'Ship?', choices: ['yes', 'no'], answeredBy: null, expiresAt: null };
+    expect(await verified(endpoint.requests[0]!)).toEqual({
+      event: 'question',
+      question: expect.objectContaining({ id: first, ...asked }),
+    });
+    await fleet.answer(first, 'yes');
+    const second = await fleet.asks(id, 'Where to?', { seq: 3 });
+    await waitFor(() => endpoint.requests.length === 2, { deadlineMs: 8000, what: 'the second question' });
+    expect(await verified(endpoint.requests[1]!)).toMatchObject({ question: { id: second, choices: null } });
+    await fleet.answer(second, 'Rome');
+    await fleet.drive.complete(id, 'All done');
+    await fleet.becomes(id, 'delivered', 'callback');
+    expect(await verified(endpoint.requests[2]!)).toMatchObject({ id, status: 'completed' });
+    const ids = endpoint.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toEqual([`${id}-question`, `${id}-question-1`, `${id}-callback`]);
   });
 
   it('is tried again with the same id until the endpoint takes it', async () => {

@@ -286,6 +286,20 @@ describe('a reply', () => {
     expect(port.texts()).toEqual(['(It waits for laptop)', 'Here']);
   });
 
+  it('tells once that its message waits for a person, as workers interrupted it too often', async () => {
+    const { port, drive, parts } = await open();
+    const id = await fleet.offered();
+    const attempt = await drive.start(id);
+    const hold = { gate: 'interruptions', what: 'echo' } as const;
+    await settleAttempt(parts.ledger, attempt, { kind: 'interrupted', reason: 'interrupted 5 times', delayMs: 60_000, hold });
+    fleet.start();
+    await fleet.shows(['(interrupted 5 times; it waits until somebody retries it)']);
+    await retryTask(parts, TENANT, id);
+    await drive.complete(id, 'Here');
+    await fleet.becomes(id, 'delivered');
+    expect(port.texts()).toEqual(['(interrupted 5 times; it waits until somebody retries it)', 'Here']);
+  });
+
   it('tells how long its message waited when that is wanted, once', async () => {
     const { port, drive } = await open({ deliveries: { verbose: true, noticeAfterMs: 0 } });
     fleet.start();

@@ -5,7 +5,7 @@ import { AttemptContext } from '#shared/execution/attempt/agent-context.ts';
 function contextOf(written: string[]): AttemptContext {
   const execution = {
     body: { id: 't', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', session: null },
-    attempt: { signal: new AbortController().signal, takesInput: false },
+    attempt: { ref: { token: 1 }, signal: new AbortController().signal, takesInput: false },
     output: { write: (text: string) => written.push(text) },
     taskLog: { agentLog: { info: (text: string) => written.push(text) } },
     files: { attachments: [] },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Parts } from '#shared/lifecycle/open-parts.ts';
 import { createLog } from '#shared/log/create-log.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
-import { traceIdOf } from '#shared/tasks/ids.ts';
+import { traceIdOf } from '#shared/log/traces/traceparent.ts';
 import { createWorkerService } from '../../../../services/worker/create-worker-service.ts';
 import { openTestParts } from '../../../support/open-test-parts.ts';
 import { startRedis, type RedisServer } from '../../../support/redis/start-redis.ts';

@@ -1,54 +1,15 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentInput, AgentTurn } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/task-failure.ts';
-import { AttemptOutput } from '#shared/execution/attempt/attempt-output.ts';
-import { RunningAttempt } from '#shared/execution/attempt/running-attempt.ts';
-import { AttemptJournal } from '#shared/execution/journal/attempt-journal.ts';
 import { readJournal } from '#shared/ledger/journal/read-journal.ts';
 import type { TaskUsage } from '#shared/tasks/usage.ts';
 import { wait } from '#shared/time/wait.ts';
-import { type Held, retry } from '../../ledger/support/test-ledger.ts';
-import { useLedger } from '../../ledger/support/use-ledger.ts';
+import { retry } from '../../ledger/support/test-ledger.ts';
+import { type Run, useRuns } from '../support/use-runs.ts';
 
-const test = await useLedger({ journal: { maxEntries: 6, maxEntryBytes: 100 } });
-beforeEach(() => test.reset());
+const { test, firstRun, nextRun } = await useRuns({ journal: { maxEntries: 6, maxEntryBytes: 100, maxValueBytes: 100 } });
 
 const ignore = (): void => undefined;
-
-interface Run {
-  journal: AttemptJournal;
-  output: AttemptOutput;
-  held: Held;
-}
-
-async function openRun(held: Held): Promise<Run> {
-  const { tenant, id, token, state } = held;
-  const ref = { tenant, id, token, lane: null };
-  const clock = { monotonic: () => performance.now() };
-  const claimedAt = { redis: Date.now(), monotonic: performance.now() };
-  const attempt = new RunningAttempt({ ref, stored: '', first: state, takesInput: true, claimedAt, heldUntil: Infinity, clock });
-  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const output = new AttemptOutput({ ledger: test.ledger, log, attempt, number: state.attempt });
-  const journal = new AttemptJournal({
-    ledger: test.ledger,
-    attempt,
-    output,
-    number: state.attempt,
-    agent: 'echo',
-    isSuspect: false,
-    isContinued: false,
-  });
-  await journal.open();
-  return { journal, output, held };
-}
-
-const firstRun = async (): Promise<Run> => await openRun(await test.claimed(await test.accepted()));
-
-/** The run of the next attempt. */
-async function nextRun({ held }: Run): Promise<Run> {
-  await test.settle(held, retry(0));
-  return await openRun(await test.claimed(held.id));
-}
 
 const entriesOf = async ({ held }: Run): Promise<unknown[]> =>
   (await readJournal(test.ledger, held)).entries.map(({ seq, name, status }) => `${seq} ${name} ${status}`);
@@ -109,6 +70,30 @@ describe('the journal of a run', () => {
     expect(await entriesOf(next)).toEqual(['1 echo completed', '2 ask completed', '3 ask completed']);
   });
 
+  it('writes that a step began and ended in one call, where it is done at once', async () => {
+    const first = await firstRun();
+    await first.journal.step('one', () => 1);
+    await test.redis.config('RESETSTAT');
+    for (const name of ['two', 'three']) await first.journal.step(name, () => name);
+    expect(/cmdstat_evalsha:calls=(\d+)/.exec(await test.redis.info('commandstats'))?.[1]).toBe('2');
+    expect(await entriesOf(first)).toEqual(['1 echo completed', '2 one completed', '3 two completed', '4 three completed']);
+  });
+
+  it('ends before its next step when its worker ends, once those under way have ended', async () => {
+    const first = await firstRun();
+    const slow = Promise.withResolvers<number>();
+    const under = first.journal.step('slow', () => slow.promise);
+    first.attempt.handOver();
+    const next = first.journal.step('next', never);
+    next.then(never, never);
+    expect(first.attempt.stopped).toBeNull();
+    slow.resolve(1);
+    expect(await under).toBe(1);
+    await new Promise<void>((resolve) => first.attempt.onStop(() => resolve()));
+    expect(first.attempt.stopped).toEqual({ kind: 'drain', before: 'next' });
+    expect(await entriesOf(first)).toEqual(['1 echo completed', '2 slow completed']);
+  });
+
   it('does steps side by side again in the order in which they began', async () => {
     const first = await firstRun();
     await playBoth(first, async (name) => {
@@ -129,12 +114,15 @@ describe('the journal of a run', () => {
     expect(await third.journal.step('ask another', never)).toBe(1);
   });
 
-  it('ends a run whose code came to another step, and names both', async () => {
+  it('ends a run whose code came to another step, and names both and the two ways on', async () => {
     const first = await firstRun();
     await first.journal.step('ask', () => 1);
     const next = await nextRun(first);
-    const { code, message } = await failure(() => next.journal.step('answer', never));
-    expect({ code, message }).toEqual({ code: 'JOURNAL_MISMATCH', message: expect.stringMatching(/"ask".*"answer"/) });
+    const { code, message, details } = await failure(() => next.journal.step('answer', never));
+    expect({ code, details }).toEqual({ code: 'JOURNAL_MISMATCH', details: { step: 2 } });
+    expect(message).toMatch(/the step "ask", .* the step "answer" there/);
+    expect(message).toContain(`(muster retry ${next.held.id})`);
+    expect(message).toContain(`(muster retry ${next.held.id} --from-step 2)`);
   });
 
   it('writes text once: what is written again is dropped, and what a finished step wrote stays', async () => {

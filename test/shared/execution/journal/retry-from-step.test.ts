@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { MusterError } from '#shared/errors/error-codes.ts';
 import { retryFromStep } from '#shared/execution/journal/retry-from-step.ts';
@@ -7,6 +8,8 @@ import { readTask } from '#shared/ledger/read/read-tasks.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { Task } from '#shared/tasks/task.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
+
+const LATER_MS = 30 * 86_400_000;
 
 const parts = await useEmptyParts({});
 
@@ -46,6 +49,19 @@ it('a retry from a step is a new task of the same request, with the journal up t
     trigger: 'retry',
     sourceId: task.body.id,
   });
+});
+
+it('a retry from a step keeps the files of the steps before it, also once the first task is gone', async () => {
+  const task = await original();
+  const { tenant, id } = task.body;
+  const upload = { name: 'step-2.json', mediaType: 'application/json' };
+  const { file } = await parts.files.upload(tenant, upload, Readable.from([Buffer.from('"x"')]));
+  const entries = [entry(1, 'completed'), { ...entry(2, 'completed'), large: { file, bytes: 3, of: id } }];
+  await copyJournal(parts.ledger, { tenant, to: id, entries });
+  await retryFromStep(parts, task, 3);
+  await parts.redis.hdel(parts.keys.tenant(tenant).bodies, id);
+  await parts.files.removeUnused(Date.now() + LATER_MS);
+  expect(await parts.files.find(tenant, file)).toMatchObject({ bytes: 3 });
 });
 
 it.each([1, 5, 9])('a retry from %s, where no entry is or one has not ended, is refused and leaves nothing', async (fromStep) => {

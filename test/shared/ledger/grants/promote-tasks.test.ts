@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cancelTask, expireDeadline } from '#shared/ledger/change-task.ts';
 import { claimTask } from '#shared/ledger/claim/claim-task.ts';
-import { readDue, promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
+import { readDue } from '#shared/ledger/grants/due-times.ts';
+import { promoteDue } from '#shared/ledger/grants/promote-tasks.ts';
 import { DONE, limitsOf, retry, TENANT } from '../support/test-ledger.ts';
 import { useCheckedLedger } from '../support/use-ledger.ts';
 import { storedState } from '../support/stored-states.ts';

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { countDue, readDue } from '#shared/ledger/grants/due-times.ts';
 import { answerRuns, promoteDue, yieldLanes } from '#shared/ledger/grants/promote-tasks.ts';
 import { readEntry } from '#shared/ledger/journal/read-journal.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
@@ -61,6 +62,23 @@ it('a run whose wait has no end keeps its lane for its time, and then stands in 
   const entry = { ...entryOf(2), status: 'completed' as const };
   expect(await answerRuns(test.ledger, TENANT, [{ id, entry }])).toEqual([{ kind: 'promoted' }]);
   expect(await test.state(id)).toMatchObject({ status: 'queued', gate: 'lane' });
+});
+
+it('the time of a suspended run is due here, and not where 0.2.0 looks, which could not promote it', async () => {
+  const { id } = await suspended({ lane: LANE }, suspendedAt(2, 1));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const { due } = test.keys.shard(0);
+  expect(await test.redis.zrangebyscore(due, '-inf', Date.now() + HOUR_MS)).toEqual([]);
+  expect(await readDue(test.ledger, 0, 10)).toEqual({ tasks: [{ tenant: TENANT, id }], nextInMs: 0 });
+  expect(await countDue(test.ledger, 0, Date.now() + 1000)).toBe(1);
+  const { id: later } = await suspended();
+  await promoteDue(test.ledger, TENANT, [id]);
+  const next = await readDue(test.ledger, 0, 10);
+  expect(next).toEqual({ tasks: [], nextInMs: null });
+  const { id: inLane } = await suspended({ lane: { ...LANE, name: 'session:t' } });
+  const { tasks, nextInMs } = await readDue(test.ledger, 0, 10);
+  expect([tasks, (nextInMs ?? 0) > HOUR_MS - 60_000, (nextInMs ?? 0) <= HOUR_MS]).toEqual([[], true, true]);
+  expect(await test.statuses(later, inLane)).toEqual(['suspended', 'suspended']);
 });
 
 it('a run that lets others of its lane go first leaves it at once, and once', async () => {

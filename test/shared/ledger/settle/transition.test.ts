@@ -57,7 +57,7 @@ describe('a transition as the script takes it', () => {
     const end = { ...retry(1000), error: { ...FAILURE, message: long, details: JSON.stringify({ long }) } };
     const ends: AttemptEnd[] = [end, { kind: 'completed', output: long, result: JSON.stringify({ long }) }];
     for (const each of ends) {
-      const [head = '', , , seen, next, attempt, output, result] = transitionArguments(await decided(held, each));
+      const [head = '', , , seen, next, attempt, output, result] = transitionArguments(test.ledger.seal, await decided(held, each));
       expect(head.length).toBeLessThan(500);
       expect(`${next}${attempt}${output}${result}`).toContain(long);
       expect(seen).toBe(await test.redis.hget(test.keys.tenant(TENANT).states, held.id));

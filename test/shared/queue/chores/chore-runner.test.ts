@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
 import { readChores } from '#shared/queue/chores/chore-records.ts';
 import { ChoreRunner } from '#shared/queue/chores/chore-runner.ts';
-import { type ChoreHandler, type ChoreHandlers, type ChoreName, handlersFor } from '#shared/queue/chores/chores.ts';
+import { handlersFor } from '#shared/queue/chores/chore-handlers.ts';
+import type { ChoreHandler, ChoreHandlers, ChoreName } from '#shared/queue/chores/chores.ts';
 import { systemClock } from '#shared/time/clock.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -11,7 +12,7 @@ const EVERY_MS = 100;
 const HOUR_MS = 3_600_000;
 
 const parts = await useEmptyParts({
-  worker: { orphanCheckIntervalMs: EVERY_MS, duePollMs: HOUR_MS },
+  worker: { leaseMs: 500, orphanCheckIntervalMs: EVERY_MS, duePollMs: HOUR_MS },
   throttle: { pumpMs: EVERY_MS },
 });
 const { redis, keys, settings } = parts;
@@ -26,7 +27,11 @@ let lines: Line[] = [];
 let runners: ChoreRunner[] = [];
 const log = createLog({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(JSON.parse(line) as Line) } });
 
-beforeEach(() => {
+/** What the chores of each process look for. */
+const WATCHED = [keys.shard(0).outbox, keys.shard(0).due, keys.shard(0).openCancels];
+
+beforeEach(async () => {
+  await Promise.all(WATCHED.map((key) => redis.zadd(key, 0, 'something')));
   lines = [];
   runners = [];
 });
@@ -36,7 +41,7 @@ afterEach(async () => {
 
 function start(handlers: Partial<Record<ChoreName, ChoreHandler>>, process = 'here'): ChoreRunner {
   const given = new Map(Object.entries(handlers)) as Map<ChoreName, ChoreHandler>;
-  const runner = new ChoreRunner({ redis, keys, settings, handlers: given, process, clock: systemClock, log });
+  const runner = new ChoreRunner({ redis, keys, settings, service: 'worker', handlers: given, process, clock: systemClock, log });
   runners.push(runner);
   runner.start();
   return runner;
@@ -119,7 +124,22 @@ describe('a chore', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('with a lock runs in one process of the fleet, and in another when that has gone', async () => {
+  it('of each process has its first round, and then none while nothing is there for it, and counts as done', async () => {
+    await redis.del(...WATCHED);
+    let rounds = 0;
+    const runner = start({ 'continue-cancels': () => Promise.resolve(void (rounds += 1)), 'see-to-waits': () => Promise.resolve() });
+    await waitFor(() => rounds === 1, { deadlineMs: 5000, what: 'the first round' });
+    await redis.config('RESETSTAT');
+    const looksOf = async (): Promise<number> => Number(/cmdstat_exists:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+    await waitFor(async () => (await looksOf()) >= 5, { deadlineMs: 5000, what: 'further looks' });
+    expect(rounds).toBe(1);
+    await redis.zadd(keys.shard(0).openCancels, 0, 'something');
+    await waitFor(() => rounds > 1, { deadlineMs: 5000, what: 'the round after it came' });
+    await runner.stop();
+    expect(await reportOf('continue-cancels')).toMatchObject({ ran: { process: 'here' } });
+  });
+
+  it('under a lease runs in one process of the fleet, and in another when that has gone', async () => {
     const rounds: string[] = [];
     const startAs = (process: string): ChoreRunner =>
       start({ 'release-providers': () => Promise.resolve(void rounds.push(process)) }, process);
@@ -133,17 +153,38 @@ describe('a chore', () => {
     const handedOver = rounds.indexOf('two');
     expect(rounds.slice(handedOver)).not.toContain('one');
   });
+
+  it('under a lease keeps that during a round that takes longer than the lease lasts', async () => {
+    const rounds: string[] = [];
+    const block = Promise.withResolvers<void>();
+    const startAs = (process: string, round: () => Promise<void>): ChoreRunner =>
+      start({ 'release-providers': () => (rounds.push(process), round()) }, process);
+    startAs('one', () => block.promise);
+    await waitFor(() => rounds.length > 0, { deadlineMs: 5000, what: 'a round' });
+    startAs('two', () => Promise.resolve());
+    let [left, renewals] = [0, 0];
+    const isRenewed = async (): Promise<boolean> => {
+      const now = await redis.pttl(keys.fleet.choreLease('worker'));
+      if (now > left) renewals += 1;
+      left = now;
+      return renewals > 4;
+    };
+    await waitFor(isRenewed, { deadlineMs: 5000, what: 'the lease to be renewed' });
+    block.resolve();
+    expect(new Set(rounds)).toEqual(new Set(['one']));
+  });
 });
 
 describe('the list of chores', () => {
   const api: ChoreHandlers<'api'> = {
     'watch-workers': () => Promise.resolve(),
     'watch-daemons': () => Promise.resolve(),
+    'run-batches': () => Promise.resolve(),
     'look-for-findings': () => Promise.resolve(),
   };
 
   it('has a handler for each name, else a service does not start', () => {
-    expect([...handlersFor('api', api).keys()].toSorted()).toEqual(['look-for-findings', 'watch-daemons', 'watch-workers']);
+    expect([...handlersFor('api', api).keys()].toSorted()).toEqual(['look-for-findings', 'run-batches', 'watch-daemons', 'watch-workers']);
     const { 'watch-daemons': _left, ...rest } = api;
     expect(() => handlersFor('api', rest as typeof api)).toThrow('Chores of the api: no handler for watch-daemons, no definition of none');
     const more = { ...api, 'trim-tasks': () => Promise.resolve() };

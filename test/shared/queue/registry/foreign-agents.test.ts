@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
-import { ForeignAgents, isAgentNew, noteAgents } from '#shared/queue/registry/foreign-agents.ts';
+import { countVersion, ForeignAgents, isAgentNew, noteAgents, noteVersions, versionsOf } from '#shared/queue/registry/foreign-agents.ts';
 import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../../support/redis/use-redis.ts';
@@ -43,4 +43,21 @@ it('a worker knows of what another configuration has and its own lacks once it l
   await noteAgents(ports, 'new', ['echo', 'newer']);
   expect(await foreign.refresh()).toBe(true);
   expect(foreign.text).toBe(',newer,');
+});
+
+it('versions are those of workers that live: one that others have and it lacks is foreign', async () => {
+  const agents = { echo: { version: 'v2' }, plain: {} };
+  expect(versionsOf(agents)).toEqual(['echo@v2']);
+  const foreign = new ForeignAgents({ ...ports, own: [...Object.keys(agents), ...versionsOf(agents)], log });
+  await noteAgents(ports, 'old', ['echo', 'plain']);
+  await noteVersions(ports, 'old', ['echo@v1']);
+  await noteVersions(ports, 'new', ['echo@v2']);
+  await foreign.refresh();
+  expect(foreign.text).toBe(',echo@v1,');
+  expect(await countVersion(ports, 'echo', 'v1')).toEqual({ having: 1, others: 1 });
+  expect(await countVersion(ports, 'echo', 'v0')).toEqual({ having: 0, others: 2 });
+  await redis.hset(ports.keys.fleet.configuredAgents, 'old worker', '1 echo@v1');
+  await foreign.refresh();
+  expect(foreign.text).toBe('');
+  expect(await countVersion(ports, 'echo', 'v1')).toEqual({ having: 0, others: 1 });
 });

@@ -73,7 +73,7 @@ describe('a worker', () => {
   it('whose clock is wrong shows in the report of the doctor', async () => {
     start('ahead', { skewMs: FIVE_MINUTES_MS });
     await isKnown('ahead');
-    const { note, findings } = judgeWorkers(await listWorkers(fleet));
+    const { note, findings } = judgeWorkers(await listWorkers(fleet), Date.now());
     expect([note, findings]).toMatchObject(['1 running', [{ code: 'worker.clock', severity: 'warning', subject: 'ahead' }]]);
     expect(findings[0]?.text).toMatch(/300\.\d s ahead of Redis/);
   });

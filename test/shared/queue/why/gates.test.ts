@@ -8,6 +8,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
+import { noteVersions } from '#shared/queue/registry/foreign-agents.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { explainWait, type WaitExplanation } from '#shared/queue/why/explain-wait.ts';
@@ -119,10 +120,13 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   repeats: () => held('repeats'),
   daemon: () => held('daemon'),
   commands: () => held('commands'),
+  interruptions: () => held('interruptions'),
   sleep: () => suspended('sleep', 'sleep'),
   event: () => suspended('event', 'event'),
   question: () => suspended('question', 'question'),
   children: () => suspended('children', 'delegate'),
+  batch: () => suspended('batch', 'batch'),
+  caller: () => suspended('caller', 'caller'),
   suspect: async () => {
     const id = await submit();
     await run(id, { kind: 'failed', error: FAILURE, delayMs: MINUTE, usage: null });
@@ -149,6 +153,14 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
     return { id: await submit() };
   },
   worker: async () => ({ id: await submit() }),
+  version: async () => {
+    await startWorker();
+    await noteVersions(parts, 'old', ['echo@v1']);
+    await noteVersions(parts, 'new', ['echo@v2']);
+    const id = await submit();
+    await run(id, { kind: 'interrupted', reason: 'drained', delayMs: 0, version: 'v1' });
+    return { id };
+  },
   queue: async () => {
     await startWorker();
     return { id: await submit() };
@@ -214,6 +226,7 @@ describe('a task that waits', () => {
       'cap',
       'paused',
       'worker',
+      'version',
       'turn',
       'outbox',
       'rate',

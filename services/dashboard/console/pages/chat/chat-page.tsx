@@ -14,6 +14,7 @@ import { ModePicker } from './mode-picker.tsx';
 import { isOpen } from './conversation.ts';
 import { MessageList } from './message-list.tsx';
 import { addRecentChat, readRecentChats, SessionList } from './session-list.tsx';
+import { WorkspaceMenu } from './workspace-menu.tsx';
 import { useAttachments } from './use-attachments.ts';
 import { useConversation, type SentFile } from './use-conversation.ts';
 
@@ -103,7 +104,9 @@ function ConversationView({ id, title, isNew, menu, onStarted }: ConversationVie
   };
   return (
     <section className={classes['conversation']} aria-label="Conversation" data-dropping={isOver || undefined} {...dropping}>
-      <Head title={isNew ? 'New chat' : title} menu={menu} onStop={maySubmit ? () => void stop() : null} isBusy={open.length > 0} />
+      <Head title={isNew ? 'New chat' : title} menu={menu} onStop={maySubmit ? () => void stop() : null} isBusy={open.length > 0}>
+        <WorkspaceMenu workspaces={session?.workspaces} />
+      </Head>
       {connection === 'cut' ? <output className={classes['cut']}>The connection is cut. Trying again …</output> : null}
       <MessageList conversation={conversation} session={session} onRetry={maySubmit ? sendAgain : null} />
       {problem === null ? null : (
@@ -130,15 +133,17 @@ interface HeadProps {
   onStop: (() => void) | null;
   /** Whether there is anything to stop. */
   isBusy: boolean;
+  children: ReactNode;
 }
 
-function Head({ title, menu, onStop, isBusy }: HeadProps): ReactElement {
+function Head({ title, menu, onStop, isBusy, children }: HeadProps): ReactElement {
   return (
     <header className={classes['head']}>
       {menu}
       <Title order={1} size="h5" className={classes['title']}>
         {title}
       </Title>
+      {children}
       {onStop === null ? null : (
         <Button variant="default" size="xs" leftSection={<Icon name="stop" size={14} />} disabled={!isBusy} onClick={onStop}>
           Stop

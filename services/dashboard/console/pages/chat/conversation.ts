@@ -142,6 +142,8 @@ export function readLiveEvent(event: SessionStreamEvent): ConversationChange | n
       const { output, error, ...rest } = event.data;
       return { kind: 'status', ...rest, answer: output, error: error?.message ?? null };
     }
+    // The page reads questions by themselves.
+    case 'question':
     default:
       return null;
   }

@@ -6,6 +6,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { useStickToEnd } from '../../parts/scroll-box.tsx';
 import { AgentText } from '../../parts/text/markdown.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
+import { TaskQuestions } from '../tasks/task-questions.tsx';
 import type { ChatMessage, Conversation, SystemLine } from './conversation.ts';
 import { MessageFiles } from './message-files.tsx';
 import classes from './message-list.module.css';
@@ -121,8 +122,25 @@ function Outcome({ message, wait }: MessageViewProps): ReactElement | null {
   if (outcome !== null) return <OutcomeLine id={message.id} text={outcome} />;
   const isWaiting = message.status === 'pending' || message.status === 'queued' || message.status === 'scheduled';
   if (isWaiting) return <OutcomeLine id={message.id} text={wait === null ? 'Waiting' : `Waiting: ${wait}`} isWaiting />;
+  if (message.status === 'suspended') return <Suspended id={message.id} wait={wait} />;
+  // Its program may ask while it goes on.
+  if (message.status === 'running') return <OpenQuestions id={message.id} />;
   if (message.status === 'failed' || message.status === 'timeout') return <OutcomeLine id={message.id} text="Failed, and is tried again" />;
   return null;
+}
+
+/** A run that waits without a slot, with what it asks. */
+function Suspended({ id, wait }: { id: string; wait: string | null }): ReactElement {
+  return (
+    <>
+      <OutcomeLine id={id} text={wait === null ? 'Suspended' : `Waiting: ${wait}`} isWaiting />
+      <OpenQuestions id={id} />
+    </>
+  );
+}
+
+function OpenQuestions({ id }: { id: string }): ReactElement {
+  return <TaskQuestions taskRef={{ id, tenant: null }} isShown={({ status }) => status === 'open'} />;
 }
 
 function OutcomeLine({ id, text, isWaiting = false }: { id: string; text: string; isWaiting?: boolean }): ReactElement {

@@ -23,7 +23,7 @@ const FILTERS = { status: 'text', kind: 'text', task: 'text' } as const;
 const choicesOf = (...values: string[]): { value: string; label: string }[] => values.map((value) => ({ value, label: value }));
 const FIELDS: readonly FilterField[] = [
   { name: 'status', kind: 'pick', label: 'Status', choices: choicesOf('pending', 'delivered', 'failed', 'unknown') },
-  { name: 'kind', kind: 'pick', label: 'Kind', choices: choicesOf('reply', 'callback') },
+  { name: 'kind', kind: 'pick', label: 'Kind', choices: choicesOf('reply', 'callback', 'question') },
   { name: 'task', kind: 'text', label: 'Task' },
 ];
 

@@ -14,6 +14,9 @@ import classes from './hooks.module.css';
 
 interface Draft {
   provider: Provider;
+  /** Whether it sends events to runs instead of making tasks. */
+  sendsEvents: boolean;
+  event: string;
   agent: string | null;
   name: string;
   template: string;
@@ -24,6 +27,8 @@ interface Draft {
 
 const EMPTY: Draft = {
   provider: 'github',
+  sendsEvents: false,
+  event: '',
   agent: null,
   name: '',
   template: '',
@@ -56,7 +61,7 @@ export function HookForm({ onDone }: { onDone: () => void }): ReactElement {
     <form className={classes['form']} onSubmit={(event) => void submit(event)}>
       <HookFields draft={draft} change={change} agents={agents} agent={agent} />
       <div className={classes['buttons']}>
-        <Button type="submit" loading={isSending} disabled={agent === ''}>
+        <Button type="submit" loading={isSending} disabled={draft.sendsEvents ? draft.event === '' : agent === ''}>
           Create
         </Button>
         <Button variant="default" onClick={onDone}>
@@ -87,16 +92,45 @@ function HookFields({ draft, change, agents, agent }: HookFieldsProps): ReactEle
       />
       <HookOptions provider={draft.provider} chosen={draft.options} change={(options) => change({ options })} />
       <NativeSelect
-        label="Agent"
-        data={[...agents]}
-        value={agent}
-        onChange={({ currentTarget }) => change({ agent: currentTarget.value })}
+        label="A webhook"
+        data={[
+          { value: 'task', label: 'makes a task' },
+          { value: 'event', label: 'is an event that runs wait for' },
+        ]}
+        value={draft.sendsEvents ? 'event' : 'task'}
+        onChange={({ currentTarget }) => change({ sendsEvents: currentTarget.value === 'event' })}
       />
       <TextInput
         label="Name"
         autoComplete="off"
         value={draft.name}
         onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+      />
+      {draft.sendsEvents ? (
+        <TextInput
+          label="Name of the event"
+          description="What runs wait for by context.waitFor. They get the payload as its data."
+          required
+          autoComplete="off"
+          value={draft.event}
+          onChange={({ currentTarget }) => change({ event: currentTarget.value })}
+        />
+      ) : (
+        <TaskFields draft={draft} change={change} agents={agents} agent={agent} />
+      )}
+    </>
+  );
+}
+
+/** What a task of the hook is made of. */
+function TaskFields({ draft, change, agents, agent }: HookFieldsProps): ReactElement {
+  return (
+    <>
+      <NativeSelect
+        label="Agent"
+        data={[...agents]}
+        value={agent}
+        onChange={({ currentTarget }) => change({ agent: currentTarget.value })}
       />
       <Textarea
         label="Input of the task"
@@ -146,20 +180,20 @@ function MadeHook({ hook, secret, onDone }: MadeHookProps): ReactElement {
   );
 }
 
-function toNewHook(
-  { provider, name, template, session, options: chosen, directives }: Draft,
-  agent: string,
-  secret: string | null,
-): HookRequest {
+function toNewHook(draft: Draft, agent: string, secret: string | null): HookRequest {
+  const { provider, name, template, session, options: chosen, directives, sendsEvents, event } = draft;
   const options = optionsOf(provider, chosen);
-  return {
-    provider,
+  const task = {
     agent,
-    ...(secret === null ? {} : { secret }),
-    ...(name === '' ? {} : { name }),
     ...(template === '' ? {} : { template }),
     ...(session === '' ? {} : { session }),
-    ...(options === undefined ? {} : { options }),
     ...(directives ? { directives } : {}),
+  };
+  return {
+    provider,
+    ...(secret === null ? {} : { secret }),
+    ...(name === '' ? {} : { name }),
+    ...(options === undefined ? {} : { options }),
+    ...(sendsEvents ? { event } : task),
   };
 }

@@ -174,7 +174,7 @@ function HookActions({ hook }: { hook: Hook }): ReactElement {
         }}
       />
       <Modal opened={isTesting} onClose={close} title="Send a test" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
-        <TestForm hook={id} onDone={close} />
+        <TestForm hook={hook} onDone={close} />
       </Modal>
     </>
   );

@@ -1,32 +1,36 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactElement, type SubmitEvent } from 'react';
+import type { Hook, HookTaskMade } from '#shared/client/openapi.gen.ts';
 import { answerOf, api, byId } from '../../api/api.ts';
 import { hookKey } from '../../api/query-keys.ts';
 import { useAction } from '../../parts/actions/use-action.ts';
 import { taskPath } from '../../routing/paths.ts';
 import { navigate } from '../../routing/navigation.tsx';
 import classes from './hooks.module.css';
+import { readJsonText } from './json-text.ts';
+import { sentText } from './send-event.tsx';
 
 const EXAMPLE = '{\n  "action": "opened",\n  "number": 7\n}';
 
-/** Makes a task as the hook's sender would, without a proof. */
-export function TestForm({ hook, onDone }: { hook: string; onDone: () => void }): ReactElement {
+/** Does what the hook makes of an event of its sender, without a proof. */
+export function TestForm({ hook, onDone }: { hook: Hook; onDone: () => void }): ReactElement {
   const [event, setEvent] = useState('test');
   const [payload, setPayload] = useState(EXAMPLE);
   const [problem, setProblem] = useState<string | null>(null);
   const act = useAction();
   const submit = async (submitted: SubmitEvent<HTMLFormElement>): Promise<void> => {
     submitted.preventDefault();
-    const parsed = parse(payload);
+    const parsed = readJsonText(payload);
     setProblem(parsed.problem);
     if (parsed.problem !== null) return;
-    let task = '';
+    let made: HookTaskMade = { id: '', status: null };
     const run = async (): Promise<void> => {
-      ({ id: task } = await answerOf(api.POST('/v1/hooks/{id}/test', { ...byId(hook), body: { event: event, payload: parsed.value } })));
+      made = await answerOf(api.POST('/v1/hooks/{id}/test', { ...byId(hook.id), body: { event: event, payload: parsed.value } }));
     };
-    if (!(await act({ run, done: 'The test made a task', refresh: [hookKey(hook)] }))) return;
+    const done = (): string => (hook.event === null ? 'The test made a task' : sentText(hook.event, made.resumed ?? 0));
+    if (!(await act({ run, done, refresh: [hookKey(hook.id)] }))) return;
     onDone();
-    navigate(taskPath({ id: task, tenant: null }));
+    if (hook.event === null) navigate(taskPath({ id: made.id, tenant: null }));
   };
   return (
     <form className={classes['form']} onSubmit={(submitted) => void submit(submitted)}>
@@ -56,12 +60,4 @@ export function TestForm({ hook, onDone }: { hook: string; onDone: () => void })
       </div>
     </form>
   );
-}
-
-function parse(text: string): { value: unknown; problem: string | null } {
-  try {
-    return { value: JSON.parse(text), problem: null };
-  } catch (error) {
-    return { value: null, problem: error instanceof Error ? error.message : String(error) };
-  }
 }

@@ -15,6 +15,7 @@ import { DataTable } from '../../parts/table/data-table.tsx';
 import { Age } from '../../parts/time.tsx';
 import { hookPath } from '../../routing/paths.ts';
 import { HookForm } from './hook-form.tsx';
+import { SendEventButton } from './send-event.tsx';
 
 const COLUMNS: readonly Column<Hook>[] = [
   { id: 'name', title: 'Name', onNarrow: 'first', cell: ({ name, id }) => name ?? id, sortValue: ({ name, id }) => name ?? id },
@@ -62,13 +63,18 @@ export function Page(): ReactElement {
     kinds: [],
   });
   const close = (): void => setCreating(false);
-  const button = may ? (
-    <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setCreating(true)}>
-      New hook
-    </Button>
-  ) : null;
+  const buttons = (
+    <>
+      <SendEventButton />
+      {may ? (
+        <Button size="xs" leftSection={<Icon name="plus" size={14} />} onClick={() => setCreating(true)}>
+          New hook
+        </Button>
+      ) : null}
+    </>
+  );
   return (
-    <PageFrame title="Hooks" actions={button}>
+    <PageFrame title="Hooks" actions={buttons}>
       <QueryView query={query} title="The hooks could not be read">
         {(hooks) => (
           <DataTable
@@ -79,7 +85,7 @@ export function Page(): ReactElement {
             rowId={({ id }) => id}
             columns={COLUMNS}
             href={({ id }) => hookPath(id)}
-            whenEmpty="No hook yet. A hook is an address at which webhooks of GitHub, Stripe and others become tasks."
+            whenEmpty="No hook yet. A hook is an address at which webhooks of GitHub, Stripe and others become tasks, or events that runs wait for."
           />
         )}
       </QueryView>

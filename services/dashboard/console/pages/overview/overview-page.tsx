@@ -11,6 +11,7 @@ import { AttentionPanel } from '../../parts/notes/attention-panel.tsx';
 import { FirstSteps } from '../../parts/first-steps/first-steps.tsx';
 import { NowStats } from './now-stats.tsx';
 import classes from './overview.module.css';
+import { AskedNote } from './asked-note.tsx';
 import { FailedPanel } from './failed-panel.tsx';
 import { RunningPanel } from './running-panel.tsx';
 import { WaitingPanel } from './waiting-panel.tsx';
@@ -54,6 +55,7 @@ function NowView({ parts }: { parts: NowParts }): ReactElement {
   if (isQuiet && isUsed === false) return <FirstSteps />;
   return (
     <>
+      <AskedNote questions={now.questions} />
       <NowStats parts={parts} />
       <div className={classes['wideColumns']}>
         {attention.length > 0 ? <AttentionPanel items={attention} readBy="now" /> : null}

@@ -11,11 +11,11 @@ import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
 import classes from './overview.module.css';
 
-/** How many tasks wait for what, and the newest of them. */
+/** How many tasks wait for what, and the newest of them; runs that are suspended are none of these. */
 export function WaitingPanel({ now: { waiting }, tasks }: { now: Now; tasks: readonly Task[] }): ReactElement {
   return (
     <Panel title="Waiting" actions={tasks.length > 0 ? <PageLink href="/tasks?status=pending,queued">All</PageLink> : undefined}>
-      {waiting.length === 0 && tasks.length === 0 ? <p className="faint">Nothing waits.</p> : null}
+      {waiting.length === 0 && tasks.length === 0 ? <p className="faint">No task waits to start.</p> : null}
       <ul className={classes['gates']} aria-label="Waiting by reason">
         {waiting.map(({ gate, count, oldestMs }) => (
           <li key={gate}>

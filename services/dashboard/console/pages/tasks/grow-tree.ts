@@ -1,21 +1,13 @@
-import { isTerminal, type TaskStatus } from '#shared/tasks/transitions.ts';
+import type { TaskTreeNode } from '#shared/client/openapi.gen.ts';
+import { isTerminal } from '#shared/tasks/transitions.ts';
 
 /** What the tree shows of a task. */
-export interface TreeTask {
-  readonly id: string;
-  readonly agent: string;
-  readonly status: TaskStatus;
-  readonly input: string;
-  readonly createdAt: string;
-  readonly startedAt?: string | null | undefined;
-  readonly completedAt?: string | null | undefined;
-  readonly usage?: { readonly costMicroUsd: number | null; readonly isEstimated?: boolean | undefined } | null | undefined;
-}
+export type TreeTask = Omit<TaskTreeNode, 'children' | 'hasMore'>;
 
 /** Tasks that one task delegated, oldest first. */
 export interface Delegated {
   readonly items: readonly TreeTask[];
-  /** Whether there are others that were not read. */
+  /** Whether there may be others that were not read. */
   readonly hasMore: boolean;
 }
 
@@ -35,15 +27,14 @@ const MAX_LEVELS = 4;
  * The tree around the last task of a line that leads from its first ancestor down to it. Levels grow at once from every task of the line,
  * the nearest ones first, until there is no room; what is not drawn is counted.
  */
-export async function growTree(line: readonly TreeTask[], read: (task: TreeTask) => Promise<Delegated>): Promise<TreeNode | null> {
+export function growTree(line: readonly TreeTask[], delegatedBy: (task: TreeTask) => Delegated): TreeNode | null {
   const trunk = line.map(nodeOf);
   const nexts = new Map(trunk.map((node, place) => [node, trunk[place + 1]]));
   let room = MAX_NODES - trunk.length;
   let level = trunk.toReversed();
   for (let depth = 0; level.length > 0; depth += 1) {
-    const found = await Promise.all(level.map(({ task }) => read(task)));
-    level = level.flatMap((node, place) => {
-      const { items = [], hasMore = false } = found[place] ?? {};
+    level = level.flatMap((node) => {
+      const { items, hasMore } = delegatedBy(node.task);
       const max = depth < MAX_LEVELS ? Math.min(MAX_CHILDREN, room) : 0;
       const next = nexts.get(node);
       node.children = chooseChildren(items, next, max);
@@ -66,7 +57,7 @@ function chooseChildren(items: readonly TreeTask[], next: TreeNode | undefined, 
   const chosen = new Set(urgent.slice(0, max));
   const drawn = items.filter((task) => chosen.has(task) || task.id === next?.task.id);
   const nodes = drawn.map((task) => (next !== undefined && task.id === next.task.id ? next : nodeOf(task)));
-  // A list ends after its first page, which need not have the task of the line.
+  // A large tree is read in part, which need not have the task of the line.
   return next === undefined || nodes.includes(next) ? nodes : [next, ...nodes];
 }
 

@@ -1,15 +1,15 @@
-import type { Task, TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import type { Task, TaskTreeNode, TaskWithProgress } from '#shared/client/openapi.gen.ts';
 import { answerOf, api } from '../../api/api.ts';
 import { toTask, type TaskRef } from '../../api/task-ref.ts';
 
-const CHILDREN_SHOWN = 50;
+/** Tasks of one tree that are read: more than are drawn, so that those that failed or run are found among them. */
+const TREE_READ = 500;
 
-/** The newest tasks that a task delegated, oldest first. */
-export async function readChildren(taskRef: TaskRef, signal: AbortSignal): Promise<{ items: Task[]; hasMore: boolean }> {
-  const { headers } = toTask(taskRef);
-  const query = { parent: taskRef.id, limit: CHILDREN_SHOWN };
-  const { items, nextCursor } = await answerOf(api.GET('/v1/tasks', { params: { query }, headers, signal }));
-  return { items: items.toReversed(), hasMore: nextCursor !== null };
+/** A task with all below it. */
+export async function readTree(taskRef: TaskRef, signal: AbortSignal): Promise<TaskTreeNode> {
+  const { params, headers } = toTask(taskRef);
+  const query = { limit: TREE_READ };
+  return (await answerOf(api.GET('/v1/tasks/{id}/tree', { params: { ...params, query }, headers, signal }))).root;
 }
 
 /** Ancestors that one page shows: delegations have a bound in the configuration, which may be large. */

@@ -50,12 +50,17 @@ export function TaskDeliveries({ task, taskRef }: { task: TaskWithProgress; task
   );
 }
 
+function nameOf({ kind, platform }: Delivery): string {
+  if (kind === 'reply') return `Reply${platform ? ` by ${platform}` : ''}`;
+  return kind === 'question' ? 'Callback of a question' : 'Callback';
+}
+
 function DeliveryLine({ delivery, callbackUrl }: { delivery: Delivery; callbackUrl: string | null }): ReactElement {
-  const { kind, platform, status, attempts, error, deliveredAt, nextTryAt } = delivery;
+  const { kind, status, attempts, error, deliveredAt, nextTryAt } = delivery;
   return (
     <>
       <div className={classes['line']}>
-        <strong>{kind === 'callback' ? 'Callback' : `Reply${platform ? ` by ${platform}` : ''}`}</strong>
+        <strong>{nameOf(delivery)}</strong>
         <ToneBadge tone={TONES[status] ?? 'idle'}>{status}</ToneBadge>
         <span>{attempts === 1 ? '1 try' : `${attempts} tries`}</span>
         {deliveredAt ? (
@@ -69,7 +74,7 @@ function DeliveryLine({ delivery, callbackUrl }: { delivery: Delivery; callbackU
           </span>
         ) : null}
       </div>
-      {kind === 'callback' && callbackUrl !== null ? <code className={classes['words']}>{callbackUrl}</code> : null}
+      {kind !== 'reply' && callbackUrl !== null ? <code className={classes['words']}>{callbackUrl}</code> : null}
       {error ? (
         <p className={classes['words']}>
           <strong>{error.code}</strong> {error.message}

@@ -39,7 +39,7 @@ function origin(task: TaskWithProgress, taskRef: TaskRef): Fact[] {
     ['Schedule', task.scheduleId ? <ScheduleLink id={task.scheduleId} isOwn={taskRef.tenant === null} /> : null],
     ['Hook', task.trigger === 'hook' && task.sourceId ? <HookLink id={task.sourceId} isOwn={taskRef.tenant === null} /> : null],
     ['Made by', task.trigger ?? null],
-    ['Trace', task.traceId ? <CopyId id={task.traceId} /> : null],
+    ['Trace', task.traceId ? <TraceLink id={task.traceId} url={task.traceUrl} /> : null],
   ];
 }
 
@@ -53,6 +53,7 @@ function course(task: TaskWithProgress, taskRef: TaskRef): Fact[] {
     ['Release', task.release ?? null],
     ['Outcome', outcome ? [outcome.kind, outcome.reason].filter(Boolean).join(': ') : null],
     ['Went into', outcome?.taskId ? <TaskLink id={outcome.taskId} taskRef={taskRef} /> : null],
+    ['Interrupted', task.interruptions > 0 ? `${task.interruptions} in a row, by workers that shut down` : null],
     ['Preempted by', task.preemptedBy ? <TaskLink id={task.preemptedBy} taskRef={taskRef} /> : null],
   ];
 }
@@ -72,6 +73,16 @@ function times(task: TaskWithProgress): Fact[] {
 /** The console shows only conversations of the person's own tenant. */
 function SessionLink({ session, isOwn }: { session: string; isOwn: boolean }): ReactElement {
   return isOwn ? <PageLink href={sessionPath(session)}>{session}</PageLink> : <>{session}</>;
+}
+
+/** Where the operator says what shows traces, the id leads there. */
+function TraceLink({ id, url }: { id: string; url: string | null | undefined }): ReactElement {
+  if (!url) return <CopyId id={id} />;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      <code>{id}</code>
+    </a>
+  );
 }
 
 function ScheduleLink({ id, isOwn }: { id: string; isOwn: boolean }): ReactElement {

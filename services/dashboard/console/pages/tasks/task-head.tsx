@@ -13,6 +13,8 @@ import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Age } from '../../parts/time.tsx';
+import { navigate } from '../../routing/navigation.tsx';
+import { taskPath } from '../../routing/paths.ts';
 import { copyOf, RunAgain } from './run-again.tsx';
 import classes from './task-head.module.css';
 import taskClasses from './tasks.module.css';
@@ -75,6 +77,7 @@ function TaskActions(props: ActionProps): ReactElement {
     <>
       {hasNotBegun ? <PriorityPicker taskRef={taskRef} priority={task.priority} onChanged={onChanged} /> : null}
       <RetryButton {...props} />
+      <FromStepButton {...props} />
       {isTerminal(status) ? null : <CancelButton {...props} />}
       {taskRef.tenant === null ? <RunAgain task={task} /> : null}
     </>
@@ -91,9 +94,14 @@ function copiesOf(task: TaskWithProgress): { text: string; value: string }[] {
   ];
 }
 
+function isMismatch({ status, error }: TaskWithProgress): boolean {
+  return status === 'permanently_failed' && error?.code === 'JOURNAL_MISMATCH';
+}
+
 /** What a retry does to the task; null when there is none. */
-function retryTextOf({ status }: TaskWithProgress, gate: string | undefined): string | null {
-  if (status === 'permanently_failed') return 'Retry';
+function retryTextOf(task: TaskWithProgress, gate: string | undefined): string | null {
+  const { status } = task;
+  if (status === 'permanently_failed') return isMismatch(task) ? 'Start again' : 'Retry';
   if (status === 'failed' || status === 'timeout') return 'Retry now';
   const does = status === 'running' || isTerminal(status) || gate === undefined ? null : retryAt(gate);
   return does === null ? null : does === 'releases' ? 'Release all' : 'Retry now';
@@ -117,6 +125,31 @@ function RetryButton({ taskRef, task, why, onChanged }: ActionProps): ReactEleme
       </Button>
       {paused === null ? null : <span className="faint">{paused}</span>}
       {retry.error === null ? null : <ProblemNote title="It was not tried again" error={retry.error} />}
+    </>
+  );
+}
+
+/** Goes on, as a new task, from the step that a run met instead of another one. */
+function FromStepButton({ taskRef, task, onChanged }: ActionProps): ReactElement | null {
+  const fromStep = Number(task.error?.details?.['step']);
+  const retry = useMutation({
+    mutationFn: () => answerOf(api.POST('/v1/tasks/{id}/retry', { ...toTask(taskRef), body: { fromStep } })),
+    onSuccess: ({ id }) => navigate(taskPath({ id, tenant: taskRef.tenant })),
+    onError: onChanged,
+  });
+  if (!isMismatch(task) || !Number.isInteger(fromStep)) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<Icon name="play" size={14} />}
+        loading={retry.isPending}
+        onClick={() => retry.mutate()}
+      >
+        From step {fromStep}
+      </Button>
+      {retry.error === null ? null : <ProblemNote title="No task was made" error={retry.error} />}
     </>
   );
 }

@@ -1,9 +1,11 @@
 import type { ReactElement } from 'react';
 import type { JournalEntry } from '#shared/client/openapi.gen.ts';
-import { Money, Tokens } from '../../parts/numbers.tsx';
+import { bytesText, Money, Tokens } from '../../parts/numbers.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
+import type { TaskRef } from '../../api/task-ref.ts';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { ClockTime, durationText, useNow } from '../../parts/time.tsx';
+import { EntryBody } from './entry-body.tsx';
 import classes from './tasks.module.css';
 
 const TONES: Readonly<Record<JournalEntry['status'], Tone>> = { started: 'busy', completed: 'good', failed: 'bad', waiting: 'warn' };
@@ -11,29 +13,40 @@ const TONES: Readonly<Record<JournalEntry['status'], Tone>> = { started: 'busy',
 const KINDS: Readonly<Record<JournalEntry['kind'], string>> = {
   definition: 'began',
   step: 'step',
+  model: 'model',
+  tool: 'tool',
   input: 'messages',
   sleep: 'sleep',
   event: 'event',
   question: 'question',
   delegate: 'sub-tasks',
+  batch: 'batch',
+  caller: 'functions of the caller',
 };
 
-/** What the run has done, by which attempt, and what each entry used. */
-export function TaskJournal({ entries }: { entries: readonly JournalEntry[] }): ReactElement | null {
+interface TaskJournalProps {
+  entries: readonly JournalEntry[];
+  taskRef: TaskRef;
+  /** Whether the task has ended, so that another may go on behind one of its entries. */
+  isEnded: boolean;
+}
+
+/** What the run has done, by which attempt, with what each entry was given, gave and used. */
+export function TaskJournal({ entries, taskRef, isEnded }: TaskJournalProps): ReactElement | null {
   if (entries.length === 0) return null;
   return (
-    <section className="card">
+    <section className="card" aria-label="Journal">
       <h2>Journal</h2>
       <ol className={classes['attempts']}>
         {entries.map((entry) => (
-          <Entry key={entry.seq} entry={entry} />
+          <Entry key={entry.seq} entry={entry} taskRef={taskRef} isEnded={isEnded} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Entry({ entry }: { entry: JournalEntry }): ReactElement {
+function Entry({ entry, taskRef, isEnded }: Omit<TaskJournalProps, 'entries'> & { entry: JournalEntry }): ReactElement {
   const { seq, kind, name, status, attempt, error, usage, replays } = entry;
   return (
     <li id={`entry-${seq}`}>
@@ -45,6 +58,7 @@ function Entry({ entry }: { entry: JournalEntry }): ReactElement {
         <span className="faint">{KINDS[kind]}</span>
         <span className={classes['words']}>{name}</span>
         <Took entry={entry} />
+        {entry.bytes === null ? null : <span className="faint">{bytesText(entry.bytes)}</span>}
         <span className="faint">
           attempt {attempt}
           {replays === 0 ? '' : `, replayed ${replays === 1 ? 'once' : `${replays} times`}`}
@@ -60,6 +74,7 @@ function Entry({ entry }: { entry: JournalEntry }): ReactElement {
           <strong>{error.code}</strong> <Sentence text={error.message} />
         </p>
       ) : null}
+      <EntryBody entry={entry} taskRef={taskRef} isEnded={isEnded} />
     </li>
   );
 }

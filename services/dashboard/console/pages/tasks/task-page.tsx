@@ -1,7 +1,7 @@
 import { Skeleton, Title } from '@mantine/core';
 import { useDeferredValue, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { Attempt, TaskError, TaskWithProgress, Why } from '#shared/client/openapi.gen.ts';
+import type { Attempt, JournalEntry, TaskError, TaskWithProgress, Why } from '#shared/client/openapi.gen.ts';
 import { ApiProblem } from '../../api/api-problem.ts';
 import { usePerson } from '../../api/person.ts';
 import type { TaskRef } from '../../api/task-ref.ts';
@@ -13,16 +13,17 @@ import type { PageProps } from '../../routing/page-props.ts';
 import { TaskFacts } from './task-facts.tsx';
 import { TaskDeliveries } from './task-deliveries.tsx';
 import { TaskFiles } from './task-files.tsx';
-import { TaskGantt } from './task-gantt.tsx';
+import { TaskGantt } from './timeline/task-gantt.tsx';
 import { TaskHead } from './task-head.tsx';
 import { AttemptList, Diagnostics, LogList } from './task-history.tsx';
 import { TaskQuestions } from './task-questions.tsx';
 import { TaskJournal } from './task-journal.tsx';
-import { TaskInput, TaskTexts } from './task-texts.tsx';
+import { TaskInput, TaskOutput, TaskTexts } from './task-texts.tsx';
 import { TaskTree } from './task-tree.tsx';
 import { TaskUsage } from './task-usage.tsx';
 import classes from './tasks.module.css';
 import { WaitNote } from './wait-note.tsx';
+import type { WrittenOutput } from './task-stream.ts';
 import { useTask, type LiveTask } from './use-task.ts';
 
 /** The page of the task that the address names. The board's links name the tenant in `?tenant=`, also the person's own. */
@@ -77,14 +78,14 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
     <>
       <TaskHead taskRef={taskRef} task={task} why={why} isLive={isLive} onChanged={refresh} />
       {live.error === null ? null : <ProblemNote title="This may be out of date" error={live.error} onRetry={refresh} />}
-      {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} /> : null}
+      {why.reasons.length > 0 && !isTerminal(task.status) ? <WaitNote why={why} taskRef={taskRef} event={awaitedEvent(journal)} /> : null}
       {journal.some(({ kind }) => kind === 'question') ? <TaskQuestions taskRef={taskRef} /> : null}
-      {error ? <ErrorNote error={error} task={task} attempts={attempts} /> : null}
-      <TaskTexts task={task} written={written} />
+      {error ? <ErrorNote error={error} task={task} attempts={attempts} isCalm={goesOn(task, why)} /> : null}
+      <TaskTexts task={task} written={written} hasOutput={journal.length === 0} />
+      <RunColumns task={task} written={written} journal={journal} taskRef={taskRef} />
       <TaskFiles taskRef={taskRef} task={task} artifacts={artifacts} />
       {task.status === 'running' ? <TaskInput taskRef={taskRef} onSent={refresh} /> : null}
       {log.length > 0 ? <LogList entries={log} /> : null}
-      <TaskJournal entries={journal} />
       {attempts.length > 0 ? <AttemptList attempts={attempts} isLastExplained={error !== null} /> : null}
       <TaskGantt steps={steps} attempts={attempts} reasons={why.reasons} />
       <TaskTree task={task} taskRef={taskRef} />
@@ -95,22 +96,56 @@ function TaskView({ taskRef, live }: { taskRef: TaskRef; live: LiveTask }): Reac
   );
 }
 
+interface RunColumnsProps {
+  task: TaskWithProgress;
+  written: WrittenOutput;
+  journal: readonly JournalEntry[];
+  taskRef: TaskRef;
+}
+
+/** What the run did, with what it wrote beside; nothing for one without a journal. */
+function RunColumns({ task, written, journal, taskRef }: RunColumnsProps): ReactElement | null {
+  if (journal.length === 0) return null;
+  return (
+    <div className={classes['columns']}>
+      <TaskJournal entries={journal} taskRef={taskRef} isEnded={isTerminal(task.status)} />
+      <div className={classes['beside']}>
+        <TaskOutput task={task} written={written} />
+      </div>
+    </div>
+  );
+}
+
+/** The event that its run waits for. */
+function awaitedEvent(journal: readonly JournalEntry[]): string | null {
+  return journal.find(({ kind, status }) => kind === 'event' && status === 'waiting')?.name ?? null;
+}
+
 /** The error of the last attempt. One that was cut off because it has to wait says the same as the note about that. */
 function errorToShow({ error }: TaskWithProgress, { reasons }: Why): TaskError | null {
   return reasons.some(({ detail }) => detail === error?.message) ? null : (error ?? null);
 }
 
-interface ErrorNoteProps {
+/** Whether it only waits at a gate, as a circuit: what its last attempt ended with is no failure of the task. */
+function goesOn({ status }: TaskWithProgress, { reasons }: Why): boolean {
+  return reasons.length > 0 && !isTerminal(status) && status !== 'failed' && status !== 'timeout';
+}
+
+interface NextAttemptProps {
   error: TaskError;
   task: TaskWithProgress;
   attempts: readonly Attempt[];
 }
 
+interface ErrorNoteProps extends NextAttemptProps {
+  isCalm: boolean;
+}
+
 /** Why the last attempt failed, and whether another follows. */
-function ErrorNote({ error, task, attempts }: ErrorNoteProps): ReactElement {
+function ErrorNote({ error, task, attempts, isCalm }: ErrorNoteProps): ReactElement {
   return (
-    <section className={`card ${classes['failed']}`}>
-      <h2>{error.code}</h2>
+    <section className={`card ${classes[isCalm ? 'ended' : 'failed']}`}>
+      <h2>{isCalm ? `The last attempt ended with ${error.code}` : error.code}</h2>
       <p className={classes['words']}>
         <Sentence text={error.message} />
       </p>
@@ -120,7 +155,7 @@ function ErrorNote({ error, task, attempts }: ErrorNoteProps): ReactElement {
   );
 }
 
-function NextAttempt({ error, task, attempts }: ErrorNoteProps): ReactElement | null {
+function NextAttempt({ error, task, attempts }: NextAttemptProps): ReactElement | null {
   const { status, retryAt } = task;
   if (retryAt && (status === 'failed' || status === 'timeout')) {
     return (

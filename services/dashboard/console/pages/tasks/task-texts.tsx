@@ -18,12 +18,17 @@ import type { WrittenOutput } from './task-stream.ts';
 import classes from './tasks.module.css';
 import { useMaySubmit } from './use-task.ts';
 
-/** The input, the output, the result and the data of a task. */
-export function TaskTexts({ task, written }: { task: TaskWithProgress; written: WrittenOutput }): ReactElement {
+interface TaskTextsProps {
+  task: TaskWithProgress;
+  written: WrittenOutput;
+}
+
+/** The input, the result and the data of a task, and its output where that does not stand elsewhere. */
+export function TaskTexts({ task, written, hasOutput }: TaskTextsProps & { hasOutput: boolean }): ReactElement {
   return (
     <div className={classes['columns']}>
       <TextCard title="Input" text={task.input} />
-      <TaskOutput task={task} written={written} />
+      {hasOutput ? <TaskOutput task={task} written={written} /> : null}
       <JsonCard title="Result" value={task.result} />
       <JsonCard title="Context" value={task.context} />
       <JsonCard title="Metadata" value={task.metadata} />
@@ -42,12 +47,13 @@ function JsonCard({ title, value }: { title: string; value: unknown }): ReactEle
 }
 
 /** The output of a task or, until it has one, the text written so far. */
-function TaskOutput({ task, written }: { task: TaskWithProgress; written: WrittenOutput }): ReactElement | null {
+export function TaskOutput({ task, written }: TaskTextsProps): ReactElement | null {
   const isPlain = useHasPlainOutput(task.agent);
   if (typeof task.output === 'string') return <TextCard title="Output" text={task.output} note={truncationOf(task)} isPlain={isPlain} />;
   if (isTerminal(task.status))
     return written.text === '' ? null : <TextCard title="What the last attempt wrote" text={written.text} isPlain={isPlain} />;
-  if (task.status !== 'running' && written.text === '') return null;
+  // Only blanks have no lines to show either: those of a coding agent that has used tools alone.
+  if (task.status !== 'running' && written.text.trim() === '') return null;
   return <GrowingCard title="Output so far" text={written.text} isPlain={isPlain} />;
 }
 
@@ -97,7 +103,13 @@ function GrowingCard({ title, text, isPlain = false }: TextCardProps): ReactElem
       </div>
       <ScrollBox className={classes['said']} ref={box} label={title}>
         <div ref={content} className={classes['growing']}>
-          {shown === '' ? <p className="faint">Nothing yet.</p> : isRaw ? <pre>{shown}</pre> : <AgentText text={shown} isPlain={isPlain} />}
+          {shown.trim() === '' ? (
+            <p className="faint">Nothing yet.</p>
+          ) : isRaw ? (
+            <pre>{shown}</pre>
+          ) : (
+            <AgentText text={shown} isPlain={isPlain} />
+          )}
         </div>
       </ScrollBox>
     </section>

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery, useQueryClient, type QueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactElement } from 'react';
 import { isTerminal } from '#shared/tasks/transitions.ts';
-import type { TaskWithProgress } from '#shared/client/openapi.gen.ts';
+import type { TaskTreeNode, TaskWithProgress } from '#shared/client/openapi.gen.ts';
 import type { TaskRef } from '../../api/task-ref.ts';
-import { MAX_ANCESTORS, readAncestors, readChildren } from './read-relatives.ts';
+import { MAX_ANCESTORS, readAncestors, readTree } from './read-relatives.ts';
 import { ProblemNote } from '../../parts/notes/problem-note.tsx';
 import { countText, Money } from '../../parts/numbers.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
@@ -11,7 +11,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Age, Elapsed } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
-import { treeCountText, growTree, tasksOf, type TreeNode, type TreeTask } from './grow-tree.ts';
+import { type Delegated, growTree, tasksOf, treeCountText, type TreeNode, type TreeTask } from './grow-tree.ts';
 import classes from './task-tree.module.css';
 import taskClasses from './tasks.module.css';
 
@@ -87,7 +87,7 @@ function Branch({ node, task, tenant }: Omit<GraphProps, 'tree'> & { node: TreeN
     <li>
       {node.task.id === task.id ? (
         <div className={classes['node']} aria-current="true">
-          <NodeFacts task={task} />
+          <NodeFacts task={treeTaskOf(task)} />
         </div>
       ) : (
         <PageLink className={classes['node']} href={taskPath({ id: node.task.id, tenant })}>
@@ -125,7 +125,7 @@ function More({ node, tenant }: { node: TreeNode; tenant: string | null }): Reac
 const EXCERPT_CHARACTERS = 80;
 
 function NodeFacts({ task }: { task: TreeTask }): ReactElement {
-  const { agent, status, input, usage } = task;
+  const { agent, status, input, costMicroUsd, isEstimated } = task;
   return (
     <>
       <span className={classes['head']}>
@@ -134,12 +134,12 @@ function NodeFacts({ task }: { task: TreeTask }): ReactElement {
       <span className={classes['input']}>{input.slice(0, EXCERPT_CHARACTERS)}</span>{' '}
       <span className={`faint ${classes['numbers']}`}>
         <NodeTime task={task} />
-        {usage ? (
+        {costMicroUsd === null ? null : (
           <>
             {' · '}
-            <Money microUsd={usage.costMicroUsd} isEstimated={usage.isEstimated} />
+            <Money microUsd={costMicroUsd} isEstimated={isEstimated} />
           </>
-        ) : null}
+        )}
       </span>
     </>
   );
@@ -185,16 +185,31 @@ async function readFamily(client: QueryClient, task: TaskWithProgress, tenant: s
     staleTime: ({ state }) => (state.data !== undefined && haveEnded(state.data) ? Infinity : 0),
   });
   const line = [...ancestors, task];
-  const tree = await growTree(line, ({ id, status }) =>
-    client.fetchQuery({
-      queryKey: ['task', tenant, id, 'children', isTerminal(status)],
-      queryFn: ({ signal }) => readChildren({ id, tenant }, signal),
-      staleTime: ({ state }) => (isTerminal(status) && state.data !== undefined && haveEnded(state.data.items) ? Infinity : 0),
-    }),
+  // That of the first ancestor has the others of the family; where it is too large, this task's own is in it in part only.
+  const roots = new Set([line[0]?.id ?? task.id, task.id]);
+  const read = [...roots].map((id) =>
+    // Not below the task's own key: what its agent writes would have the tree read again each time.
+    client.fetchQuery({ queryKey: ['task-tree', tenant, id], queryFn: ({ signal }) => readTree({ id, tenant }, signal) }),
   );
+  const delegated = new Map((await Promise.all(read)).flatMap(nodesOf).map((node) => [node.id, delegatedBy(node)]));
+  const tree = growTree(line.map(treeTaskOf), ({ id }) => delegated.get(id) ?? { items: [], hasMore: false });
   if (tree === null) throw new Error(`The tree of ${task.id} has no task`);
   const id = line[0]?.parentTaskId;
   return { tree, before: id ? { id, isFar: ancestors.length === MAX_ANCESTORS } : null };
+}
+
+/** The tasks of a tree, each before those that it delegated. */
+function nodesOf(node: TaskTreeNode): TaskTreeNode[] {
+  return [node, ...node.children.flatMap(nodesOf)];
+}
+
+function delegatedBy({ children, hasMore }: TaskTreeNode): Delegated {
+  return { items: children, hasMore };
+}
+
+function treeTaskOf({ id, agent, status, input, usage, createdAt, startedAt, completedAt }: TaskWithProgress): TreeTask {
+  const { costMicroUsd = null, isEstimated = false } = usage ?? {};
+  return { id, agent, status, input, costMicroUsd, isEstimated, createdAt, startedAt, completedAt };
 }
 
 function haveEnded(tasks: readonly Pick<TreeTask, 'status'>[]): boolean {

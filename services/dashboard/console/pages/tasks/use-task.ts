@@ -66,6 +66,8 @@ export function useTask(taskRef: TaskRef): LiveTask {
 function pollInterval(parts: TaskParts | undefined, error: unknown, isLive: boolean): number | false {
   if (isRefusal(error)) return false;
   if (parts !== undefined && isTerminal(parts.task.status)) return false;
+  // No event says that a run did something.
+  if (parts?.task.status === 'running' && parts.journal.length > 0) return POLL_MS;
   return isLive ? POLL_WITH_STREAM_MS : POLL_MS;
 }
 

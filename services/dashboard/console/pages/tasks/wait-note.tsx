@@ -1,16 +1,18 @@
 import type { ReactElement } from 'react';
 import type { Why } from '#shared/client/openapi.gen.ts';
+import { shortHashes } from '#shared/text/short-hashes.ts';
 import type { TaskRef } from '../../api/task-ref.ts';
 import { Sentence } from '../../parts/text/sentence.tsx';
 import { saysTime } from '../../parts/text/times-in-text.ts';
 import { ClockTime, durationText } from '../../parts/time.tsx';
 import { PageLink } from '../../routing/navigation.tsx';
 import { taskPath } from '../../routing/paths.ts';
+import { SendEventButton } from '../hooks/send-event.tsx';
 import classes from './tasks.module.css';
 
-/** Why a task waits, what would help, and every gate on its path to a start. */
-export function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): ReactElement {
-  const { reasons, gates, estimatedStartMs } = why;
+/** Why a task waits, what would help, and every gate on its path to a start. `event`: the name of one that its run waits for. */
+export function WaitNote({ why, taskRef, event }: { why: Why; taskRef: TaskRef; event: string | null }): ReactElement {
+  const { reasons, gates, estimatedStartMs, interruptions } = why;
   const names = new Set(reasons.map(({ gate }) => gate));
   const helps = [...new Set(gates.flatMap((gate) => (names.has(gate.gate) && gate.helps ? [gate.helps] : [])))];
   return (
@@ -28,6 +30,16 @@ export function WaitNote({ why, taskRef }: { why: Why; taskRef: TaskRef }): Reac
           <Sentence text={sentence} />
         </span>
       ))}
+      {interruptions > 0 ? (
+        <span>
+          Workers that shut down interrupted it {interruptions === 1 ? 'once' : `${interruptions} times in a row`}, and it started over.
+        </span>
+      ) : null}
+      {event !== null && taskRef.tenant === null ? (
+        <div>
+          <SendEventButton name={event} />
+        </div>
+      ) : null}
       {typeof estimatedStartMs === 'number' ? (
         <span className="faint">It should start in about {durationText(estimatedStartMs)}.</span>
       ) : null}
@@ -48,7 +60,7 @@ function GateList({ gates, first }: { gates: Why['gates']; first: string | undef
             <span className={classes['gate']}>{gate}</span>
             <span className={classes['gateState']}>{state}</span>
             <span>
-              <Sentence text={detail} />
+              <Sentence text={shortHashes(detail)} />
             </span>
           </li>
         ))}
@@ -59,7 +71,8 @@ function GateList({ gates, first }: { gates: Why['gates']; first: string | undef
 
 /** A reason for waiting, with a link to the task that it names. */
 function Reason({ reason, taskRef }: { reason: Why['reasons'][number]; taskRef: TaskRef }): ReactElement {
-  const { detail, taskId, until } = reason;
+  const { taskId, until } = reason;
+  const detail = shortHashes(reason.detail);
   const at = taskId ? detail.indexOf(taskId) : -1;
   return (
     <>

@@ -104,13 +104,15 @@ function columnsOf(tenant: string): Column<Key>[] {
   ];
 }
 
-/** Each scope includes those after it, but for `submit`, which does not include `answer`. */
+/** Each scope includes those after it, but for `journal`, which includes `read` alone, and `submit`, which does not include `answer`. */
 const SCOPES = [
   { value: 'admin', label: 'admin: everything, with keys and limits' },
   { value: 'operate', label: 'operate: also queues, hooks and daemons' },
+  { value: 'journal', label: 'journal: also see what steps of runs gave, but change nothing' },
   { value: 'submit', label: 'submit: also make, cancel and retry tasks' },
   { value: 'answer', label: 'answer: also answer questions of runs, but make no tasks' },
   { value: 'read', label: 'read: see everything, change nothing' },
+  { value: 'scaling', label: 'scaling: read how many workers there should be' },
 ] as const;
 
 function KeyForm({ tenant, onClose }: { tenant: string; onClose: () => void }): ReactElement {

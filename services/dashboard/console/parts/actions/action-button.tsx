@@ -11,13 +11,16 @@ interface ActionButtonProps extends Action {
   text: string;
   icon?: IconName;
   danger?: boolean;
+  /** Of several beside each other the usual one. */
+  primary?: boolean;
   size?: 'xs' | 'sm' | 'compact-xs';
 }
 
 const ICON_PX = 14;
 
 /** A button that does an action. */
-export function ActionButton({ needs, text, icon, danger = false, size = 'xs', ...action }: ActionButtonProps): ReactElement | null {
+export function ActionButton(props: ActionButtonProps): ReactElement | null {
+  const { needs, text, icon, danger = false, primary = false, size = 'xs', ...action } = props;
   const may = useMay(needs);
   const act = useAction();
   const { button, isBusy, whileBusy } = useBusy();
@@ -28,7 +31,7 @@ export function ActionButton({ needs, text, icon, danger = false, size = 'xs', .
     <Button
       ref={button}
       size={size}
-      variant={danger ? 'outline' : 'default'}
+      variant={danger ? 'outline' : primary ? 'filled' : 'default'}
       {...(danger ? { color: 'red' } : {})}
       {...(icon === undefined ? {} : { leftSection: <Icon name={icon} size={ICON_PX} /> })}
       loading={isBusy}

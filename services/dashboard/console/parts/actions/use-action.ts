@@ -5,8 +5,8 @@ import { notify } from './notices.tsx';
 
 export interface Action {
   run: () => Promise<unknown>;
-  /** The sentence when it is done, `Queue paused`. */
-  done: string;
+  /** The sentence when it is done, `Queue paused`; a function where it depends on the answer. */
+  done: string | (() => string);
   /** What is read again then. */
   refresh?: readonly QueryKey[];
   /** Asked before. */
@@ -25,7 +25,7 @@ export function useAction(): (action: Action) => Promise<boolean> {
     const takeBack = undo === undefined ? {} : { undo: async () => [await undo(), await readAgain()] };
     try {
       await run();
-      notify({ text: done, ...takeBack });
+      notify({ text: typeof done === 'string' ? done : done(), ...takeBack });
       return true;
     } catch (error) {
       notify({ text: problemText(error), tone: 'bad' });

@@ -1,6 +1,7 @@
 import { memo, type ReactElement } from 'react';
 import type { Attention } from '#shared/client/openapi.gen.ts';
 import { answerOf, api, byId } from '../../api/api.ts';
+import { useIsInstallation } from '../../api/person.ts';
 import { PageLink } from '../../routing/navigation.tsx';
 import { ActionButton } from '../actions/action-button.tsx';
 import { Panel } from '../layout/panel.tsx';
@@ -17,8 +18,9 @@ interface AttentionPanelProps {
 
 /** What a person should look at, worst first, until somebody acknowledges it. Rendered again only when it changes, not with each reading. */
 export const AttentionPanel = memo(function AttentionPanel({ items, readBy }: AttentionPanelProps): ReactElement {
+  const isInstallation = useIsInstallation();
   return (
-    <Panel title="Needs attention">
+    <Panel title="Needs attention" actions={isInstallation ? <PageLink href="/alerts">Who is alerted</PageLink> : null}>
       <ul className={classes['items']} aria-label="Needs attention">
         {items.map((item) => (
           <Item key={`${item.scope}/${item.id}`} item={item} readBy={readBy} />

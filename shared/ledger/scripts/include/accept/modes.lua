@@ -50,11 +50,11 @@ do
     return older
   end
 
-  -- Whether the message ends what holds its lane: one that runs by `interrupt` only, a suspended run unless a person is asked there.
+  -- Whether the message ends what holds its lane: one that runs by `interrupt` only, a suspended run always; neither while it asks people.
   local function ends_holder(context, task, id)
     local holder = load_task(context, id)
-    if not holder or holder.status ~= 'suspended' then return task.mode == 'interrupt' end
-    return holder.gate ~= 'question'
+    if holder and (holder.asking or holder.status == 'suspended' and holder.gate == 'question') then return false end
+    return task.mode == 'interrupt' or holder ~= nil and holder.status == 'suspended'
   end
 
   -- Modes `interrupt` and `latest`: which tasks the message replaces, or which one replaced it. Where the input of what is stopped is

@@ -50,10 +50,11 @@ do
     if limit.count >= limit.max and limit.ends > context.now then pool.closed[queue] = limit.ends end
   end
 
-  -- Fills in what runs and what is closed. `pauses`: by queue, BullMQ's own hash, in which a pause stands.
-  function open_pool(context, pool, pauses)
+  -- Fills in what runs and, where there is something that may start, what is closed. `pauses`: by queue, BullMQ's own hash, in which a pause stands.
+  function open_pool(context, pool, pauses, has_ready)
     pool.heads, pool.levels, pool.closed = {}, {}, {}
     apply_cap(context, pool)
+    if not has_ready then return end
     for queue in pairs(pool.queues) do
       local paused = redis.call('HMGET', pauses[queue], 'paused', 'concurrency')
       if paused[1] or paused[2] then pool.closed[queue] = math.huge end

@@ -1,6 +1,6 @@
 -- The heads of the queues: of each range of priorities the ticket that a worker may start first. `pool`: see `order.lua`.
 
--- Tickets that are passed over at once because the worker does not have their agents.
+-- Tickets that are passed over at once because the worker does not have their agents, or these versions of them.
 local MAX_FOREIGN = 500
 -- Tickets that are read at once where one tenant alone waits at a level.
 local READ_AHEAD = 16
@@ -8,8 +8,10 @@ local find_heads, forget_heads, read_ticket, has_agent
 do
   function has_agent(pool, text)
     if pool.foreign == '' then return true end
-    local agent = string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/%d+/[^/]+/([^/]*)/')
-    return not agent or not string.find(pool.foreign, ',' .. agent .. ',', 1, true)
+    local agent, version = string.match(text, '^[^/]+/%d+/[^/]+/%d+/[^/]+/%d+/[^/]+/([^/@]*)(@?[^/]*)/')
+    if not agent then return true end
+    if string.find(pool.foreign, ',' .. agent .. ',', 1, true) then return false end
+    return version == '' or not string.find(pool.foreign, ',' .. agent .. version .. ',', 1, true)
   end
 
   -- The first ticket between two bounds that the worker can run: of the best level that has any, by its tenants' turns.
@@ -41,7 +43,7 @@ do
   function read_ticket(pool, queue, text)
     local level = level_of(pool, queue, text)
     local tenant, standing, id, number, cost, agent =
-      string.match(text, '^([^/]+)/(%d+)/([^/.]+)%.(%d+)/(%d+)/[^/]+/([^/]*)/', #level.prefix + 1)
+      string.match(text, '^([^/]+)/(%d+)/([^/.]+)%.(%d+)/(%d+)/[^/]+/([^/@]*)[^/]*/', #level.prefix + 1)
     return {
       name = text, level = level, queue = queue, priority = RANKS - level.number % RANKS, tenant = tenant, id = id, number = tonumber(number),
       cost = tonumber(cost), agent = agent, standing = tonumber(string.sub(standing, 1, TIME_DIGITS)),

@@ -1,7 +1,8 @@
 -- The order of the slots: which ticket a worker's next free slot gets. `pool` says what runs in its slots, and what may start in them:
 --   free, ordinary: slots for any ticket, and of these for such that are not critical; people: of these, those that are kept for people
 --   queues: of each that it serves, `weight` and `running`; bands: of each, `share` and `running`
---   maxLow, highFrom, lowTo (priorities), lowAgeMs; foreign: agents that others have and it lacks, between commas
+--   maxLow, highFrom, lowTo (priorities), lowAgeMs; foreign: agents, and versions of them (`<agent>@<version>`), that
+--   others have and it lacks, between commas
 -- `shared/ledger/order` says the same in TypeScript; a test compares the two, step by step.
 
 local choose_head

@@ -35,7 +35,7 @@ do
     elseif not task.granted then
       redis.call('ZADD', context.live, '0', task.status .. '/' .. id)
     end
-    if task.notBefore then schedule_due(context, id, task.notBefore) end
+    if task.notBefore then schedule_due(context, id, task.notBefore, task.status) end
     if member and gate ~= HOLD then gates.note_passed(context, id, task, gate) end
   end
 

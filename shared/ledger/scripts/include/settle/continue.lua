@@ -18,7 +18,7 @@ do
   -- The task waits for its retry without a grant.
   local function park(context, batch, transition)
     local id = transition.id
-    schedule_due(context, id, transition.dueAt)
+    schedule_due(context, id, transition.dueAt, transition.status)
     batch.ungranted[#batch.ungranted + 1] = granted_member(transition, id)
     redis.call('ZADD', context.live, '0', transition.status .. '/' .. id)
   end

@@ -16,6 +16,7 @@ local function finish(context, keys, id, task, status, reason)
   task.completedAt = context.now
   task.gate, task.notBefore, task.granted, task.cancel, task.steer = nil, nil, nil, nil, nil
   task.preempt, task.preempts, task.hold, task.suspended = nil, nil, nil, nil
+  if task.asking then close_question(context, id, task) end
   save_task(context, id, task)
   redis.call('ZADD', context.index, '0', 'status=' .. status .. '/' .. id, '0', end_member(task, status, id))
   if task.deadline then redis.call('ZREM', keys.deadlines, shard_member(context, id)) end

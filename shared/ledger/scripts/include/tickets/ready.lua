@@ -1,5 +1,6 @@
 -- The tickets of tasks that stand at `slot`: granted, and not started. A level is a queue and a priority.
---   ready: `<queue>/<rank>/<tenant>/<accepted at>/<task>.<number>/<cost>/<attempts>/<agent>/<lane>`; with an sla that brings it forward, the
+--   ready: `<queue>/<rank>/<tenant>/<accepted at>/<task>.<number>/<cost>/<attempts>/<agent>/<lane>`, with `@<version>`
+--     behind the agent of a run that began with one; with an sla that brings it forward, the
 --     time that it counts from stands before the time of its acceptance, 15 digits each; where a key waits for the task, `@<key>` stands
 --     behind the attempts
 --   jobs: `<tenant>/<task>` of those that have a job in BullMQ which no worker has drawn, by the number of their queue
@@ -33,7 +34,7 @@ end
 -- All that the ticket's job in BullMQ is made of.
 local function ticket_text(context, id, task)
   return ready_prefix(context, id, task) .. task.ticket .. '/' .. (task.costMs or DEFAULT_COST) .. '/' .. task.maxAttempts
-    .. (task.awaitedBy and '@' .. task.awaitedBy or '') .. '/' .. task.agent .. '/' .. (task.lane or '')
+    .. (task.awaitedBy and '@' .. task.awaitedBy or '') .. '/' .. task.agent .. (task.version and '@' .. task.version or '') .. '/' .. (task.lane or '')
 end
 
 -- The first ready tickets whose text begins so.

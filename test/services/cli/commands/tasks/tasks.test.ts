@@ -43,6 +43,53 @@ const LOG = [
   { at: '2026-01-01T00:00:02.000Z', attempt: 1, kind: 'progress', level: null, text: 'half of it', fields: null, percent: 50 },
 ];
 
+describe('muster journal', () => {
+  const entry = { kind: 'step', status: 'completed', attempt: 1, startedAt: LOG[0]?.at, endedAt: LOG[1]?.at, replays: 0 };
+  const items = [
+    { ...entry, seq: 2, name: 'find it', bytes: 11, value: { order: 7 } },
+    { ...entry, seq: 3, name: 'read it', bytes: 70_000, value: null },
+    { ...entry, seq: 4, name: 'hidden', bytes: 5 },
+  ];
+
+  it('shows what a model said and called, and how often an entry was replayed', async () => {
+    const value = { text: 'Let me look.', message: {}, calls: [{ name: 'look' }, { name: 'pay' }] };
+    const model = { ...entry, seq: 2, kind: 'model', name: 'small', bytes: 99, value, replays: 1 };
+    api = await startFakeApi({
+      [`GET /v1/tasks/${TASK_ID}/journal`]: (response) => answer(response, 200, { items: [model], nextCursor: null }),
+    });
+    expect((await muster('journal', TASK_ID)).stdout).toMatch(/small +completed .* once +Let me look\. calls look calls pay\n/);
+  });
+
+  it('prints entries as they come, until the run has ended', async () => {
+    let reads = 0;
+    const begun = { ...entry, seq: 2, name: 'find it', status: 'started', endedAt: null };
+    api = await startFakeApi({
+      [`GET /v1/tasks/${TASK_ID}`]: (response) => answer(response, 200, record({ status: (reads += 1) === 3 ? 'completed' : 'running' })),
+      [`GET /v1/tasks/${TASK_ID}/journal`]: (response) =>
+        answer(response, 200, { items: reads === 1 ? [begun] : items.slice(0, reads - 1), nextCursor: null }),
+    });
+    const { stdout, code } = await muster('journal', TASK_ID, '--follow');
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^2 {2}step {2}find it {2}started/),
+      expect.stringMatching(/^2 {2}step {2}find it {2}completed .*\{"order":7\}/),
+      expect.stringMatching(/^3 {2}step {2}read it {2}completed .*70000 bytes/),
+    ]);
+  });
+
+  it('shows what each entry gave, or how large that is, and one of them whole', async () => {
+    const path = `GET /v1/tasks/${TASK_ID}/journal`;
+    api = await startFakeApi({
+      [path]: (response) => answer(response, 200, { items, nextCursor: null }),
+      [`${path}/3`]: (response) => answer(response, 200, items[1]),
+    });
+    const lines = (await muster('journal', TASK_ID)).stdout.split('\n').slice(1, 4);
+    expect(lines.map((line) => line.trimEnd().split(/ {2,}/).at(-1))).toEqual(['{"order":7}', '70000 bytes', '5 bytes']);
+    expect(JSON.parse((await muster('journal', TASK_ID, '--entry', '3')).stdout)).toEqual(items[1]);
+    expect(await muster('journal', TASK_ID, '--entry', 'x')).toMatchObject({ code: 2 });
+  });
+});
+
 describe('muster task', () => {
   it('shows the stack and stderr of a failed attempt without control characters, also in a pipe', async () => {
     const path = `GET /v1/tasks/${TASK_ID}`;
@@ -107,6 +154,42 @@ describe('muster task', () => {
   });
 });
 
+const nodeOf = (id: string, changes: object): object => ({
+  id,
+  agent: 'reader',
+  status: 'completed',
+  input: 'Tea?\u001B[31m',
+  costMicroUsd: 1200,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  completedAt: '2026-01-01T00:00:02.500Z',
+  children: [],
+  hasMore: false,
+  ...changes,
+});
+
+describe('muster tree', () => {
+  it('prints a line a task with its agent, status, time and cost, those below it indented, and the sum', async () => {
+    const children = [nodeOf('B', { children: [nodeOf('C', { agent: 'page' })] }), nodeOf('D', { status: 'stale', costMicroUsd: null })];
+    const root = nodeOf(TASK_ID, { agent: 'research', hasMore: true, children });
+    api = await startFakeApi({ [`GET /v1/tasks/${TASK_ID}/tree`]: (response) => answer(response, 200, { root }) });
+
+    expect((await muster('tree', TASK_ID)).stdout).toBe(
+      [
+        'AGENT        STATUS     TOOK   COST     ID                          INPUT',
+        `research     completed  2.5 s  $0.0012  ${TASK_ID}  Tea?`,
+        '├─ reader    completed  2.5 s  $0.0012  B                           Tea?',
+        '│  └─ page   completed  2.5 s  $0.0012  C                           Tea?',
+        '├─ reader    stale      2.5 s           D                           Tea?',
+        '└─ and more',
+        '',
+        '4 tasks shown, $0.0036 in all.',
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse((await muster('tree', TASK_ID, '--json')).stdout)).toEqual({ root });
+  });
+});
+
 describe('muster why', () => {
   const WHY = `GET /v1/tasks/${TASK_ID}/why`;
 
@@ -122,6 +205,19 @@ describe('muster why', () => {
 
     expect(stdout).toBe(
       'It waits: behind task X in session "q", for 2 d 3 h.\nIt waits: tenant cap 20/20.\nIt should start in about 2.5 s.\n',
+    );
+  });
+
+  it('names the command that answers its question, and shortens hashes', async () => {
+    // Its end is cut, as in a long question.
+    const hash = '0123456789abcdef'.repeat(4).slice(0, 56);
+    const reasons = [{ gate: 'question', detail: `asked is "May it?" sha256 ${hash}`, since: null, until: null, taskId: null }];
+    api = await startFakeApi({
+      [WHY]: (response) => answer(response, 200, { status: 'suspended', reasons }),
+      'GET /v1/questions': (response) => answer(response, 200, { items: [{ id: `${TASK_ID}.3.5f1d7a20`, choices: ['yes', 'no'] }] }),
+    });
+    expect((await muster('why', TASK_ID)).stdout).toBe(
+      `It waits: asked is "May it?" sha256 0123456789ab\u2026.\nAnswer it with npx muster answer ${TASK_ID}.3.5f1d7a20 <yes|no>\n`,
     );
   });
 
@@ -173,6 +269,18 @@ describe('muster cancel and retry', () => {
     });
 
     expect(await muster('retry', TASK_ID)).toMatchObject({ code: 0, stdout: expect.stringContaining('queued again') });
+  });
+
+  it('makes a new task that goes on from an entry of the journal, of one task alone', async () => {
+    api = await startFakeApi({
+      [`POST /v1/tasks/${TASK_ID}/retry`]: (response) => answer(response, 202, { id: 'NEW', status: 'queued' }),
+    });
+
+    expect((await muster('retry', TASK_ID, '--from-step', '4')).stdout).toBe(
+      'Task NEW goes on from entry 4 of the journal. Show it with npx muster task NEW\n',
+    );
+    expect(JSON.parse(api.requests[0]?.body ?? '')).toEqual({ fromStep: 4 });
+    expect(await muster('retry', '--all', '--from-step', '4')).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('ends with 1 when there is no such task', async () => {

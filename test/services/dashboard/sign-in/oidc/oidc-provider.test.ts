@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { settingsSchema } from '#shared/config/settings/settings.ts';
 import { createLog } from '#shared/log/index.ts';
-import { explainNoRole } from '../../../../../services/dashboard/sign-in/oidc/no-role.ts';
+import { explainNoRole } from '#shared/tenants/provider/no-role.ts';
 import { OidcProvider } from '../../../../../services/dashboard/sign-in/oidc/oidc-provider.ts';
 
 let answer = { status: 200, type: 'application/json', body: '' };

@@ -160,7 +160,7 @@ it.runIf(isRoot)('can be entered by its user only once it was handed over, and i
   const folder = await openAttemptFolder('mark', OTHER, parent);
   const can = (program: string): boolean => spawnSync('sh', ['-c', program], { ...OTHER, cwd: folder.path }).status === 0;
   expect(can('cd work')).toBe(false);
-  expect(await readFile(await folder.writePrompt('do it'), 'utf8')).toBe('do it');
+  expect(await readFile(await folder.writeBeside('prompt.txt', 'do it'), 'utf8')).toBe('do it');
   await folder.handOver();
   expect(can('cd work && cat ../prompt.txt && touch here')).toBe(true);
   expect(['mv work other', 'rmdir home', 'touch beside', 'ls'].filter(can)).toEqual([]);

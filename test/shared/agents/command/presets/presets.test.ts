@@ -5,7 +5,7 @@ import type { DefinitionOf } from '#shared/agents/agent-kind.ts';
 import { trackCommands } from '#shared/agents/command/processes/attempt-processes.ts';
 import { runCommand } from '#shared/agents/command/run-command.ts';
 import { openCgroups } from '#shared/agents/command/processes/cgroup.ts';
-import { readVariables } from '#shared/agents/command/command-environment.ts';
+import { readVariables } from '#shared/agents/command/start/command-environment.ts';
 import { agentDefinitionSchema, type CommandPreset } from '#shared/config/agent-definitions.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import type { AgentResult } from '#shared/config/define-config.ts';

@@ -80,7 +80,7 @@ test.skipIf(!hasBrowser)(
     expect(await tour.count()).toBe(0);
   },
   // Six pages one after the other, on a machine that runs other tests.
-  40_000,
+  90_000,
 );
 
 test.skipIf(!hasBrowser)('a link written by hand shows the tasks of its filters, and new tasks appear by themselves', async () => {

@@ -14,14 +14,17 @@ const taskOf = (id: string, status: TaskStatus = 'completed'): TreeTask => ({
   agent: 'echo',
   status,
   input: id,
+  costMicroUsd: null,
+  isEstimated: false,
   createdAt: '2026-01-01T00:00:00.000Z',
+  startedAt: null,
+  completedAt: null,
 });
 
-/** Reads from lists by the id of the parent. */
+/** From lists by the id of the parent. */
 const from =
   (lists: Record<string, readonly TreeTask[]>, hasMore = false) =>
-  ({ id }: TreeTask): Promise<Delegated> =>
-    Promise.resolve({ items: lists[id] ?? [], hasMore: hasMore && id in lists });
+  ({ id }: TreeTask): Delegated => ({ items: lists[id] ?? [], hasMore: hasMore && id in lists });
 
 /** A tree as text: `root(child child(grandchild +2))`. */
 function textOf({ task, children, more, isLowerBound }: TreeNode): string {
@@ -29,14 +32,14 @@ function textOf({ task, children, more, isLowerBound }: TreeNode): string {
   return parts.length === 0 ? task.id : `${task.id}(${parts.join(' ')})`;
 }
 
-const grow = async (line: readonly TreeTask[], read: (task: TreeTask) => Promise<Delegated>): Promise<string> => {
-  const tree = await growTree(line, read);
+const grow = (line: readonly TreeTask[], delegatedBy: (task: TreeTask) => Delegated): string => {
+  const tree = growTree(line, delegatedBy);
   return tree === null ? '' : textOf(tree);
 };
 
 const many = (prefix: string, count: number): TreeTask[] => Array.from({ length: count }, (_, place) => taskOf(`${prefix}${place}`));
 
-it('a task stands among its siblings below its ancestors, and above what it delegated', async () => {
+it('a task stands among its siblings below its ancestors, and above what it delegated', () => {
   const lists = {
     root: [taskOf('a'), taskOf('parent'), taskOf('z')],
     parent: [taskOf('b'), taskOf('own')],
@@ -44,26 +47,24 @@ it('a task stands among its siblings below its ancestors, and above what it dele
     child: [taskOf('grandchild')],
     b: [taskOf('nephew')],
   };
-  expect(await grow([taskOf('root'), taskOf('parent'), taskOf('own')], from(lists))).toBe(
-    'root(a parent(b(nephew) own(child(grandchild))) z)',
-  );
+  expect(grow([taskOf('root'), taskOf('parent'), taskOf('own')], from(lists))).toBe('root(a parent(b(nephew) own(child(grandchild))) z)');
 });
 
-it('many children are drawn up to eight, failed and running ones first, and the others counted', async () => {
+it('many children are drawn up to eight, failed and running ones first, and the others counted', () => {
   const children = [...many('done', 10), taskOf('failed', 'permanently_failed'), taskOf('runs', 'running')];
-  expect(await grow([taskOf('own')], from({ own: children }))).toBe('own(done0 done1 done2 done3 done4 done5 failed runs +4)');
-  expect(await grow([taskOf('own')], from({ own: children }, true))).toContain('+4 or more');
+  expect(grow([taskOf('own')], from({ own: children }))).toBe('own(done0 done1 done2 done3 done4 done5 failed runs +4)');
+  expect(grow([taskOf('own')], from({ own: children }, true))).toContain('+4 or more');
 });
 
-it('the task of the line is drawn among many siblings, also when their list does not have it', async () => {
-  expect(await grow([taskOf('parent'), taskOf('own')], from({ parent: many('s', 9) }))).toBe('parent(own s0 s1 s2 s3 s4 s5 s6 s7 +1)');
-  expect(await grow([taskOf('parent'), taskOf('s8')], from({ parent: many('s', 10) }))).toBe('parent(s0 s1 s2 s3 s4 s5 s6 s7 s8 +1)');
+it('the task of the line is drawn among many siblings, also when what was read does not have it', () => {
+  expect(grow([taskOf('parent'), taskOf('own')], from({ parent: many('s', 9) }))).toBe('parent(own s0 s1 s2 s3 s4 s5 s6 s7 +1)');
+  expect(grow([taskOf('parent'), taskOf('s8')], from({ parent: many('s', 10) }))).toBe('parent(s0 s1 s2 s3 s4 s5 s6 s7 s8 +1)');
 });
 
-it('a large tree ends at forty tasks, and a deep one after four levels, with the number of those below', async () => {
-  const wide = await growTree([taskOf('own')], ({ id }) => Promise.resolve({ items: many(`${id}.`, 8), hasMore: false }));
+it('a large tree ends at forty tasks, and a deep one after four levels, with the number of those below', () => {
+  const wide = growTree([taskOf('own')], ({ id }) => ({ items: many(`${id}.`, 8), hasMore: false }));
   expect(wide && tasksOf(wide)).toHaveLength(40);
   expect(wide && treeCountText(wide)).toBe('40 of 321 tasks');
-  const deep = await grow([taskOf('x')], ({ id }) => Promise.resolve({ items: [taskOf(`${id}x`)], hasMore: false }));
+  const deep = grow([taskOf('x')], ({ id }) => ({ items: [taskOf(`${id}x`)], hasMore: false }));
   expect(deep).toBe('x(xx(xxx(xxxx(xxxxx(+1)))))');
 });

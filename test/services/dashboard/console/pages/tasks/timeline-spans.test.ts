@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeOf, spansOf } from '../../../../../../services/dashboard/console/pages/tasks/timeline-spans.ts';
+import { placeOf, spansOf } from '../../../../../../services/dashboard/console/pages/tasks/timeline/timeline-spans.ts';
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 const attempt = { number: 1, worker: 'w', startedAt: at(3), endedAt: at(5), status: 'failed', notes: [] };
