@@ -27,8 +27,9 @@ afterEach(async () => {
 });
 
 /** A chat service; `isWorking`: and a worker, so that tasks run. */
-async function start({ isWorking = false, albumMaxParts = 30 } = {}): Promise<RunningChat> {
-  const chat = await startChat(redis.url, environmentOf(fakes), { ...settings, chat: { albumWaitMs, albumMaxParts, groups: 'mentions' } });
+async function start({ isWorking = false, albumMaxParts = 30, waitMs = albumWaitMs } = {}): Promise<RunningChat> {
+  const options = { albumWaitMs: waitMs, albumMaxParts, groups: 'mentions' } as const;
+  const chat = await startChat(redis.url, environmentOf(fakes), { ...settings, chat: options });
   if (open.length === 0) await chat.parts.redis.flushall();
   const worker = isWorking ? createWorkerService(chat.parts) : undefined;
   await worker?.start();
@@ -88,11 +89,13 @@ describe.each(['telegram', 'whatsapp'] as const)('an album on %s, whose parts co
   });
 
   it('is there after the process died that gathered it', async () => {
-    const first = await start();
+    // It has to be gone before the album is a message.
+    const waitMs = 2 * albumWaitMs;
+    const first = await start({ waitMs });
     await inTurn(first, platform, ALBUMS[platform].slice(0, 2));
     expect(await inputs(first)).toEqual([]);
     await first.stop();
-    const second = await start();
+    const second = await start({ waitMs });
     await untilTasks(second, 1);
     expect(await inputs(second)).toEqual([ALBUM.split('\n').slice(0, 3).join('\n')]);
   });

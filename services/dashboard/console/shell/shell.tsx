@@ -3,6 +3,7 @@ import { PaletteButton } from '../palette/palette-button.tsx';
 import { ConfirmDialog } from '../parts/actions/confirm.tsx';
 import { Jobs } from '../parts/actions/jobs.tsx';
 import { Notices } from '../parts/actions/notices.tsx';
+import { isInDialog } from '../parts/keys/is-in-dialog.ts';
 import { KeyList } from '../parts/keys/key-list.tsx';
 import { NewTaskDialog } from '../parts/new-task/new-task.tsx';
 import { useKeptScroll } from '../routing/kept-scroll.ts';
@@ -84,7 +85,5 @@ export function Shell({ path, title, children }: ShellProps): ReactElement {
  * page follows the address a moment later.
  */
 function focusPage(main: HTMLElement | null): void {
-  const active = document.activeElement;
-  const hasFocus = main?.contains(active) === true || Boolean(active?.closest('[aria-modal="true"]'));
-  if (!hasFocus) main?.focus({ preventScroll: true });
+  if (main?.contains(document.activeElement) !== true && !isInDialog()) main?.focus({ preventScroll: true });
 }

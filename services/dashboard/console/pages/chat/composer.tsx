@@ -12,6 +12,7 @@ import {
 import type { Upload } from '#shared/client/openapi.gen.ts';
 import { useAgentNames } from '../../api/known-agents.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { isInDialog } from '../../parts/keys/is-in-dialog.ts';
 import { AttachmentList } from './attachment-list.tsx';
 import classes from './composer.module.css';
 import type { Attachments } from './use-attachments.ts';
@@ -30,7 +31,7 @@ export function Composer({ onSend, attachments, children }: ComposerProps): Reac
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     // On a touch screen the keyboard would cover the conversation.
-    if (window.matchMedia('(pointer: fine)').matches) box.current?.focus();
+    if (window.matchMedia('(pointer: fine)').matches && !isInDialog()) box.current?.focus();
   }, []);
   const isReady = attachments.items.every(({ state }) => state === 'ready');
   const isEmpty = text.trim() === '' && attachments.items.length === 0;

@@ -298,6 +298,31 @@ test.skipIf(!hasBrowser)('the palette goes to pages and records, and does things
   expect(items.some(({ paused }) => paused)).toBe(false);
 });
 
+test.skipIf(!hasBrowser)('a page that is shown while the palette is open leaves the keys to it', async () => {
+  const { page } = console;
+  const isOpen = Promise.withResolvers<void>();
+  await page.route('**/assets/chat-page*', async (route) => {
+    await isOpen.promise;
+    await route.continue();
+  });
+  await console.open('/tasks');
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Go to, find, do' });
+  await palette.getByRole('textbox').fill('new chat');
+  await palette.getByRole('option', { name: /^Do/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await palette.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await palette.getByRole('textbox').fill('schedules');
+  const message = page.getByRole('textbox', { name: 'Message', includeHidden: true });
+  expect(await message.count()).toBe(0);
+  isOpen.resolve();
+  await message.waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/schedules');
+  await page.unroute('**/assets/chat-page*');
+});
+
 test.skipIf(!hasBrowser)('a lost stream is marked, and the page is live again once it is back', async () => {
   const { page, dashboard } = console;
   await console.open('/tasks');
