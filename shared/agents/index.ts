@@ -4,7 +4,7 @@
  */
 export { AgentCaps } from './agent-caps.ts';
 export { addRequest } from './batches/add-request.ts';
-export type { BatchCall } from './batches/batched-model.ts';
+export { type BatchCall, type BatchedCall, batchModel } from './batches/batched-model.ts';
 export { openBatchRunner } from './batches/open-batch-runner.ts';
 export { AgentCatalog, type CatalogEntry } from './agent-catalog.ts';
 export type { AgentRun, AttemptCheckpoint, AttemptFiles, AttemptSessions, Diagnostics, KeptRun } from './agent-kind.ts';

@@ -126,8 +126,16 @@ function withCompletionBound({ max_tokens: bound, ...body }: Record<string, unkn
   return bound === undefined ? body : { ...body, max_completion_tokens: bound };
 }
 
+/** A model behind the fleet's own endpoint. */
+export interface FleetModel {
+  readonly model: SdkModel;
+  /** Where that is called, as what its provider may do besides says. */
+  readonly endpoint: EndpointModel;
+  readonly providers: AgentRunnersOptions['providers'];
+}
+
 /** Opens models for agents that are functions: by name, for the calls of one attempt. */
-export type FleetModels = (models: AttemptModels, call: { name: string | undefined; traceparent: string }) => SdkModel;
+export type FleetModels = (models: AttemptModels, call: { name: string | undefined; traceparent: string }) => FleetModel;
 
 export interface FleetModelsOptions extends AgentRunnersOptions {
   /** The model of a call that names none. */
@@ -142,9 +150,8 @@ export function createFleetModels(options: FleetModelsOptions): FleetModels {
     const account = accountOf(options.providers ?? {}, { ...endpoint, isOperators: true });
     const fetch = fetchFor(endpoint.baseUrl);
     const elsewhere = openElsewhere(options, fetchFor, traceparent);
-    const { parameters } = options;
-    return models.wrap(
-      openModelSource({ ...endpoint, account, name, traceparent, fetch, parameters, elsewhere, ownCostOf: () => undefined }),
-    );
+    const { parameters, providers } = options;
+    const own = { ...endpoint, account, name, traceparent, fetch, parameters, elsewhere, ownCostOf: () => undefined };
+    return { model: models.wrap(openModelSource(own)), endpoint: own, providers };
   };
 }

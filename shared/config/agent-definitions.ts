@@ -52,6 +52,10 @@ const directives = {
 /** Answers with its input, word by word. What a person writes is not the agent's own: its output is never read for directives. */
 const echo = z.strictObject({ kind: z.literal('echo'), ...common });
 
+const withinSchema = durationSchema
+  .optional()
+  .describe('How long its tasks may take, ms or text as `24h`: until then its calls may go by batches.');
+
 const schemaSchema = z.custom<AgentSchema>(isAgentSchema, 'expected a schema, as of zod');
 
 /** A function of the operator's own: given here, or as `run` exported by a file. */
@@ -66,6 +70,8 @@ const functionAgent = z.strictObject({
   output: schemaSchema.optional(),
   /** Whether it calls `context.input()` while it runs, so that messages may go into its run. */
   takesInput: z.boolean().optional(),
+  /** As `within` of an `openai` agent, for its calls by `context.model` and `context.agent`. */
+  within: withinSchema,
   ...directives,
   ...common,
 });
@@ -117,7 +123,7 @@ const openai = z.strictObject({
    * How long its tasks may take, ms or text as `24h`, unless they say: until then its calls may go by a provider's batches, at their price. See
    * [money](money.md#batches).
    */
-  within: durationSchema.optional().describe('How long its tasks may take, ms or text as `24h`: until then its calls may go by batches.'),
+  within: withinSchema,
   /** Price of a million input and output tokens in millionths of a US dollar, for `usage.costMicroUsd`. */
   priceMicroUsdPerMillion: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
   ...directives,

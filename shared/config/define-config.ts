@@ -171,7 +171,8 @@ export interface AgentContext {
   readonly log: AgentLog;
   /**
    * A model behind `OPENAI_BASE_URL` for the AI SDK; by default `OPENAI_MODEL`. Its calls are counted as the task's usage, also when the
-   * attempt fails. A call fails with a `TaskFailure`, as an `openai` agent does; the SDK does not retry it.
+   * attempt fails. A call fails with a `TaskFailure`, as an `openai` agent does; the SDK does not retry it. Where the task has `within`, calls outside of
+   * steps may wait for a batch of the provider, without a slot, and the function begins again then.
    */
   readonly model: (name?: string) => AgentModel;
   /** Milliseconds since the epoch, by the clock that all workers share. A run with steps has the time that it had here first. */

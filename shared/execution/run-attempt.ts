@@ -96,9 +96,10 @@ async function startAgent(parts: RunAttemptParts, execution: Execution, diagnose
   const { text, given } = await prepareRun(parts, execution, { definition: entry.definition, hasCheckpoint, hasTime: until !== null });
   attempt.throwIfStopped();
   const task = agentTask(body, state, text);
-  const context = new AttemptContext(parts, execution, { task, given });
+  const own = runOf(execution, until);
+  const context = new AttemptContext(parts, execution, { task, given, callBatch: own.callBatch });
   const run: AgentRun = {
-    ...runOf(execution, until),
+    ...own,
     task,
     definition: entry.definition,
     isOperators: entry.origin === 'config',

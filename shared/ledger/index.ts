@@ -59,6 +59,7 @@ export {
   JOURNAL_KINDS,
   JOURNAL_STATUSES,
   assertOpen,
+  isOpenCall,
 } from './journal/entry.ts';
 export { addUsage } from './journal/add-usage.ts';
 export { keepCheckpoint, readCheckpoint } from './journal/checkpoint.ts';
@@ -91,6 +92,7 @@ export type { IssuedTicket } from './grants/tickets.ts';
 export { capsOf } from './context.ts';
 export { applyLimits, findLimited, RunningTasks } from './grants/apply-limits.ts';
 export { countDue, type DueTask, readDue } from './grants/due-times.ts';
+export { answerCall } from './grants/answer-calls.ts';
 export { answerRuns, promoteDue, yieldLanes } from './grants/promote-tasks.ts';
 export {
   type HoldNotice,

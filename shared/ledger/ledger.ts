@@ -86,6 +86,7 @@ export type ScriptName =
   | 'accept-tasks'
   | 'add-usage'
   | 'adopt-attempt'
+  | 'answer-call'
   | 'append-entry'
   | 'append-journal'
   | 'apply-limits'

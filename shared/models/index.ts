@@ -10,5 +10,5 @@ export type { CallUsage } from './call-meter.ts';
 export type { EndpointRequests } from './circuits/endpoint-requests.ts';
 export { circuitKind } from './circuits/explain-circuit.ts';
 export { releaseCircuits } from './circuits/release-circuits.ts';
-export type { ModelSource, ModelUsage, SdkModel } from './language-model.ts';
+export type { CallOptions, GenerateResult, ModelSource, ModelUsage, SdkModel } from './language-model.ts';
 export { ModelCalls } from './model-calls.ts';

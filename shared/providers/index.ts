@@ -22,7 +22,6 @@ export {
   type BatchAnswer,
   batchAnswerSchema,
   type BatchedRequest,
-  type BatchTarget,
   type BatchWait,
   batchWaitOf,
   customIdOf,

@@ -216,7 +216,7 @@ function reportsUnder(prefix: string) {
     /**
      * Hash: number of an entry of the task's journal -> JSON of it, how many have ended (`done`), the one that began `last`, the sub-tasks that an
      * entry waits for (`children:<number>`), why some are not accepted yet (`later`), and whether a batch's use was counted (`used:<number>`). Written by:
-     * `append-journal.lua`, `ask-people.lua`, `settle-attempts.lua`, `add-usage.lua`, `promote-due.lua`, `remove-task.lua`, `reopen-task.lua`,
+     * `append-journal.lua`, `ask-people.lua`, `settle-attempts.lua`, `add-usage.lua`, `answer-call.lua`, `promote-due.lua`, `remove-task.lua`, `reopen-task.lua`,
      * `archive-task.lua`, `restore-parts.lua`, `delegation.ts`. Kept: as `bodies`. Bound: `journal.maxEntries`.
      */
     journal: (id: string) => `${prefix}journal:${id}`,

@@ -1,5 +1,7 @@
 import { reserveSpend, type SpendPorts, spendSubject } from '../../budgets/index.ts';
+import { isOpenCall, type Ledger, type NumberedEntry, readJournal } from '../../ledger/index.ts';
 import { batchWaitOf, ModelBatchStore } from '../../providers/index.ts';
+import type { TaskBody } from '../../tasks/index.ts';
 import type { WaitHandlers } from '../../waits/index.ts';
 import { answerRequest, type BatchPorts, spendIdOf } from './answer-request.ts';
 
@@ -7,12 +9,12 @@ import { answerRequest, type BatchPorts, spendIdOf } from './answer-request.ts';
 const KEEP_RESERVED_MS = 2 * 86_400_000;
 
 /**
- * Has the request of a run that waits for a batch gathered with others, under what its budgets have left for it; else the run goes on, to call
+ * Has the requests of a run that waits for a batch gathered with others, under what its budgets have left for them; what they have too little for is called
  * directly. The second time it changes nothing.
  */
 export function addRequest(given: Omit<BatchPorts, 'store'>): NonNullable<WaitHandlers['batch']> {
   const ports = { ...given, store: new ModelBatchStore(given) };
-  return async ({ body, entry }) => {
+  const add = async (body: TaskBody, entry: NumberedEntry): Promise<null> => {
     const request = { tenant: body.tenant, id: body.id, seq: entry.seq };
     const wait = batchWaitOf(entry);
     const { until = entry.startedAt } = entry;
@@ -32,6 +34,16 @@ export function addRequest(given: Omit<BatchPorts, 'store'>): NonNullable<WaitHa
     const isAdded = await ports.store.add(request, wait.target, { bytes: Buffer.byteLength(wait.body), until });
     return isAdded ? null : await refuse('too many requests wait for batches (modelBatches.maxWaiting)');
   };
+  return async ({ body, entry }) => {
+    for (const each of await callsAt(ports.ledger, body, entry)) await add(body, each);
+    return null;
+  };
+}
+
+/** A call, with those that its run makes at the same time. */
+async function callsAt(ledger: Ledger, body: TaskBody, entry: NumberedEntry): Promise<readonly NumberedEntry[]> {
+  if (entry.given === undefined) return [entry];
+  return (await readJournal(ledger, body)).entries.filter((each) => isOpenCall(each));
 }
 
 type Reservation = Parameters<typeof reserveSpend>[1] & { maxMicroUsd: number };

@@ -1,6 +1,6 @@
 import { settleSpendOf, type SpendPorts, spendSubject } from '../../budgets/index.ts';
 import type { Settings } from '../../config/index.ts';
-import { addUsage, answerRuns, countTokens, type Ledger, type NumberedEntry, readBody, readEntry } from '../../ledger/index.ts';
+import { addUsage, answerCall, answerRuns, countTokens, type Ledger, type NumberedEntry, readBody, readEntry } from '../../ledger/index.ts';
 import type { Log } from '../../log/index.ts';
 import {
   type BatchAnswer,
@@ -44,9 +44,15 @@ export async function answerRequest(ports: BatchPorts, request: BatchedRequest, 
   await countUsage(ports, { body, entry }, usage);
   const value = JSON.stringify(answerOf(ports.settings, end));
   const ended: NumberedEntry = { ...entry, status: 'completed', endedAt: await redisNow(ledger.redis), value, ...(usage && { usage }) };
-  const [given] = await answerRuns(ledger, request.tenant, [{ id: request.id, entry: ended }]);
-  if (given?.kind === 'failed') throw new Error(`The answer for entry ${request.seq} of ${request.id} could not be recorded: ${given.why}`);
-  if (given?.kind === 'promoted' && wait) countCall(ports, wait, end);
+  if ((await giveAnswer(ledger, request, ended)) && wait) countCall(ports, wait, end);
+}
+
+/** Returns whether its run waited for it. */
+async function giveAnswer(ledger: Ledger, { tenant, id, seq }: BatchedRequest, entry: NumberedEntry): Promise<boolean> {
+  if (entry.given !== undefined) return (await answerCall(ledger, { tenant, id, entry })) === 'answered';
+  const [given] = await answerRuns(ledger, tenant, [{ id, entry }]);
+  if (given?.kind === 'failed') throw new Error(`The answer for entry ${seq} of ${id} could not be recorded: ${given.why}`);
+  return given?.kind === 'promoted';
 }
 
 /** Names what a request reserves of the tenant's budgets. */

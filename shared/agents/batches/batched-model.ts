@@ -1,77 +1,181 @@
+import { createHash } from 'node:crypto';
 import { simulateStreamingMiddleware, wrapLanguageModel } from 'ai';
 import { Response } from 'undici';
 import type { Settings } from '../../config/index.ts';
-import type { ModelSource, SdkModel } from '../../models/index.ts';
-import { type BatchAnswer, type BatchTarget, type BatchWait, keyDigestOf } from '../../providers/index.ts';
-import type { AgentRun, DefinitionOf } from '../agent-kind.ts';
+import type { CallOptions, GenerateResult, ModelSource, SdkModel } from '../../models/index.ts';
+import { type BatchAnswer, type BatchWait, keyDigestOf } from '../../providers/index.ts';
+import type { AgentRun } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
 import { type CalledModel, callModel, type ModelPrompt } from '../loop/model-step.ts';
+import type { LoopBatches } from '../loop/run-loop.ts';
 import { type EndpointModel, openModelSource } from '../model-source.ts';
 
 /** A call that may go by a batch. */
 export interface BatchCall {
   /** The model. */
   readonly name: string;
+  /** JSON that names the call among those of its run, which may come in another order then. By default they come in the same in each attempt. */
+  readonly given?: string;
   /** What it sends, once it does go so; null where its provider has no batches now. An earlier attempt may have sent it then. */
   readonly begin: (() => Promise<BatchWait>) | null;
 }
 
-/**
- * Waits for the answer of a batch, without a slot. Null where the call never went so, or there is too little time. It is called again by each attempt that comes
- * there.
- */
-export type CallBatch = (call: BatchCall) => Promise<BatchAnswer | null>;
-
-interface BatchedModel {
-  readonly called: CalledModel;
-  readonly model: EndpointModel;
-  readonly providers: Settings['providers'] | undefined;
-  /** A model that is asked for the format of the task's request. */
-  readonly ask: (model: SdkModel) => SdkModel;
+/** What came of a call: the batch's answer, and the number of the entry that keeps what the call gives. */
+export interface BatchedCall {
+  readonly answer: BatchAnswer;
+  readonly at: number;
 }
 
-/** Has the calls of a run go by batches; undefined where its task has no `within`. */
-export function batchCaller(
-  { task, definition, callBatch, context, models }: AgentRun<DefinitionOf<'openai'>>,
-  { called, model, providers = {}, ask }: BatchedModel,
-): ((prompt: ModelPrompt) => Promise<CalledModel | null>) | undefined {
-  if (callBatch === undefined) return undefined;
-  const provider = Object.hasOwn(providers, model.account.name) ? providers[model.account.name] : undefined;
-  const { name, baseUrl, apiKey } = model;
-  const target = { provider: model.account.name, baseUrl, model: name, agent: task.agent, keyDigest: keyDigestOf(apiKey) };
-  const terms = { discount: provider?.batchDiscount ?? BATCH_DISCOUNT, ownPrice: definition.priceMicroUsdPerMillion };
-  return async (prompt) => {
-    const begin = (): Promise<BatchWait> => waitOf({ called, model, ask, models, context, target, terms }, prompt);
-    const answer = await callBatch({ name, begin: provider?.batch === true ? begin : null });
-    if (answer === null) return null;
-    if (answer.kind === 'answered') return { ...called, model: bufferedModel(sourceAnswering(model, answer.body)) };
-    context.log.info(
-      { event: 'batch.direct', batch: answer.batch, reason: answer.reason },
-      'the model is called directly, and not by a batch',
-    );
-    return null;
-  };
+/**
+ * Waits for the answer of a batch, without a slot. Null where the call never went so, or there is too little time. It is called again by each attempt that comes
+ * there. Errors: JOURNAL_MISMATCH where an earlier attempt made another call.
+ */
+export type CallBatch = (call: BatchCall) => Promise<BatchedCall | null>;
+
+/** A run whose calls may go by batches; undefined where its task has no `within`. */
+export type BatchRun = Pick<AgentRun, 'callBatch' | 'models' | 'context'>;
+
+export interface BatchedModel {
+  readonly endpoint: EndpointModel;
+  readonly providers: Settings['providers'] | undefined;
+  /** The agent's own price of the model, millionths of a US dollar for a million tokens. */
+  readonly ownPrice?: BatchWait['ownPrice'];
+}
+
+/** What a batch answered; `model` is null for a call that is to be made directly. */
+interface Answered {
+  readonly at: number;
+  readonly model: SdkModel | null;
+}
+
+interface PlannedCall extends Pick<BatchCall, 'given'> {
+  /** Makes the call of a model that sends nothing. */
+  readonly make: (planned: SdkModel) => Promise<unknown>;
 }
 
 /** What [OpenAI](https://openai.com/api/pricing/) takes off. */
 const BATCH_DISCOUNT = 0.5;
 
-interface PlannedCall extends Pick<BatchedModel, 'called' | 'model' | 'ask'>, Pick<AgentRun, 'models' | 'context'> {
-  readonly target: BatchTarget;
-  readonly terms: Pick<BatchWait, 'discount'> & { ownPrice: BatchWait['ownPrice'] };
+/** Has single calls of a run go by batches; each gives null where it never went so. */
+function batchCalls(
+  { callBatch, context, models }: BatchRun,
+  { endpoint, providers = {}, ownPrice }: BatchedModel,
+): ((call: PlannedCall) => Promise<Answered | null>) | undefined {
+  if (callBatch === undefined) return undefined;
+  const { name, baseUrl, apiKey, account } = endpoint;
+  const provider = Object.hasOwn(providers, account.name) ? providers[account.name] : undefined;
+  const target = { provider: account.name, baseUrl, model: name, agent: context.task.agent, keyDigest: keyDigestOf(apiKey) };
+  const discount = provider?.batchDiscount ?? BATCH_DISCOUNT;
+  return async ({ given, make }) => {
+    const begin = async (): Promise<BatchWait> => {
+      const { body, maxMicroUsd } = await planCall({ endpoint, models }, make);
+      return { target, body, maxMicroUsd: Math.ceil(maxMicroUsd * (1 - discount)), discount, ...(ownPrice && { ownPrice }) };
+    };
+    const batched = await callBatch({ name, begin: provider?.batch === true ? begin : null, ...(given !== undefined && { given }) });
+    if (batched === null) return null;
+    const { at, answer } = batched;
+    if (answer.kind === 'answered') return { at, model: modelAnswering(endpoint, answer.body) };
+    context.log.info(
+      { event: 'batch.direct', batch: answer.batch, reason: answer.reason },
+      'the model is called directly, and not by a batch',
+    );
+    return { at, model: null };
+  };
+}
+
+interface LoopCalls extends BatchedModel {
+  readonly called: CalledModel;
+  /** A model that is asked for the format of the task's request. */
+  readonly ask?: (model: SdkModel) => SdkModel;
+  /** Whether calls of the run may come in another order in each attempt. */
+  readonly mayMeet?: boolean;
+}
+
+/** Has the calls of a loop go by batches; undefined where its task has no `within`. */
+export function batchLoop(
+  run: BatchRun,
+  { called, ask = (model) => model, mayMeet = false, ...batched }: LoopCalls,
+): LoopBatches | undefined {
+  const call = batchCalls(run, batched);
+  if (call === undefined) return undefined;
+  return async (prompt) => {
+    const make = async (planned: SdkModel): Promise<unknown> =>
+      await callModel({ ...called, model: ask(planned) }, prompt, run.context, () => undefined);
+    const answered = await call({ make, ...(mayMeet && { given: digestOf(namedPrompt(batched.endpoint.name, prompt)) }) });
+    if (answered === null) return null;
+    const { at, model } = answered;
+    return { at, called: model === null ? called : { ...called, model: buffered(model) } };
+  };
+}
+
+/**
+ * A model for a function whose calls go by batches while its task has time: each is kept in the journal then, by what it is called with. A stream of it is one
+ * piece. Calls that go by none are made as those of `model`.
+ */
+export function batchModel(
+  run: BatchRun & Pick<AgentRun, 'journal'>,
+  { model: direct, ...batched }: BatchedModel & { readonly model: SdkModel },
+): SdkModel {
+  const call = batchCalls(run, batched);
+  if (call === undefined) return direct;
+  const { name } = batched.endpoint;
+  const make = async (params: CallOptions): Promise<GenerateResult | null> => {
+    const { abortSignal: _signal, headers: _headers, includeRawChunks: _chunks, ...named } = params;
+    const answered = await call({ given: digestOf([name, named]), make: async (planned) => await planned.doGenerate(params) });
+    if (answered === null) return null;
+    const { at, model } = answered;
+    return await run.journal.keep({ kind: 'model', name, at }, async () => keptResult(await (model ?? direct).doGenerate(params)));
+  };
+  return wrapLanguageModel({
+    model: direct,
+    middleware: {
+      wrapGenerate: async ({ doGenerate, params }) => (await make(params)) ?? (await doGenerate()),
+      wrapStream: async (stream) => {
+        const result = await make(stream.params);
+        return result === null ? await stream.doStream() : await streamOf({ ...stream, doGenerate: () => Promise.resolve(result) });
+      },
+    },
+  });
+}
+
+type WrapStream = NonNullable<ReturnType<typeof simulateStreamingMiddleware>['wrapStream']>;
+
+async function streamOf(stream: Parameters<WrapStream>[0]): Promise<Awaited<ReturnType<WrapStream>>> {
+  const { wrapStream } = simulateStreamingMiddleware();
+  return (await wrapStream?.(stream)) ?? (await stream.doStream());
+}
+
+/** What a call gave, without what is no JSON or of no use later. */
+function keptResult({ content, finishReason, usage, warnings, providerMetadata, response }: GenerateResult): GenerateResult {
+  const { id, modelId } = response ?? {};
+  const named = { ...(id !== undefined && { id }), ...(modelId !== undefined && { modelId }) };
+  return { content, finishReason, usage, warnings, ...(providerMetadata && { providerMetadata }), response: named };
+}
+
+function namedPrompt(name: string, { tools, ...prompt }: ModelPrompt): unknown {
+  return [name, prompt, tools.map(({ name: tool, description, schema }) => [tool, description, schema])];
+}
+
+/** JSON of a digest of a call. */
+function digestOf(call: unknown): string {
+  const text = JSON.stringify(call, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value));
+  return JSON.stringify(createHash('sha256').update(text).digest('base64url'));
 }
 
 /** What a call sends, found by making it up to the point where it would leave. */
-async function waitOf({ called, model, ask, models, context, target, terms }: PlannedCall, prompt: ModelPrompt): Promise<BatchWait> {
+async function planCall(
+  { endpoint, models }: { endpoint: EndpointModel; models: AgentRun['models'] },
+  make: PlannedCall['make'],
+): Promise<Pick<BatchWait, 'body' | 'maxMicroUsd'>> {
   let body: string | undefined;
   let maxMicroUsd = 0;
   const fetch: GuardedFetch = (_url, init) => {
     if (typeof init.body === 'string') body = init.body;
     return Promise.reject(new Error('It is sent with others'));
   };
-  const source = openModelSource({ ...model, fetch });
+  const source = openModelSource({ ...endpoint, fetch });
   const planned = wrapLanguageModel({
-    model: bufferedModel(source),
+    model: buffered(source.modelFor(source.name)),
     middleware: {
       transformParams: ({ params }) => {
         const plan = models.plan(source, params);
@@ -81,21 +185,28 @@ async function waitOf({ called, model, ask, models, context, target, terms }: Pl
     },
   });
   try {
-    await callModel({ ...called, model: ask(planned) }, prompt, context, () => undefined);
+    await make(planned);
   } catch (error) {
     if (body === undefined) throw error;
   }
-  const { discount, ownPrice } = terms;
-  return { target, body: body ?? '', maxMicroUsd: Math.ceil(maxMicroUsd * (1 - discount)), discount, ...(ownPrice && { ownPrice }) };
+  return { body: body ?? '', maxMicroUsd };
 }
 
 /** A model that answers at its end alone: batches have no streams. */
-function bufferedModel(source: ModelSource): SdkModel {
-  return wrapLanguageModel({ model: source.modelFor(source.name), middleware: simulateStreamingMiddleware() });
+function buffered(model: SdkModel): SdkModel {
+  return wrapLanguageModel({ model, middleware: simulateStreamingMiddleware() });
 }
 
-/** A model whose server has answered this. */
-function sourceAnswering(model: EndpointModel, body: string): ModelSource {
+/** A model whose server has answered this. It fails with a `TaskFailure`. */
+function modelAnswering(endpoint: EndpointModel, body: string): SdkModel {
   const answer = (): Response => new Response(body, { status: 200, headers: { 'content-type': 'application/json' } });
-  return openModelSource({ ...model, fetch: () => Promise.resolve(answer()) });
+  const source: ModelSource = openModelSource({ ...endpoint, fetch: () => Promise.resolve(answer()) });
+  const wrapGenerate = async ({ doGenerate }: { doGenerate: () => PromiseLike<GenerateResult> }): Promise<GenerateResult> => {
+    try {
+      return await doGenerate();
+    } catch (error) {
+      throw source.failureOf(error);
+    }
+  };
+  return wrapLanguageModel({ model: source.modelFor(source.name), middleware: { wrapGenerate } });
 }

@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { readStates } from '../../ledger/index.ts';
+import { isOpenCall, readEntry, readStates } from '../../ledger/index.ts';
 import type { BatchedRequest } from '../../providers/index.ts';
 import { answerRequest, type BatchPorts, type RequestEnd } from './answer-request.ts';
 
@@ -15,7 +15,11 @@ export async function stillWaiting({ ledger }: BatchPorts, requests: readonly Ba
       tenant,
       own.map(({ id }) => id),
     );
-    waiting.push(...own.filter(({ seq }, at) => states[at]?.suspended?.entry === seq));
+    for (const [at, request] of own.entries()) {
+      const suspended = states[at]?.suspended;
+      if (suspended?.entry === request.seq || (suspended && isOpenCall(await readEntry(ledger, request, request.seq))))
+        waiting.push(request);
+    }
   }
   return waiting;
 }

@@ -1,3 +1,4 @@
+import type { AgentDefinition } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import { keyDigestOf, ModelBatchStore } from '../../providers/index.ts';
 import { systemClock } from '../../time/index.ts';
@@ -18,9 +19,7 @@ export function openBatchRunner(
   const { stepMs, maxBytes } = given.settings.modelBatches;
   const fetchFor = createModelFetch({ ...options, maxResponseBytes: GROWTH * maxBytes });
   const clientOf: RunBatchesPorts['clientOf'] = ({ agent, keyDigest }) => {
-    const definition = options.operatorAgents?.[agent];
-    if (definition?.kind !== 'openai') throw new TaskFailure('AGENT_NOT_FOUND', `The configuration has no agent "${agent}" any more`);
-    const endpoint = resolveOpenaiEndpoint(definition, options, true);
+    const endpoint = resolveOpenaiEndpoint(endpointOf(options.operatorAgents?.[agent], agent), options, true);
     if (keyDigestOf(endpoint.apiKey) !== keyDigest) throw new TaskFailure('PERMISSION_DENIED', `The agent "${agent}" has another key now`);
     const { maxValueBytes } = given.settings.journal;
     return new BatchClient({
@@ -33,4 +32,11 @@ export function openBatchRunner(
   };
   const ports = { ...given, store: new ModelBatchStore(given), clientOf };
   return (signal) => runModelBatches(ports, signal);
+}
+
+/** Where the models of an agent are. Those of functions are behind the fleet's own endpoint. */
+function endpointOf(definition: AgentDefinition | undefined, agent: string): Parameters<typeof resolveOpenaiEndpoint>[0] {
+  if (definition?.kind === 'openai') return definition;
+  if (definition?.kind === 'function') return {};
+  throw new TaskFailure('AGENT_NOT_FOUND', `The configuration has no agent "${agent}" any more`);
 }

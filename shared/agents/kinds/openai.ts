@@ -14,7 +14,7 @@ import { messagesOfTurn, modelMessages } from '../loop/turn-messages.ts';
 import type { McpClients } from '../mcp/mcp-clients.ts';
 import { mcpOpener, type OpenMcp } from '../mcp/open-mcp.ts';
 import { contentOf } from './attachment-parts.ts';
-import { batchCaller } from '../batches/batched-model.ts';
+import { batchLoop } from '../batches/batched-model.ts';
 import { type EndpointModel, openElsewhere, openModelSource } from '../model-source.ts';
 import { createModelFetch, type OpenaiDefaults, resolveOpenaiEndpoint } from './openai-endpoint.ts';
 
@@ -112,7 +112,13 @@ async function answer(
     maxOutputTokens: boundOf(run),
     mustCall,
     callCaller: run.callCaller,
-    callBatch: batchCaller(run, { called, model, providers: options.providers, ask: answering.ask }),
+    callBatch: batchLoop(run, {
+      called,
+      endpoint: model,
+      providers: options.providers,
+      ownPrice: definition.priceMicroUsdPerMillion,
+      ask: answering.ask,
+    }),
     write: answering.write,
     takeInput: context.input,
     maxModelBytes,

@@ -4,7 +4,7 @@ import type { AttemptModels } from '../../models/index.ts';
 import { listCauses } from '../network-failures.ts';
 import type { CalledModel } from './model-step.ts';
 import type { RunJournal } from './run-journal.ts';
-import { runLoop } from './run-loop.ts';
+import { type LoopBatches, runLoop } from './run-loop.ts';
 import type { ToolBox } from './tool-box.ts';
 import { loopDefinitionSchema } from './tool-spec.ts';
 
@@ -35,7 +35,7 @@ export async function runLoopIn(
     stream = false,
     ...bounds
   }: AgentLoopOptions,
-  { box, name, called }: { box: ToolBox; name: string; called: CalledModel },
+  { box, name, called, callBatch }: { box: ToolBox; name: string; called: CalledModel; callBatch?: LoopBatches | undefined },
 ): Promise<AgentResult> {
   const named = { tools: isByName(tools) ? Object.keys(tools) : tools, mcp, delegates };
   // What a server has may change; the tools of the code may not, or its run is another one.
@@ -43,6 +43,7 @@ export async function runLoopIn(
   const listed = mcp === undefined ? await list() : await journal.keep({ kind: 'step', name: 'tools' }, list);
   const { finishReason, text } = await runLoop({
     called,
+    callBatch,
     definition: loopDefinitionSchema.parse({ model: name, instructions, tools: listed }),
     box,
     journal,

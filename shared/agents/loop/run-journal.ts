@@ -6,6 +6,8 @@ export interface KeptWork {
   readonly name: string;
   /** JSON of what it is done with. A later attempt has to come to the same. */
   readonly given?: string;
+  /** The number of its entry, where the wait before it took that. */
+  readonly at?: number;
 }
 
 /** RunJournal is what a runner keeps of its run, so that a later attempt goes on where this one ends. */

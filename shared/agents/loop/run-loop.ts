@@ -16,6 +16,12 @@ import type { RunJournal } from './run-journal.ts';
 import type { ToolBox } from './tool-box.ts';
 import type { LoopDefinition } from './tool-spec.ts';
 
+/**
+ * Has a call go by a provider's batch. Gives a model that answers as that did, or is called directly after it, and the number of the entry that keeps what it
+ * answers; null for a call that never went so.
+ */
+export type LoopBatches = (prompt: ModelPrompt) => Promise<{ called: CalledModel; at: number } | null>;
+
 export interface LoopOptions extends Pick<ModelPrompt, 'temperature' | 'maxOutputTokens' | 'mustCall'>, Pick<CallToolsParts, 'callCaller'> {
   readonly called: CalledModel;
   readonly definition: LoopDefinition;
@@ -26,8 +32,7 @@ export interface LoopOptions extends Pick<ModelPrompt, 'temperature' | 'maxOutpu
   readonly messages: readonly ModelMessage[];
   /** Model calls at most. */
   readonly maxSteps: number;
-  /** Has a call go by a provider's batch. Gives a model that answers as that did; null for a call that is to be made directly. */
-  readonly callBatch?: ((prompt: ModelPrompt) => Promise<CalledModel | null>) | undefined;
+  readonly callBatch?: LoopBatches | undefined;
   /** Gets the text of the answers as it comes. */
   readonly write: (text: string) => void;
   /** Takes the messages that arrived meanwhile. */
@@ -100,10 +105,10 @@ async function makeStep(
 ): Promise<ModelStep> {
   const { model: name, instructions, tools } = definition;
   const prompt = { instructions, messages, tools, mayCall, mustCall, temperature, maxOutputTokens };
-  const answered = await callBatch?.(prompt);
+  const batched = await callBatch?.(prompt);
   const answer = await journal.keep(
-    { kind: 'model', name },
-    async () => await callModel(answered ?? called, prompt, context, write.begin()),
+    { kind: 'model', name, ...(batched && { at: batched.at }) },
+    async () => await callModel(batched?.called ?? called, prompt, context, write.begin()),
   );
   write.ended(answer.text);
   return answer;

@@ -1,4 +1,4 @@
-import type { FleetModels, FunctionLoop } from '../../agents/index.ts';
+import { type AgentRun, batchModel, type FleetModels, type FunctionLoop } from '../../agents/index.ts';
 import type {
   AgentAttachment,
   AgentContext,
@@ -40,7 +40,15 @@ export class AttemptContext implements AgentContext {
   #turns: Promise<readonly AgentTurn[]> | undefined;
   #channel: InputChannel | undefined;
 
-  constructor(parts: ContextParts, execution: Execution, { task, given }: { task: AgentTask; given: readonly string[] }) {
+  /** Has calls of its models go by batches, where its task has time. */
+  readonly #callBatch: AgentRun['callBatch'];
+
+  constructor(
+    parts: ContextParts,
+    execution: Execution,
+    { task, given, callBatch }: { task: AgentTask; given: readonly string[]; callBatch?: AgentRun['callBatch'] },
+  ) {
+    this.#callBatch = callBatch;
     this.task = task;
     this.#parts = parts;
     this.#execution = execution;
@@ -96,14 +104,20 @@ export class AttemptContext implements AgentContext {
   readonly now: AgentContext['now'] = () => this.#execution.journal.now();
 
   readonly model: AgentContext['model'] = (name) => {
-    return this.#parts.fleetModels(this.#execution.models, { name, traceparent: this.trace.traceparent });
+    const opened = this.#parts.fleetModels(this.#execution.models, { name, traceparent: this.trace.traceparent });
+    return batchModel(this.#batchRun, opened);
   };
 
   readonly agent: AgentContext['agent'] = async (options) => {
-    const { models, journal, attempt } = this.#execution;
-    const own = { models, journal, inputArrived: () => attempt.inputArrived, diagnose: () => undefined };
-    return await this.#parts.functionLoop({ ...own, context: this }, options);
+    const { attempt } = this.#execution;
+    const own = { inputArrived: () => attempt.inputArrived, diagnose: () => undefined };
+    return await this.#parts.functionLoop({ ...own, ...this.#batchRun }, options);
   };
+
+  get #batchRun(): Parameters<typeof batchModel>[0] {
+    const { models, journal } = this.#execution;
+    return { models, journal, context: this, ...(this.#callBatch && { callBatch: this.#callBatch }) };
+  }
 
   /** Of its session, and then of its request. */
   async #readTurns(): Promise<readonly AgentTurn[]> {

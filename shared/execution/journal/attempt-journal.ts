@@ -10,8 +10,10 @@ import { type AttemptJournalOptions, JournalValues } from './journal-values.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { endQuestion } from './open-question.ts';
 import { OpenSteps } from './open-steps.ts';
-import { type AgentTraits, RunWaits, type RunWaitSpec, suspendRun, waitsAlready } from './run-waits.ts';
+import { type AgentTraits, RunSuspension } from './run-suspension.ts';
+import { RunWaits, type RunWaitSpec } from './run-waits.ts';
 import { type Begun, definitionEntry, definitionOf, mismatch, readRecorded, RecordedJournal, resultOf } from './recorded-journal.ts';
+import { type CallPlace, type RecordedCall, RecordedCalls } from './recorded-calls.ts';
 import { assertMayBegin, assertRoom, journalError, onceKey, runAsStepSpan, stepJson, tryStep } from './try-step.ts';
 
 const NOTHING_RECORDED = new RecordedJournal();
@@ -24,14 +26,15 @@ export class AttemptJournal implements RunJournal {
   readonly #options: AttemptJournalOptions;
   readonly #writer: JournalWriter;
   #recorded = NOTHING_RECORDED;
+  #calls = new RecordedCalls(NOTHING_RECORDED);
   readonly #drawn = new DrawnValues();
   readonly #steps = new OpenSteps();
   readonly #values: JournalValues;
+  readonly #suspension: RunSuspension;
   #begun = 0;
   #ends = 0;
   #agent: AgentTraits = { holdLaneMs: 0, version: undefined };
   #isOpen = false;
-  #isSuspending = false;
   /** What this attempt asks people while it goes on. */
   #asked: NumberedEntry | undefined;
   /** The input that began, and of which nothing is written yet. */
@@ -43,6 +46,7 @@ export class AttemptJournal implements RunJournal {
     this.#options = options;
     this.#writer = new JournalWriter(options.ledger, options.attempt);
     this.#values = new JournalValues(options);
+    this.#suspension = new RunSuspension({ ...options, steps: this.#steps, writer: this.#writer, mark: (entry) => this.#marked(entry) });
     this.waits = new RunWaits(this, options);
     this.inputs = new JournalInputs(this);
   }
@@ -75,6 +79,7 @@ export class AttemptJournal implements RunJournal {
     const recorded = await readRecorded(ledger, attempt);
     if (recorded === null) return;
     this.#recorded = recorded;
+    this.#calls = new RecordedCalls(recorded);
     this.#ends = this.#recorded.ends;
     this.inputs.firstHistory = this.#recorded.history;
     output.replay(this.#recorded.output);
@@ -122,9 +127,9 @@ export class AttemptJournal implements RunJournal {
     return await new Promise<never>(() => undefined);
   }
 
-  async #keep<T>({ kind, name, given }: KeptWork, work: StepWork<T>, options: StepOptions): Promise<T> {
+  async #keep<T>({ kind, name, given, at }: KeptWork, work: StepWork<T>, options: StepOptions): Promise<T> {
     const { attempt, number, isSuspect, ledger } = this.#options;
-    const begun = this.#begin(kind, name, given);
+    const begun = this.#begin(kind, name, { given, at });
     const known = this.#replay(begun);
     if (known) return resultOf(await this.#values.read(known), work);
     this.#writer.write({ ...begun, status: 'started', attempt: number }, isSuspect);
@@ -185,13 +190,18 @@ export class AttemptJournal implements RunJournal {
    */
   async wait(spec: RunWaitSpec): Promise<NumberedEntry> {
     const { attempt } = this.#options;
-    const begun = this.#begin(spec.kind, spec.name);
+    const begun = spec.begun ?? this.#begin(spec.kind, spec.name);
     const ended = this.#replay(begun);
     const entry = ended ?? this.#waiting(begun, spec);
     if (spec.isSame?.(entry) === false) throw mismatch({ task: attempt.ref.id, known: entry, now: spec });
-    if (ended) return ended;
+    return ended ?? (await this.#await(entry, spec));
+  }
+
+  async #await(entry: NumberedEntry, spec: RunWaitSpec): Promise<NumberedEntry> {
+    const { attempt } = this.#options;
     const leftMs = entry.until === undefined ? Infinity : entry.until - attempt.now();
-    if (leftMs > (spec.shortMs ?? 0)) return await this.#suspend(entry, spec);
+    if (leftMs > (spec.shortMs ?? 0))
+      return await this.#suspension.suspend({ ...this.#agent, entry, spec, isAsked: this.#isAsked(entry), calls: this.#calls });
     if (leftMs > 0) await attempt.untilStopped(wait(leftMs));
     return await this.#endWait(entry, spec.expired?.(entry));
   }
@@ -213,15 +223,6 @@ export class AttemptJournal implements RunJournal {
     const known = this.#recorded.at(begun.seq);
     if (known) output.skipTo(this.#recorded.writtenAt(begun.seq));
     return known ?? { ...begun, status: 'waiting', attempt: number, ...spec.begin(attempt.now(), begun) };
-  }
-
-  /** Ends the attempt as suspended, once steps under way have ended. Never resolves. */
-  async #suspend(entry: NumberedEntry, spec: RunWaitSpec): Promise<never> {
-    if (this.#isSuspending) throw waitsAlready(spec);
-    this.#isSuspending = true;
-    await this.#steps.ended();
-    await this.#writer.flushed();
-    return await suspendRun({ ...this.#options, ...this.#agent, isAsked: this.#isAsked(entry) }, spec, () => this.#marked(entry));
   }
 
   async #endWait(entry: NumberedEntry, value: string | undefined): Promise<NumberedEntry> {
@@ -248,15 +249,27 @@ export class AttemptJournal implements RunJournal {
   /** Resolves once all is written. */
   readonly flushed = (): Promise<void> => this.#writer.flushed();
 
-  /** Takes the next number. The first entry of a run is its definition. Throws JOURNAL_FULL. */
-  #begin(kind: JournalKind, name: string, given?: string): Begun {
+  /** Takes the numbers of a call of a model, and of what it gives; null within a step, and see `RecordedCalls.place`. Throws JOURNAL_FULL. */
+  beginCall(call: CallPlace): RecordedCall | null {
+    if (this.#steps.current !== 0) return null;
+    const place = this.#calls.place(call, Math.max(1, this.#begun));
+    if (place === null) return null;
+    const begun = this.#begin('batch', call.name, { given: call.given, at: place.at });
+    this.#begun = Math.max(this.#begun, begun.seq + 1);
+    return { begun: { ...begun, ...this.#drawn.take() }, isNew: place.isNew };
+  }
+
+  /** Takes the next number, or one that was taken for it (`at`). The first entry of a run is its definition. Throws JOURNAL_FULL. */
+  #begin(kind: JournalKind, name: string, { given, at }: { given?: string | undefined; at?: number | undefined } = {}): Begun {
     const { attempt, ledger } = this.#options;
     attempt.throwIfStopped();
     assertMayBegin(this.#steps.current, { kind, name });
     if (this.#begun === 0) this.#define();
-    this.#begun += 1;
+    const seq = at ?? this.#begun + 1;
+    this.#begun = Math.max(this.#begun, seq);
     assertRoom(this.#begun, ledger.settings.journal.maxEntries);
-    return { seq: this.#begun, kind, name, ...(given !== undefined && { given }), startedAt: attempt.now(), ...this.#drawn.take() };
+    const drawn = at === undefined && this.#drawn.take();
+    return { seq, kind, name, ...(given !== undefined && { given }), startedAt: attempt.now(), ...drawn };
   }
 
   #define(): void {
@@ -279,13 +292,9 @@ export class AttemptJournal implements RunJournal {
 
   /** Writes the end of an entry, and waits until it is written. */
   async #end(begun: Begun, end: Pick<JournalEntry, 'value' | 'large' | 'error'>): Promise<NumberedEntry> {
-    return await this.#write(this.#ended(begun, end));
-  }
-
-  #ended(begun: Begun, end: Pick<JournalEntry, 'value' | 'large' | 'error'>): NumberedEntry {
     const { attempt, number } = this.#options;
     const status = end.error ? 'failed' : 'completed';
     const usage = this.#steps.usageOf(begun.seq);
-    return this.#marked({ ...begun, ...end, ...(usage && { usage }), status, attempt: number, endedAt: attempt.now() });
+    return await this.#write(this.#marked({ ...begun, ...end, ...(usage && { usage }), status, attempt: number, endedAt: attempt.now() }));
   }
 }

@@ -44,7 +44,7 @@ export function definitionEntry(
 /** RecordedJournal is responsible for what earlier attempts of a run wrote into its journal. */
 export class RecordedJournal {
   readonly #entries: ReadonlyMap<number, NumberedEntry>;
-  readonly #task: string;
+  readonly task: string;
   /** The number of the last entry; 0 without one. */
   readonly last: number;
   /** How often an entry ended so far. */
@@ -56,7 +56,7 @@ export class RecordedJournal {
 
   /** `entries`: by number, of this task. */
   constructor(entries: readonly NumberedEntry[] = [], task = '') {
-    this.#task = task;
+    this.task = task;
     this.#entries = new Map(entries.map((entry) => [entry.seq, entry]));
     this.last = entries.at(-1)?.seq ?? 0;
     this.ends = Math.max(0, ...entries.map(({ order = 0 }) => order));
@@ -95,6 +95,11 @@ export class RecordedJournal {
     return this.#entries.get(seq);
   }
 
+  /** Entries with a higher number, in their order. */
+  behind(seq: number): NumberedEntry[] {
+    return [...this.#entries.values()].filter((entry) => entry.seq > seq);
+  }
+
   /** Characters of the text that were written when the entry had ended. */
   writtenAt(seq: number): number {
     return this.#written.get(seq) ?? 0;
@@ -105,7 +110,7 @@ export class RecordedJournal {
     const known = this.at(seq);
     if (!known) return null;
     if (known.kind !== kind || known.name !== name || known.given !== given)
-      throw mismatch({ task: this.#task, known, now: { kind, name } });
+      throw mismatch({ task: this.task, known, now: { kind, name } });
     return this.#isFinal(known) ? known : null;
   }
 

@@ -8,10 +8,9 @@ import {
   readAsked,
   type WaitForOptions,
 } from '../../config/index.ts';
-import type { BatchCall } from '../../agents/index.ts';
+import type { BatchCall, BatchedCall } from '../../agents/index.ts';
 import { TaskFailure, type TaskHold } from '../../errors/index.ts';
-import { assertMaySuspend, type JournalEntry, type JournalKind, type Ledger, type NumberedEntry } from '../../ledger/index.ts';
-import type { BatchAnswer } from '../../providers/index.ts';
+import type { JournalEntry, JournalKind, Ledger, NumberedEntry } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import type { CallerCall } from '../../tasks/index.ts';
 import { ellipsize, plainLine } from '../../text/index.ts';
@@ -32,6 +31,7 @@ import {
 import type { AttemptOutput } from '../attempt/attempt-output.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import { callBatch } from './batch-wait.ts';
+import type { CallPlace, RecordedCall } from './recorded-calls.ts';
 import type { JournalInputs } from './journal-inputs.ts';
 import { awaitAnswer, type AwaitOptions } from './open-question.ts';
 import { type Begun, valueOf } from './recorded-journal.ts';
@@ -52,13 +52,14 @@ export interface RunWaitSpec {
   isSame?(entry: NumberedEntry): boolean;
   /** A wait that ends so soon keeps its slot, ms. */
   shortMs?: number;
+  /** Its entry, where that has its number. */
+  begun?: Begun;
 }
 
 interface Waiter {
   readonly inputs: Pick<JournalInputs, 'heard'>;
   readonly lastEntry: NumberedEntry | undefined;
-  /** The entry that an earlier attempt had next, behind the definition. */
-  readonly following: NumberedEntry | undefined;
+  beginCall(call: CallPlace): RecordedCall | null;
   wait(spec: RunWaitSpec): Promise<NumberedEntry>;
   beginOpen(spec: RunWaitSpec): Promise<NumberedEntry>;
   returnTo(entry: NumberedEntry): void;
@@ -198,7 +199,7 @@ export class RunWaits {
   }
 
   /** See `callBatch`. `until`: when its task is to have its answer, ms since the epoch. */
-  async callBatch(call: BatchCall & { until: number }): Promise<BatchAnswer | null> {
+  async callBatch(call: BatchCall & { until: number }): Promise<BatchedCall | null> {
     return await callBatch({ journal: this.#journal, attempt: this.#attempt, ledger: this.#ledger }, call);
   }
 
@@ -228,39 +229,6 @@ export class RunWaits {
     this.#journal.inputs.heard.add(outputs);
     return outputs;
   }
-}
-
-/** What a run's journal has to know of its agent. */
-export interface AgentTraits {
-  /** How long a run that waits keeps its lane. */
-  holdLaneMs: number;
-  version: string | undefined;
-}
-
-interface Suspending extends AgentTraits {
-  attempt: RunningAttempt;
-  ledger: Ledger;
-  /** Whether people were asked while the run went on. */
-  isAsked: boolean;
-}
-
-/** The failure of a run that waits for two things. */
-export function waitsAlready({ name }: RunWaitSpec): TaskFailure {
-  return new TaskFailure('AGENT_ERROR', `A run waits for one thing at a time, and comes to "${name}" while it waits`, { isFinal: true });
-}
-
-/** Ends the attempt as suspended. `begin`: gives the entry that it waits at. Never resolves. Errors: TOO_MANY_SUSPENDED. */
-export async function suspendRun(
-  { attempt, ledger, holdLaneMs, isAsked }: Suspending,
-  spec: RunWaitSpec,
-  begin: () => NumberedEntry,
-): Promise<never> {
-  attempt.throwIfStopped();
-  await retryWhileAway(() => assertMaySuspend(ledger, attempt.ref.tenant), { signal: () => attempt.signal });
-  const entry = begin();
-  const wait = { hold: spec.hold(entry), entry, until: entry.until ?? null, holdLaneMs, ...(isAsked && { isAsked }) };
-  attempt.stop({ kind: 'suspended', reason: spec.reason(entry), wait });
-  return await new Promise<never>(() => undefined);
 }
 
 /** Longest text of what an event has to have, for people. */

@@ -3,7 +3,7 @@ import { usageBounds } from '../context.ts';
 import { parseKnownState, parseState, stateText } from '../codec/state.ts';
 import type { Ledger } from '../ledger.ts';
 import { readBody } from '../read/read-tasks.ts';
-import { entryText, readEntryText } from './entry.ts';
+import { entryText, isOpenCall, type NumberedEntry, readEntryText } from './entry.ts';
 
 interface UsedEntry {
   tenant: string;
@@ -39,11 +39,11 @@ async function tryAdd(ledger: Ledger, { tenant, id, seq, usage, now }: UsedEntry
     readBody(ledger, tenant, id),
   ]);
   if (seen === null || body === null) return 'known';
-  const waits = parseKnownState(seen).suspended?.entry === seq;
+  const known = written === null ? null : readEntryText(ledger.seal, { tenant, id }, seq, written);
+  const waits = waitsAt(seen, seq, known);
   const next = waits ? withUsage(seen, usage) : '';
-  // Whoever resumes a run that waits writes the entry.
-  const entry = waits || written === null ? null : readEntryText(ledger.seal, { tenant, id }, seq, written);
-  const ended = entry === null ? '' : entryText(ledger.seal, { tenant, id }, { ...entry, usage });
+  // Whoever answers a run that waits writes the entry.
+  const ended = waits || known === null ? '' : entryText(ledger.seal, { tenant, id }, { ...known, usage });
   const { byModel = {} } = usage;
   const calls = Object.fromEntries(Object.keys(byModel).map((model) => [model, 1]));
   const rows = usageRows({ agent: body.agent, source: body.source, usage, calls });
@@ -52,6 +52,12 @@ async function tryAdd(ledger: Ledger, { tenant, id, seq, usage, now }: UsedEntry
     [keys.states, keys.journal(id), keys.usageDay(usageDay(now))],
     [id, seq, seen, next, written ?? '', ended, JSON.stringify(rows), JSON.stringify(usageBounds(ledger))],
   )) as 'added' | 'known' | 'changed';
+}
+
+/** Whether a run is suspended at an entry, or at a call that it makes together with that one. */
+function waitsAt(state: string, seq: number, entry: NumberedEntry | null): boolean {
+  const { suspended } = parseKnownState(state);
+  return suspended !== undefined && (suspended.entry === seq || isOpenCall(entry));
 }
 
 /** The state of a suspended task with what it used. */

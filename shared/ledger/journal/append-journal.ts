@@ -29,8 +29,13 @@ async function appendAll(ledger: Ledger, writes: readonly JournalWrite[]): Promi
 }
 
 function argumentsOf({ seal }: Ledger, { ref, entries }: JournalWrite): (string | number)[] {
-  const begun = entries.filter(({ status }) => status === 'started');
-  const ended = entries.filter(({ status }) => status !== 'started');
+  const begun = entries.filter(hasBegun);
+  const ended = entries.filter((entry) => !hasBegun(entry));
   const texts = [...begun, ...ended].flatMap((entry) => [entry.seq, entryText(seal, ref, entry)]);
   return [leaseMember(ref), begun.length, ended.length, ...texts];
+}
+
+/** What waits is one of several calls that its run makes together. */
+function hasBegun({ status }: NumberedEntry): boolean {
+  return status === 'started' || status === 'waiting';
 }

@@ -77,6 +77,11 @@ export interface NumberedEntry extends JournalEntry {
   seq: number;
 }
 
+/** Whether a run waits there for one of several calls, as long as it is suspended. */
+export function isOpenCall(entry: Pick<JournalEntry, 'kind' | 'status' | 'given'> | null): boolean {
+  return entry?.kind === 'batch' && entry.status === 'waiting' && entry.given !== undefined;
+}
+
 interface TaskName {
   tenant: string;
   id: string;

@@ -74,7 +74,7 @@ export function resolveExecution(
 
 /** How long the task may take, by itself or its agent. */
 function withinRule({ within: own }: AcceptRequest, definition: AgentDefinition): Pick<ResolvedExecution, 'withinMs'> {
-  const within = own ?? (definition.kind === 'openai' ? definition.within : undefined);
+  const within = own ?? ('within' in definition ? definition.within : undefined);
   return within === undefined ? {} : { withinMs: durationMs(within) };
 }
 

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BATCH_ANSWER, type BatchProvider, startBatchProvider } from '../../support/agents/batch-provider.ts';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { BATCH_ANSWER, type BatchProvider, promptOf, startBatchProvider } from '../../support/agents/batch-provider.ts';
 import { openFleet, type Fleet } from '../../support/fleet/open-fleet.ts';
 import type { ServiceProcess } from '../../support/fleet/service-process.ts';
+import { TRANSLATED } from '../../support/fleet/runs/translating-agent.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -11,20 +14,30 @@ const FATAL = testEnvironment.isChaos
   ? [/^POST \/v1\/files$/, /^POST \/v1\/batches$/, /^GET \/v1\/files\/[^/]+\/content$/]
   : [/^POST \/v1\/batches$/];
 
+const TRANSLATING = fileURLToPath(import.meta.resolve('../../support/fleet/runs/translating-agent.ts'));
+
 let provider: BatchProvider;
 let fleet: Fleet;
 beforeAll(async () => {
   provider = await startBatchProvider();
   const { baseUrl } = provider;
   fleet = await openFleet({
+    env: { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'k' },
     settings: {
-      agents: { model: { kind: 'openai', model: 'small', baseUrl, apiKey: 'k' } },
+      agents: {
+        model: { kind: 'openai', model: 'small', baseUrl, apiKey: 'k' },
+        translating: { kind: 'function', file: TRANSLATING, within: '24h' },
+      },
       models: { small: { inputUsdPerMTok: 1000, outputUsdPerMTok: 3000 } },
       providers: { mock: { baseUrl, batch: true } },
       modelBatches: { gatherMs: 500, pollMs: 50, maxPollMs: 200, stepMs: 1000 },
     },
   });
   await fleet.start('api');
+});
+beforeEach(async () => {
+  await fleet.clear();
+  provider.reset();
 });
 afterAll(async () => {
   await fleet.stop();
@@ -57,4 +70,29 @@ it('a batch is sent once, and each of its answers counts once, while workers are
   expect(lines.toSorted()).toEqual(ids.map((id) => `${id}_2`).toSorted());
   expect(provider.files.size).toBe(provider.batches.length);
   expect(provider.direct).toEqual([]);
+});
+
+it('calls that a function makes at the same time go by one batch, and its steps are done once, while workers are killed as it waits', async () => {
+  provider.answer = ({ messages }) => ({ role: 'assistant', content: `${String(messages.at(-1)?.content)}!` });
+  provider.isHolding = true;
+  const first = await fleet.start('worker');
+  const id = await fleet.client.submit({ agent: 'translating', input: 'one\ntwo\nthree' });
+  await waitFor(() => provider.batches.length === 1, { deadlineMs: 30_000, everyMs: 20, what: 'the batch' });
+  await first.kill();
+  let second: Promise<void> | undefined;
+  const worker = await fleet.start('worker');
+  provider.losesReply = (method, path) => {
+    if (second !== undefined || method !== 'GET' || !path.endsWith('/content')) return false;
+    second = worker.kill();
+    return true;
+  };
+  provider.isHolding = false;
+  await waitFor(() => second !== undefined, { deadlineMs: 30_000, everyMs: 20, what: 'the second kill' });
+  await second;
+  await fleet.start('worker');
+  const [task] = await fleet.client.ended([id], 60_000);
+  expect(task).toMatchObject({ status: 'completed', attempt: 1, output: 'one!\ntwo!\nthree!', usage: { costMicroUsd: 6000 } });
+  expect(provider.batches.map(({ lines }) => lines.map((line) => promptOf(line)).toSorted())).toEqual([['one', 'three', 'two']]);
+  expect(provider.direct).toEqual([]);
+  expect(readFileSync(`${fleet.directory}/${TRANSLATED}`, 'utf8').trim().split('\n')).toHaveLength(1);
 });
