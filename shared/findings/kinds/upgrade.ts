@@ -34,7 +34,8 @@ function describeBeside(processes: readonly ProcessRecord[]): string[] {
   if (processes.length === 0) return ['no process is running'];
   const earlier = processes.filter(({ level = 0 }) => level < DATA_LEVEL);
   const later = processes.filter(({ level = 0 }) => level > DATA_LEVEL);
-  if (earlier.length + later.length === 0) return [`all ${processes.length} processes know what this release writes`];
+  if (earlier.length + later.length === 0)
+    return [`${processes.length === 1 ? 'the one process knows' : `all ${processes.length} processes know`} what this release writes`];
   const helps = 'replace what serves HTTP first and workers last, and use what is new once they have ended';
   return [
     ...(earlier.length === 0 ? [] : [`${nameThem(earlier)} of an earlier release may run beside it: ${helps}`]),

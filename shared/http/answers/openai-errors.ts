@@ -40,11 +40,12 @@ export function openaiError({ code, message, details }: MusterError): OpenaiErro
   return { status, body: { error }, headers: { 'x-should-retry': String(retry === 'later' && code !== 'limit.budget') } };
 }
 
-/** The field that is wrong, as clients name it. */
+/** The field that is wrong, as OpenAI names it: `messages[0].content`. */
 function paramOf(code: ErrorCode, details: Readonly<Record<string, unknown>> | undefined): string | null {
   if (OWN[code]?.code === 'model_not_found') return 'model';
   const problems = details?.['problems'];
-  return pathOf(Array.isArray(problems) ? problems[0] : undefined)?.replace(/^(?:body|query|params|headers)\./, '') ?? null;
+  const path = pathOf(Array.isArray(problems) ? problems[0] : undefined)?.replace(/^(?:body|query|params|headers)\./, '');
+  return path?.replaceAll(/\.(\d+)(?=\.|\[|$)/g, '[$1]') ?? null;
 }
 
 function pathOf(problem: unknown): string | null {

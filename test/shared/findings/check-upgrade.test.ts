@@ -13,7 +13,7 @@ it('says that nothing is migrated, and that processes know what this release wri
   await redis.set(keys.fleet.installation, '3 1');
   await beatAs({ redis, keys }, { id: 'a' });
   expect(await row()).toMatch(
-    /^ok Upgrade: to \d+\.\d+\.\d+: no data is migrated, form 3 is read and written; all 1 processes know what this release writes; no run is suspended$/,
+    /^ok Upgrade: to \d+\.\d+\.\d+: no data is migrated, form 3 is read and written; the one process knows what this release writes; no run is suspended$/,
   );
 });
 

@@ -140,7 +140,7 @@ describe('what is refused', () => {
 
   it("says of tools of OpenAI's own that only functions are served, and nothing else", async () => {
     for (const answer of [await chat({ tools: [{ type: 'web_search' }] }), await response({ tools: [{ type: 'web_search' }] })]) {
-      expect(answer).toMatchObject(invalid('tools.0.type', expect.stringContaining('only functions')));
+      expect(answer).toMatchObject(invalid('tools[0].type', expect.stringContaining('only functions')));
       expect(answer.error['message']).not.toContain('name');
     }
   });

@@ -14,9 +14,18 @@ it.each(codes)('%s has a status and a type that fit each other, and says whether
   expect(headers['x-should-retry']).toBe(String(ERROR_CODES[code].retry === 'later' && code !== 'limit.budget'));
 });
 
-it('names the field that is wrong as the caller wrote it', () => {
-  const details = { problems: [{ path: 'body.messages.0.role', message: 'expected one' }] };
-  expect(openaiError(new MusterError('request.invalid', 'x', { details })).body.error.param).toBe('messages.0.role');
+it.each([
+  ['body.messages.0.role', 'messages[0].role'],
+  ['body.tools.0', 'tools[0]'],
+  ['body.input[2].content[0]', 'input[2].content[0]'],
+  ['body.input.2.content.10', 'input[2].content[10]'],
+  ['body.model', 'model'],
+])('names the field that is wrong as OpenAI does: %s is %s', (path, param) => {
+  const details = { problems: [{ path, message: 'expected one' }] };
+  expect(openaiError(new MusterError('request.invalid', 'x', { details })).body.error.param).toBe(param);
+});
+
+it('names no field where none is wrong', () => {
   expect(openaiError(new MusterError('agent.unknown', 'x')).body.error.param).toBe('model');
   expect(openaiError(new MusterError('limit.rate', 'x')).body.error.param).toBeNull();
 });
