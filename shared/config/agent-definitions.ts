@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import { type AgentSchema, isAgentSchema } from '../text/index.ts';
+import { codexServerProblem } from './codex-words.ts';
 import type { AgentFunction } from './define-config.ts';
 import { capabilitySchema, durationSchema, executionFields, nameSchema } from './fields.ts';
 import { ownLimitsSchema } from './settings/command-limits.ts';
@@ -188,8 +189,8 @@ const command = z
      */
     workspace: workspaceSchema.optional(),
     /**
-     * Of the preset `claude-code`: `ask`, or who may answer and until when, for each request of its for permission to be a question to people.
-     * Without it what its own settings do not allow is refused.
+     * Of the presets `claude-code` and `codex`: `ask`, or who may answer and until when, for each request of its for permission to be a question to
+     * people. Without it what its own settings do not allow is refused. Codex then runs as `codex app-server`.
      */
     permissions: permissionsSchema.optional(),
     env: z.record(z.string(), z.string()).optional(),
@@ -218,9 +219,9 @@ const command = z
     ...common,
   })
   .refine(({ command: given, preset }) => given !== undefined || preset !== undefined, 'expected a "command" or a "preset"')
-  .refine(({ preset, permissions, command: given = [] }) => permissions === undefined || asksPeople(preset, given), {
-    message: 'only the preset "claude-code" asks for permissions, without a --permission-prompt-tool of its own',
-    path: ['permissions'],
+  .superRefine(({ preset, permissions, command: given = [] }, issues) => {
+    const problem = permissions === undefined ? null : permissionProblem(preset, given);
+    if (problem !== null) issues.addIssue({ code: 'custom', message: problem, path: ['permissions'] });
   })
   .refine(({ cwd, workspace }) => cwd === undefined || workspace === undefined, {
     message: 'expected "cwd" or "workspace", not both',
@@ -231,8 +232,11 @@ const command = z
     path: ['takesInput'],
   });
 
-function asksPeople(preset: CommandPreset | undefined, words: readonly string[]): boolean {
-  return preset === 'claude-code' && !words.includes('--permission-prompt-tool');
+/** Why a program with these words could not ask people; null where it can. */
+function permissionProblem(preset: CommandPreset | undefined, words: readonly string[]): string | null {
+  if (preset === 'codex') return codexServerProblem(words);
+  if (preset === 'claude-code' && !words.includes('--permission-prompt-tool')) return null;
+  return 'only the presets "codex" and "claude-code" ask for permissions, the latter without a --permission-prompt-tool of its own';
 }
 
 /** Runs on a daemon, which knows by the agent's name what to do: a command, a model, a program of its own. */

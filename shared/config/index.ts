@@ -15,6 +15,7 @@ export {
   hasPlainOutput,
   inputSchemaOf,
 } from './agent-definitions.ts';
+export { codexServerWords } from './codex-words.ts';
 export type { AgentLoopOptions, Tool } from './define-agent.ts';
 export type { McpServer } from './settings/model-settings.ts';
 export { answerProblem, type Asked, askedSchema, choiceOf, readAnswer, readAsked, readTextAnswer } from './asked-question.ts';

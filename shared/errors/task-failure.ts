@@ -33,6 +33,7 @@ export const FAILURE_CODES: Readonly<Record<string, { class: FailureClass; title
   PROVIDER_ERROR: { class: 'transient', title: 'The model or endpoint answered with an error' },
   COMMAND_FAILED: { class: 'transient', title: 'The program ended with an error' },
   COMMAND_SILENT: { class: 'transient', title: 'The program wrote nothing for too long' },
+  COMMAND_UNSUPPORTED: { class: 'permanent', title: 'This version of the program cannot do what its agent needs' },
   NETWORK_ERROR: { class: 'transient', title: 'The connection failed' },
   CONNECTION_LOST: { class: 'transient', title: 'The connection was cut' },
   WORKER_LOST: { class: 'transient', title: 'The worker ended during the attempt' },

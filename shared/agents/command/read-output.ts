@@ -1,5 +1,5 @@
 import type { AgentResult, AgentUsage } from '../../config/index.ts';
-import type { Transcript, TranscriptEvent } from './presets/preset.ts';
+import type { ProgramEnd, Transcript, TranscriptEvent } from './presets/preset.ts';
 import type { CommandRun } from './command-run.ts';
 import type { RunningCommand } from './start/start-command.ts';
 
@@ -10,7 +10,7 @@ const MAX_LINE = 16 * 1024 * 1024;
 export interface OutputReader {
   readonly write: (text: string) => void;
   /** Reads the rest. Throws the failure that the program has reported. */
-  readonly end: () => AgentResult;
+  readonly end: (end: ProgramEnd) => AgentResult;
   /** How many messages it says that it has answered. */
   readonly answered: () => number;
   /** Whether it wrote anything that is output. */
@@ -53,9 +53,9 @@ export function openOutput(run: CommandRun, transcript: Transcript | undefined, 
   });
   return {
     write: lines.write,
-    end: () => {
+    end: (end) => {
       lines.end();
-      const { failure, ...answer } = transcript.end();
+      const { failure, ...answer } = transcript.end(end);
       if (failure !== undefined) throw failure;
       return answer;
     },

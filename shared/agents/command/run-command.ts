@@ -4,11 +4,13 @@ import type { AgentResult } from '../../config/index.ts';
 import { TaskFailure } from '../../errors/index.ts';
 import type { KeptRun } from '../agent-kind.ts';
 import { type AttemptFolder, openAttemptFolder } from './folder/attempt-folder.ts';
-import { fillSandbox, presetOf, sandboxOf } from './start/command-line.ts';
+import { fillSandbox, presetOf, sandboxOf, serverOf } from './start/command-line.ts';
 import { CheckpointFile, withoutCheckpoint } from './kept/checkpoint-file.ts';
 import { CliSession, openKept } from './kept/cli-session.ts';
 import { makeWorkspace, readChanges } from './kept/workspace.ts';
-import { Permissions, withoutRequest } from './permissions/permissions.ts';
+import { PermissionTool, withoutRequest } from './permissions/permission-tool.ts';
+import { Permissions } from './permissions/permissions.ts';
+import type { ServedProgram } from './presets/preset-server.ts';
 import { CommandWatch } from './command-watch.ts';
 import { createMark } from './processes/attempt-mark.ts';
 import { feedCommand } from './feed-command.ts';
@@ -16,6 +18,7 @@ import { openOutput, type OutputReader, readText } from './read-output.ts';
 import type { CommandOptions, CommandPlace, CommandRun } from './command-run.ts';
 import { assertLimits, isLate, readAnswer, type RunEnd } from './run-end.ts';
 import type { AttemptUser } from './users/attempt-users.ts';
+import { openAsking, serveCommand } from './serve-command.ts';
 import { type RunningCommand, startCommand } from './start/start-command.ts';
 import { zoneOf } from './command-limit.ts';
 import { readStderrLines, type ReportedLimit } from './stderr-lines.ts';
@@ -74,7 +77,8 @@ async function runFrom(kept: KeptRun | null, mark: string, run: CommandRun, opti
     if (problem !== null) return { kind: 'not-resumed', reason: problem };
     if (!session.hasFolder) await makeWorkspace(run, options, place);
     run.context.signal.throwIfAborted();
-    return await runWithSession(place, run, options, { checkpoint, session, permissions });
+    const tool = permissions.isOn && !serverOf(run.definition) ? new PermissionTool({ permissions, folder, log }) : null;
+    return await runWithSession(place, run, options, { checkpoint, session, permissions, tool });
   } finally {
     await folder.remove().catch((error: unknown) => {
       isRemoved = false;
@@ -89,6 +93,8 @@ interface Left {
   readonly checkpoint: CheckpointFile;
   readonly session: CliSession;
   readonly permissions: Permissions;
+  /** By which it asks for them; null where it does not, or asks over its stdin and stdout. */
+  readonly tool: PermissionTool | null;
 }
 
 async function runWithSession(place: CommandPlace, run: CommandRun, options: CommandOptions, left: Left): Promise<Outcome> {
@@ -96,7 +102,7 @@ async function runWithSession(place: CommandPlace, run: CommandRun, options: Com
   const task = { ...run.task, input: session.promptFor(run.task.input, permissions.news) };
   let isDone = false;
   try {
-    const furtherWords = await permissions.prepare();
+    const furtherWords = (await left.tool?.prepare()) ?? [];
     const result = await runIn({ ...place, session: session.started, furtherWords }, { ...run, task }, options, left);
     if (session.isUnknown(null)) return UNKNOWN_SESSION;
     if (permissions.isUnanswered) return { kind: 'ended', result };
@@ -137,7 +143,7 @@ async function runIn(
   place: CommandPlace,
   run: CommandRun,
   options: CommandOptions,
-  { checkpoint, session, permissions }: Left,
+  { checkpoint, session, permissions, tool }: Left,
 ): Promise<AgentResult> {
   const { context } = run;
   const { signal } = context;
@@ -145,9 +151,9 @@ async function runIn(
   checkpoint.watch();
   session.watch();
   const watch = new CommandWatch(command, run, options.settings);
-  permissions.watch({ onWait: (isWaiting) => watch.wait(isWaiting), onUnanswered: command.stop });
-  const read = openReaders(run, options, { command, watch, session });
-  const { output } = read;
+  const read = openReaders(run, options, { command, watch, session, permissions });
+  const { output, served } = read;
+  const asking = openAsking({ permissions, tool, served, watch, command });
   signal.addEventListener('abort', command.stop, { once: true });
   try {
     const written = readText(command, (text) => signal.aborted || output.write(text));
@@ -168,7 +174,7 @@ async function runIn(
     const { stderr } = read.words();
     session.onWords(stderr);
     if (stderr !== '') run.diagnose({ stderr });
-    await permissions.close();
+    await asking.close();
     const left = await command.finish();
     await checkpoint.close();
     await endSandbox(place, run, options);
@@ -183,6 +189,8 @@ function answeredInTime(output: OutputReader, signal: AbortSignal): 'answered' |
 
 interface Readers {
   readonly output: OutputReader;
+  /** What talks to it, where it asks over its stdin. */
+  readonly served: ServedProgram | undefined;
   /** What its stderr said so far. */
   readonly words: () => Pick<RunEnd, 'limit' | 'zone' | 'stderr'>;
 }
@@ -191,10 +199,11 @@ interface Readers {
 function openReaders(
   run: CommandRun,
   { variables, settings }: CommandOptions,
-  { command, watch, session }: { command: RunningCommand; watch: CommandWatch; session: CliSession },
+  { command, watch, session, permissions }: Pick<Left, 'session' | 'permissions'> & { command: RunningCommand; watch: CommandWatch },
 ): Readers {
   const zone = zoneOf(run.definition, variables);
-  const transcript = presetOf(run.definition)?.openTranscript({ zone, usedBefore: session.usedBefore });
+  const served = serveCommand(run, { settings }, { command, session, permissions, zone });
+  const transcript = served ?? presetOf(run.definition)?.openTranscript({ zone, usedBefore: session.usedBefore });
   const output = openOutput(run, transcript, {
     onAnswer: () => watch.answer(),
     onWork: () => watch.work(),
@@ -209,7 +218,7 @@ function openReaders(
     watch.answer();
   };
   readStderrLines(command.stderr, run.context, { onLimit, zone });
-  return { output, words: () => ({ limit, zone, stderr: stderr() }) };
+  return { output, served, words: () => ({ limit, zone, stderr: stderr() }) };
 }
 
 /** Ends what a sandbox has started elsewhere, as a container of a daemon. Never rejects. */

@@ -3,7 +3,7 @@ import { TaskFailure } from '../../errors/index.ts';
 import { findLimitIn } from './command-limit.ts';
 import { limitFailure, limitOfEnd, limitsOf } from './command-limits.ts';
 import type { CommandOptions, CommandRun } from './command-run.ts';
-import type { CommandWatch } from './command-watch.ts';
+import type { ProgramEnd } from './presets/preset.ts';
 import type { OutputReader } from './read-output.ts';
 import { commandOf } from './start/command-line.ts';
 import { type CommandEnd, startFailure } from './start/spawn-command.ts';
@@ -26,21 +26,18 @@ export function isLate({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError';
 }
 
-export interface RunEnd extends CommandEnd {
-  /** Why its watch ended it. */
-  readonly ended: CommandWatch['ended'];
+export interface RunEnd extends CommandEnd, ProgramEnd {
   /** The limit that it has reported, if any. */
   readonly limit: ReportedLimit | null;
   readonly zone: string;
-  /** The end of its stderr. */
-  readonly stderr: string;
+  readonly exitCode: CommandEnd['exitCode'];
 }
 
 /** What a program reports of its failure says more than its exit code, and one that was ended after its answer has none of its own. */
 export function readAnswer(run: CommandRun, output: OutputReader, end: RunEnd): AgentResult {
   const { definition } = run;
   if (end.spawnCode !== undefined) throw describeEnd(definition, end);
-  const answer = output.end();
+  const answer = output.end(end);
   const isGood = end.ended === 'answered' ? output.answered() > 0 : end.ended === null && end.exitCode === 0;
   if (isGood && (end.limit === null || output.hasText())) return answer;
   const limit = findLimitIn(commandOf(definition).program, end);

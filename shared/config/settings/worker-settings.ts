@@ -179,6 +179,8 @@ export const commandSettingsSchema = z.strictObject({
    * answer. 0 ends it at once.
    */
   permissionWaitMs: int(60_000, 0),
+  /** `codex app-server` has so long to answer each of the requests that begin its run. */
+  handshakeMs: int(60_000, 100),
   /** How long killed processes may take to be gone before the attempt ends without them. */
   endMs: int(5000),
   /** Between two reads of what running programs have started: what leaves them later is known by it. */

@@ -48,7 +48,7 @@ export function addDaemonCommand(program: Command, contextOf: ContextOf): void {
     .option('--slots <count>', 'tasks at once', parseCount, 1)
     .option('--agent <name=command>', 'the command for the tasks of one agent; repeatable', parseAgent)
     .addOption(new Option('--preset <name>', 'a coding agent that Muster knows').choices(PRESET_NAMES))
-    .option('--ask-permissions', 'with --preset claude-code: ask people before it uses a tool that it may not use by itself')
+    .option('--ask-permissions', 'with --preset claude-code or codex: ask people before it uses a tool that it may not use by itself')
     .option('--cwd <folder>', 'run every command here (default: a folder of its own, removed afterwards)')
     .option('--pass-env <list>', 'variables that commands may see, such as HOME,OPENAI_API_KEY; PATH and LANG they see anyway', parseNames)
     .option('--takes-input', "write messages for a running task to the command's stdin, a line each")

@@ -10,7 +10,7 @@ import type { CommandOptions, CommandPlace, CommandRun, StartedSession } from '.
 import { buildEnvironment } from '../start/command-environment.ts';
 import { sessionOf } from '../start/command-line.ts';
 import { findCwd } from '../start/find-cwd.ts';
-import { REQUEST_FILE } from '../permissions/permissions.ts';
+import { REQUEST_FILE } from '../permissions/permission-tool.ts';
 import { CHECKPOINT_FILE } from './checkpoint-file.ts';
 import type { SessionNote } from './session-note.ts';
 import type { KeptListing, KeptPlaces, KeptSession } from './kept-places.ts';
@@ -54,7 +54,8 @@ export class CliSession {
   readonly #sessions: CommandRun['sessions'];
   readonly #place: CommandPlace;
   readonly #settings: CommandOptions['settings'];
-  readonly #cwd: string;
+  /** The folder that its program runs in. */
+  readonly cwd: string;
   readonly #variables: Readonly<Record<string, string>>;
   readonly #ticker: Ticker;
   #id: string | null;
@@ -76,7 +77,7 @@ export class CliSession {
     this.#sessions = sessionsOf(run);
     this.#place = place;
     this.#settings = options.settings;
-    this.#cwd = findCwd(run.definition, options, place);
+    this.cwd = findCwd(run.definition, options, place);
     this.#variables = buildEnvironment(run, options.variables, place);
     this.#id = this.#preset?.begin ? randomUUID() : null;
     this.#ticker = new Ticker({
@@ -110,7 +111,7 @@ export class CliSession {
     if (archive === null) return 'it is not kept any more';
     const { preset } = this.#run.definition;
     const id = kept.preset === (preset ?? null) ? kept.id : null;
-    const cwd = await realpath(this.#cwd).catch(() => this.#cwd);
+    const cwd = await realpath(this.cwd).catch(() => this.cwd);
     const { folder } = this.#place;
     try {
       this.#hasFolder = (await folder.unpackKept(archive, this.#places(id, kept.isOfTask ? [IN] : [IN, OUT], cwd))) > 0;
@@ -220,7 +221,7 @@ export class CliSession {
     return { folder: join(home, inHome), isOwn: home === this.#place.folder.home };
   }
 
-  #places(id: string | null, leaveOut: readonly string[], cwd = this.#cwd): KeptPlaces {
+  #places(id: string | null, leaveOut: readonly string[], cwd = this.cwd): KeptPlaces {
     const work = this.#run.definition.cwd === undefined ? this.#place.folder.work : null;
     return { work, leaveOut, session: this.#files(id, cwd), maxBytes: this.#settings.sessions.maxBytes };
   }

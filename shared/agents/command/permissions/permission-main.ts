@@ -8,7 +8,7 @@ import { callDigest } from './call-digest.ts';
 // What people have answered is in a file. What nobody was asked yet goes into another file, one request at a time; then it waits until the answer is there,
 // or the worker ends the program, to start it again with the answer.
 
-const [answersPath = '', requestPath = ''] = argv.slice(2);
+const [answersPath = '', requestPath = '', folder = ''] = argv.slice(2);
 
 interface Answers {
   /** By digest of the tool and its input. */
@@ -50,7 +50,7 @@ let asked: Call | undefined;
 function decide({ tool, input }: Call): object | null {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker wrote it
   const { given, tools } = JSON.parse(readFileSync(answersPath, 'utf8')) as Answers;
-  const answer = given[callDigest(tool, input)];
+  const answer = given[callDigest(tool, input, folder)];
   if (answer?.isAllowed === true || tools.includes(tool)) return { behavior: 'allow', updatedInput: input };
   return answer ? { behavior: 'deny', message: answer.message } : null;
 }

@@ -1,36 +1,31 @@
-import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { ellipsize, withoutDirections } from '../../../text/index.ts';
-import { Ticker } from '../../../time/index.ts';
+import { ellipsize, plainLine, withoutDirections } from '../../../text/index.ts';
 import type { AttemptCheckpoint } from '../../agent-kind.ts';
 import type { CommandRun } from '../command-run.ts';
-import type { AttemptFolder, OutputListing } from '../folder/attempt-folder.ts';
+import type { AttemptFolder } from '../folder/attempt-folder.ts';
 import { callDigest } from './call-digest.ts';
-import { isForEveryUser } from '../start/program-file.ts';
 
-/** In `out`, where the program may write and this process may read with the program's rights. */
-export const REQUEST_FILE = '.muster-permission';
-const [ANSWERS_FILE, CONFIG_FILE] = ['permissions.json', 'mcp.json'];
-/** As they are named here, in a clone and in the package. */
-const EXTENSION = extname(import.meta.url);
-
-/** Between two looks whether the program asks, ms. */
-const LOOK_MS = 500;
-const MAX_REQUEST_BYTES = 1024 * 1024;
 /** Of the input, as people see it. */
 const MAX_SHOWN = 3000;
+/** Of what the program says why. */
+const MAX_REASON = 500;
 /** Answers of one run. */
 const MAX_GIVEN = 200;
 
-const requestSchema = z.object({ tool: z.string().min(1).max(200), input: z.unknown() });
-
-interface Request extends z.infer<typeof requestSchema> {
-  readonly digest: string;
+/** What a program asks for. */
+export interface PermissionRequest {
+  readonly tool: string;
+  /** What it would be used with. An answer is for this and nothing else. */
+  readonly input?: unknown;
+  /** What people are shown besides: the program may say it otherwise when it asks again. An answer counts with or without one, as it was asked. */
+  readonly reason?: string | undefined;
 }
 
 const givenSchema = z.record(z.string(), z.object({ isAllowed: z.boolean(), message: z.string() }));
+type Given = z.infer<typeof givenSchema>;
+
+/** What a program is told: `message` says why not. */
+export type PermissionDecision = Given[string];
 
 const askedSchema = z.object({ tool: z.string(), digest: z.string() });
 
@@ -45,9 +40,11 @@ function approveAll(tool: string): string {
   return `approve ${tool} for this task`.slice(0, 100);
 }
 
+const ALLOWED: PermissionDecision = { isAllowed: true, message: '' };
+
 interface PermissionsOptions {
   readonly run: CommandRun;
-  readonly folder: AttemptFolder;
+  readonly folder: Pick<AttemptFolder, 'path'>;
   /** How long the program goes on while people are asked, ms. */
   readonly waitMs: number;
 }
@@ -61,33 +58,29 @@ interface Asking {
 }
 
 /**
- * Permissions is responsible for what a coding agent asks before it uses a tool: each such request becomes a question to people. The program goes on
- * with an answer that comes soon; else it is ended, so that it holds no slot, and goes on in its session with the answer.
+ * Permissions is responsible for what a coding agent asks before it uses a tool, however it asks: each such request becomes a question to people. The program
+ * goes on with an answer that comes soon; else it is ended, so that it holds no slot, and goes on in its session with the answer.
  */
 export class Permissions {
   readonly #run: CommandRun;
-  readonly #folder: AttemptFolder;
+  readonly #folder: string;
   readonly #waitMs: number;
   readonly #checkpoint: AttemptCheckpoint | undefined;
-  readonly #ticker: Ticker;
-  #given: z.infer<typeof givenSchema> = {};
+  #given: Given = {};
   #tools: readonly string[] = [];
   #news: string | null = null;
   #isUnanswered = false;
   #isOpen = false;
   readonly #closing = new AbortController();
   #asking: Asking | undefined;
+  /** The request that people are asked about, and those behind it. */
+  #line: Promise<unknown> = Promise.resolve();
 
   constructor({ run, folder, waitMs }: PermissionsOptions) {
     this.#run = run;
-    this.#folder = folder;
+    this.#folder = folder.path;
     this.#waitMs = waitMs;
     this.#checkpoint = run.definition.permissions === undefined ? undefined : run.checkpoint;
-    this.#ticker = new Ticker({
-      everyMs: LOOK_MS,
-      run: () => this.#look(),
-      onError: (error) => run.context.log.debug({ err: error }, 'the request of a program could not be read now'),
-    });
     this.#resume();
   }
 
@@ -106,6 +99,11 @@ export class Permissions {
     return this.#news;
   }
 
+  /** What people have answered, by digest of the tool and its input; and tools that may be used whatever their input is. */
+  get answers(): { readonly given: Given; readonly tools: readonly string[] } {
+    return { given: this.#given, tools: this.#tools };
+  }
+
   /** Takes the answer that resumed the run. */
   #resume(): void {
     const read = checkpointSchema.safeParse(readJson(this.#checkpoint?.text ?? null));
@@ -120,7 +118,7 @@ export class Permissions {
   }
 
   /** Takes an answer; null is that of nobody in time. */
-  #take({ tool, digest }: z.infer<typeof askedSchema>, answer: unknown): z.infer<typeof givenSchema>[string] {
+  #take({ tool, digest }: z.infer<typeof askedSchema>, answer: unknown): PermissionDecision {
     const isAllowed = answer === APPROVE || answer === approveAll(tool);
     const message =
       answer === null ? 'Nobody answered in time. Go on without it.' : 'A person refused it. Go on without it, or say why you cannot.';
@@ -130,37 +128,15 @@ export class Permissions {
     return given;
   }
 
-  /** Puts what the program needs to ask beside its folders. Resolves with its further words. */
-  async prepare(): Promise<string[]> {
-    if (!this.isOn) return [];
-    const folder = this.#folder;
-    await this.#copyBeside(`call-digest${EXTENSION}`);
-    const server = await this.#copyBeside(`permission-main${EXTENSION}`);
-    const answers = await this.#writeAnswers();
-    const node = (await isForEveryUser(process.execPath)) ? process.execPath : 'node';
-    const args = ['--no-warnings', server, answers, `${folder.out}/${REQUEST_FILE}`];
-    const config = await folder.writeBeside(CONFIG_FILE, JSON.stringify({ mcpServers: { muster: { command: node, args } } }));
-    return ['--permission-prompt-tool', 'mcp__muster__approve', '--mcp-config', config];
-  }
-
-  async #copyBeside(name: string): Promise<string> {
-    return await this.#folder.writeBeside(name, await readFile(new URL(name, import.meta.url), 'utf8'));
-  }
-
-  async #writeAnswers(): Promise<string> {
-    return await this.#folder.writeBeside(ANSWERS_FILE, JSON.stringify({ given: this.#given, tools: this.#tools }));
-  }
-
-  /** Looks again and again whether the program asks, until `close`. */
+  /** Says what is done with the program while people are asked. */
   watch(asking: Asking): void {
-    if (!this.isOn) return;
     this.#asking = asking;
-    this.#ticker.start();
   }
 
+  /** Asks no more. Resolves once nothing is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#ticker.stop();
+    await this.#line;
   }
 
   /** The program has ended well. What it still asks is of no use. */
@@ -168,46 +144,54 @@ export class Permissions {
     if (this.#isOpen) await this.#keep({ permissions: {} });
   }
 
-  async #look(): Promise<void> {
-    if (this.#isUnanswered || this.#closing.signal.aborted) return;
-    const request = await this.#readRequest();
-    if (request !== null) await this.#ask(request);
+  /** What people have said of it; null for nothing. */
+  find(request: PermissionRequest): PermissionDecision | null {
+    return this.#tools.includes(request.tool) ? ALLOWED : (this.#given[this.#digestOf(request)] ?? null);
   }
 
-  /** What the program asks, and has no answer to; null for nothing. */
-  async #readRequest(): Promise<Request | null> {
-    const file = (await this.#folder.listOutput()).files.find(({ name }) => name === REQUEST_FILE);
-    if (file === undefined || file.bytes > MAX_REQUEST_BYTES) return null;
-    const request = requestSchema.parse(JSON.parse(await text(file.read())));
-    // The program itself could say that it is another one.
-    const digest = callDigest(request.tool, request.input);
-    return this.#given[digest] || this.#tools.includes(request.tool) ? null : { ...request, digest };
+  /** The program itself could say that it is another one. */
+  #digestOf({ tool, input, reason }: PermissionRequest): string {
+    return callDigest(reason === undefined ? tool : `${tool} for a reason`, input, this.#folder);
+  }
+
+  /** Has people decide, about one request after the other. Resolves with null where nobody has answered, and the program is to end. */
+  async decide(request: PermissionRequest): Promise<PermissionDecision | null> {
+    const decision = this.#line.then(() => this.#decide(request));
+    this.#line = decision.catch(() => undefined);
+    return await decision;
+  }
+
+  async #decide(request: PermissionRequest): Promise<PermissionDecision | null> {
+    if (this.#isUnanswered || this.#closing.signal.aborted) return null;
+    return this.find(request) ?? (await this.#ask(request));
   }
 
   /** Has people asked. Once the checkpoint says so, the run comes to that question whatever happens to this process. */
-  async #ask(request: Request): Promise<void> {
-    const { tool, digest } = request;
-    const { permissions } = this.#run.definition;
+  async #ask(request: PermissionRequest): Promise<PermissionDecision | null> {
+    const { tool } = request;
+    const { definition, task } = this.#run;
+    const asked = { tool, digest: this.#digestOf(request) };
     const ask = {
-      question: questionOf(this.#run.task.agent, request),
+      question: questionOf(task.agent, request, asked.digest),
       choices: [APPROVE, approveAll(tool), REFUSE],
-      ...(typeof permissions === 'object' && permissions),
+      ...(typeof definition.permissions === 'object' && definition.permissions),
     };
     this.#isOpen = true;
-    await this.#keep({ permissions: { asked: { tool, digest } }, suspend: { ask } });
+    await this.#keep({ permissions: { asked }, suspend: { ask } });
     const answer = await this.#awaitAnswer();
     if (answer === null) return this.#leaveOpen();
-    this.#take(request, readJson(answer));
+    const decision = this.#take(asked, readJson(answer));
     await this.#keep({ permissions: {} });
     this.#isOpen = false;
-    await this.#writeAnswers();
+    return decision;
   }
 
-  #leaveOpen(): void {
+  #leaveOpen(): null {
     // It has ended by itself.
-    if (this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted) return null;
     this.#isUnanswered = true;
     this.#asking?.onUnanswered();
+    return null;
   }
 
   /** JSON of the answer; null where there is none soon. */
@@ -230,11 +214,6 @@ export class Permissions {
   }
 }
 
-/** What a program left besides what it asked. */
-export function withoutRequest({ files, leftOut }: OutputListing): OutputListing {
-  return { files: files.filter(({ name }) => !name.startsWith(REQUEST_FILE)), leftOut };
-}
-
 function readJson(json: string | null): unknown {
   if (json === null) return null;
   try {
@@ -245,8 +224,9 @@ function readJson(json: string | null): unknown {
 }
 
 /** All of it that fits, with how much does not, and what it is by its digest. */
-function questionOf(agent: string, { tool, input, digest }: Request): string {
+function questionOf(agent: string, { tool, input, reason }: PermissionRequest, digest: string): string {
   const all = withoutDirections(JSON.stringify(input, null, 2) ?? '');
   const shown = all.length > MAX_SHOWN ? `${ellipsize(all, MAX_SHOWN)}\n(${all.length} characters in all)` : all;
-  return `May the agent "${agent}" use ${tool} with this?\n${shown}\nsha256 ${digest}`;
+  const why = reason === undefined ? '' : `\nIt says: ${ellipsize(plainLine(reason), MAX_REASON)}`;
+  return `May the agent "${agent}" use ${tool} with this?\n${shown}${why}\nsha256 ${digest}`;
 }

@@ -4,6 +4,7 @@ import { TaskFailure } from '../../../errors/index.ts';
 import { findReset, readLimit, type ReadingPlace } from '../../../providers/index.ts';
 import { truncate } from '../../../text/index.ts';
 import { toIso } from '../../../time/index.ts';
+import type { PresetServer } from './preset-server.ts';
 import type { PresetSession } from './preset-session.ts';
 
 /** How a known coding agent is started, and what its output means. */
@@ -22,6 +23,8 @@ export interface Preset {
   /** A message in the form that its stdin takes with `inputOptions`. */
   readonly encodeMessage?: (text: string) => string;
   readonly openTranscript: (options: TranscriptOptions) => Transcript;
+  /** How it runs with `permissions`, where it asks for them over its stdin and stdout. */
+  readonly server?: PresetServer;
 }
 
 export interface TranscriptOptions {
@@ -35,8 +38,17 @@ export interface TranscriptOptions {
 export interface Transcript {
   /** Reads one line of its stdout. */
   readonly read: (line: string) => readonly TranscriptEvent[];
-  /** What it came to, once its stdout has ended. */
-  readonly end: () => TranscriptEnd;
+  /** What it came to, once it has ended. */
+  readonly end: (end: ProgramEnd) => TranscriptEnd;
+}
+
+/** How a program has ended. */
+export interface ProgramEnd {
+  /** Why it was ended; null where it has ended by itself. */
+  readonly ended: 'answered' | 'silent' | null;
+  readonly exitCode: number | undefined;
+  /** The end of its stderr. */
+  readonly stderr: string;
 }
 
 export type TranscriptEvent =

@@ -1,7 +1,7 @@
 import type { CommandPreset } from '../../../config/index.ts';
 import { aider } from './aider.ts';
 import { claudeCode } from './claude-code.ts';
-import { codex } from './codex.ts';
+import { codex } from './codex/codex.ts';
 import { opencode } from './opencode.ts';
 import type { Preset } from './preset.ts';
 

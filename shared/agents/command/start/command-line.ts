@@ -3,6 +3,7 @@ import type { CommandPlace, CommandRun, StartedSession } from '../command-run.ts
 import type { AttemptFolder } from '../folder/attempt-folder.ts';
 import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/presets.ts';
+import type { PresetServer } from '../presets/preset-server.ts';
 import type { PresetSession } from '../presets/preset-session.ts';
 
 type Definition = CommandRun['definition'];
@@ -13,6 +14,11 @@ const VARIABLE = '{variable}';
 
 export function presetOf({ preset }: Definition): Preset | undefined {
   return preset === undefined ? undefined : PRESETS[preset];
+}
+
+/** How a coding agent asks people over its stdin and stdout; undefined where it does not. */
+export function serverOf(definition: Definition): PresetServer | undefined {
+  return definition.permissions === undefined ? undefined : presetOf(definition)?.server;
 }
 
 /** How a coding agent's sessions go on; undefined where it has none, or its definition sees to them. */
@@ -27,8 +33,10 @@ export function commandOf(
   { session = null, furtherWords = [] }: Pick<CommandPlace, 'session' | 'furtherWords'> = {},
 ): { program: string; args: string[] } {
   const preset = presetOf(definition);
-  const [program = '', ...args] = definition.command ?? [preset?.program ?? ''];
-  return { program, args: [...args, ...optionsOf(preset, session), ...inputOptionsOf(definition), ...furtherWords] };
+  const command = definition.command ?? [preset?.program ?? ''];
+  const words = serverOf(definition)?.words(command) ?? [...command, ...optionsOf(preset, session), ...inputOptionsOf(definition)];
+  const [program = '', ...args] = words;
+  return { program, args: [...args, ...furtherWords] };
 }
 
 function optionsOf(preset: Preset | undefined, session: StartedSession | null): readonly string[] {

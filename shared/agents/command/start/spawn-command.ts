@@ -7,7 +7,7 @@ import { TaskFailure } from '../../../errors/index.ts';
 import type { AttemptCgroup } from '../processes/cgroup.ts';
 import { buildEnvironment } from './command-environment.ts';
 import { buildPrelude, limitsOf } from '../command-limits.ts';
-import { buildCommandLine, type CommandLine, sandboxOf } from './command-line.ts';
+import { buildCommandLine, type CommandLine, sandboxOf, serverOf } from './command-line.ts';
 import type { CommandOptions, CommandPlace, CommandRun } from '../command-run.ts';
 import type { CommandUser } from '../users/command-user.ts';
 import { findCwd } from './find-cwd.ts';
@@ -33,6 +33,7 @@ export async function planCommand(
   place: CommandPlace,
 ): Promise<CommandPlan> {
   const { cwd: own, takesInput = false } = run.definition;
+  const staysOpen = takesInput || serverOf(run.definition) !== undefined;
   const base = resolve(directory, own ?? '.');
   const cwd = findCwd(run.definition, { directory }, place);
   const env = buildEnvironment(run, variables, place);
@@ -41,7 +42,7 @@ export async function planCommand(
   const problem = await findProgramProblem(file, cwd, env['PATH'] ?? '');
   if (problem !== null) throw startFailure(file, problem);
   const prompt = hasPrompt ? '' : run.task.input;
-  return { file, args, cwd, env, user: place.user, input: takesInput ? undefined : prompt, limits: limitsOf(run.definition, settings) };
+  return { file, args, cwd, env, user: place.user, input: staysOpen ? undefined : prompt, limits: limitsOf(run.definition, settings) };
 }
 
 /** How a program ended: by code, by signal, or not even started. */

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface FakeCoders {
   readonly claude: string[];
   readonly codex: string[];
+  /** The same, as it asks for approvals. */
+  readonly codexServer: string[];
 }
 
 export async function placeFakeCoders(folder: string): Promise<FakeCoders> {
@@ -16,5 +18,5 @@ export async function placeFakeCoders(folder: string): Promise<FakeCoders> {
     await chmod(path, 0o644);
     return [process.execPath, path];
   };
-  return { claude: await place('fake-claude'), codex: await place('fake-codex') };
+  return { claude: await place('fake-claude'), codex: await place('fake-codex'), codexServer: await place('fake-codex-server') };
 }
