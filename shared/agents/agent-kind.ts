@@ -91,9 +91,10 @@ export interface AttemptCheckpoint {
   readonly keep: (text: string) => Promise<void>;
   /**
    * Has people asked what the checkpoint that was kept last suspends its run for, while the agent goes on running. Resolves with JSON of the answer; null where
-   * there is none after `ms`, or once the signal aborts: its run is suspended there once the agent has ended. Absent where that is so at once, as on a daemon.
+   * there is none within `commands.permissionWaitMs`, or once the signal aborts: its run is suspended there once the agent has ended. Absent where that is so at
+   * once.
    */
-  readonly askFor?: (ms: number, signal: AbortSignal) => Promise<string | null>;
+  readonly askFor?: (signal: AbortSignal) => Promise<string | null>;
   /** Where it is kept by HTTP: `POST /v1/tasks/<id>/checkpoint`, as an address. */
   readonly address: string;
   /** Opens that to this attempt alone, while it runs. */

@@ -72,8 +72,11 @@ const failure = z.object({
 
 const attachment = z.object({ name: short, mediaType: short, bytes: count, url: z.string().max(4000) });
 
-/** What attempts before left, JSON of what their run waited for last, and where the next checkpoint is kept, with the header `Muster-Attempt-Key`. */
-const checkpoint = z.object({ text: text.nullish(), resumed: text.nullish(), url: text, key: text });
+/**
+ * What attempts before left, JSON of what their run waited for last, and where the next checkpoint is kept, with the header `Muster-Attempt-Key`.
+ * `askMs`: how long the hub waits for the answer to a `task.ask`; absent where it takes none.
+ */
+const checkpoint = z.object({ text: text.nullish(), resumed: text.nullish(), url: text, key: text, askMs: count.nullish() });
 
 /** Tasks that a daemon may declare to run at once. */
 const MAX_SLOTS = 10_000;
@@ -110,6 +113,8 @@ const DAEMON_MESSAGES = {
   /** All that the attempt has used so far. Hubs of an older version do not know it. */
   'task.usage': z.object({ type: z.literal('task.usage'), ...attempt, usage }),
   'task.output': z.object({ type: z.literal('task.output'), ...attempt, seq: z.int().min(1), text }),
+  /** Have people asked what its checkpoint suspends the run for, while it goes on. `seq` counts from 1; the same is the same question. */
+  'task.ask': z.object({ type: z.literal('task.ask'), ...attempt, seq: z.int().min(1) }),
   'task.completed': z.object({
     type: z.literal('task.completed'),
     ...attempt,
@@ -166,6 +171,8 @@ const HUB_MESSAGES = {
   'task.cancel': z.object({ type: z.literal('task.cancel'), ...attempt, reason: text }),
   /** `id` is the same when it is sent again: a daemon takes each once. */
   'task.input': z.object({ type: z.literal('task.input'), ...attempt, id: short, text }),
+  /** To the `task.ask` of this `seq`: JSON of the answer; absent where there is none in time, and the run is suspended there once the attempt has ended. */
+  'task.answer': z.object({ type: z.literal('task.answer'), ...attempt, seq: z.int().min(1), answer: text.nullish() }),
   'task.acknowledged': z.object({ type: z.literal('task.acknowledged'), ...attempt, outcome: z.enum(['kept', 'refused']) }),
   error: z.object({ type: z.literal('error'), code: short, message: text }),
 } as const;

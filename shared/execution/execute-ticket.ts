@@ -101,9 +101,9 @@ export async function resumeAttempt(
     kind: 'claimed',
     redisTime: await redisNow(parts.ledger.redis),
     startedAt: state.startedAt,
+    isResumed: true,
   } as const;
-  const opened = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
-  const execution = { ...opened, isResumed: true } as const;
+  const execution = openExecution(parts, { ...place, lane: state.lane ?? null }, claimed, parts.clock.monotonic());
   const { attempt } = execution;
   parts.keeper.add(attempt);
   if (begun.kind === 'begun') noteStart(parts.ledger, execution, state);

@@ -64,13 +64,14 @@ interface Claimed extends Pick<Extract<ClaimAnswer, { kind: 'claimed' }>, 'body'
   redisTime?: number;
   /** Of an attempt that another hub began, ms since the epoch; by default now. */
   startedAt?: number | undefined;
+  isResumed?: Execution['isResumed'];
 }
 
 /** What belongs to a claimed attempt in this process. Opens nothing. */
 export function openExecution(
   { ledger, clock, log: parent, redact, modelCalls, fileParts }: OpenExecutionParts,
   place: TaskPlace,
-  { body, state, stored, startedAt, redisTime = state.startedAt ?? state.scheduledAt }: Claimed,
+  { body, state, stored, startedAt, redisTime = state.startedAt ?? state.scheduledAt, isResumed }: Claimed,
   claimedFrom: number,
 ): Execution {
   const attempt = new RunningAttempt({
@@ -86,7 +87,6 @@ export function openExecution(
   const log = new AttemptLog(parent, body, state);
   const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt, isReplayed: body.request !== null });
   const isSuspect = state.losses !== undefined;
-  const isContinued = body.trigger === 'retry';
   const journal = new AttemptJournal({
     ledger,
     files: fileParts.files,
@@ -95,7 +95,7 @@ export function openExecution(
     number: state.attempt,
     agent: body.agent,
     isSuspect,
-    isContinued,
+    isContinued: body.trigger === 'retry' || isResumed === true,
     asking: state.asking?.entry,
   });
   const taskLog = new TaskLogWriter({ ledger, attempt, number: state.attempt, log, redact });
@@ -120,12 +120,13 @@ export function openExecution(
     onNote: (note) => taskLog.agentLog.warn({ event: 'model.fallback' }, note),
   });
   const requests = modelCalls.openRequests({ ref: attempt.ref, agent: body.agent });
-  const left = { attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog };
-  const files = new AttemptFiles({ ...left, ports: fileParts });
-  const checkpoint = new RunCheckpoint({ ...left, ledger, journal, fileLinks: fileParts.fileLinks });
+  const about = { attempt, number: state.attempt, timeoutMs: state.timeoutMs, log: taskLog.agentLog };
+  const files = new AttemptFiles({ ...about, ports: fileParts });
+  const checkpoint = new RunCheckpoint({ ...about, ledger, journal, fileLinks: fileParts.fileLinks });
   const own = { body, state, attempt, output, journal, taskLog, usage, models, requests, account, spend, tokens };
   const sessions = new RunSessions({ ledger, files: fileParts.files, attempt, body, createdAt: state.createdAt, number: state.attempt });
-  return { ...own, files, checkpoint, sessions, log, span: startAttemptSpan(ledger, body, state, startedAt), claimedFrom };
+  const left = { files, checkpoint, sessions, claimedFrom, ...(isResumed && { isResumed }) };
+  return { ...own, ...left, log, span: startAttemptSpan(ledger, body, state, startedAt) };
 }
 
 /** Whose model calls they are. */

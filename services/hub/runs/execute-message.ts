@@ -5,10 +5,17 @@ import { toIso } from '#shared/time/index.ts';
 
 type Execute = Extract<HubMessageToSend, { type: 'task.execute' }>;
 
+function checkpointOf(
+  { text, resumed, address: url, key }: NonNullable<AgentRun['checkpoint']>,
+  { askMs }: Execution['checkpoint'],
+): Execute['checkpoint'] {
+  return { text, resumed, url, key, askMs };
+}
+
 /** What a daemon gets of an attempt, with addresses for its files. Waits for the session's history while Redis is away. */
 export async function executeMessage(
   { task, context, files, checkpoint }: AgentRun,
-  { body, state, attempt, sessions }: Execution,
+  { body, state, attempt, sessions, checkpoint: left }: Execution,
 ): Promise<Execute> {
   const { ref, takesInput } = attempt;
   const [turns, since, attachments, artifactsUrl] = await Promise.all([
@@ -36,6 +43,6 @@ export async function executeMessage(
     traceparent: context.trace.traceparent,
     attachments,
     ...(artifactsUrl === undefined ? {} : { artifactsUrl }),
-    ...(checkpoint && { checkpoint: { text: checkpoint.text, resumed: checkpoint.resumed, url: checkpoint.address, key: checkpoint.key } }),
+    ...(checkpoint && { checkpoint: checkpointOf(checkpoint, left) }),
   };
 }

@@ -5,6 +5,7 @@ import { TaskFailure } from '#shared/errors/index.ts';
 import type { Execution, StopReason } from '#shared/execution/index.ts';
 import { executeMessage } from './execute-message.ts';
 import { failureOf, resultOf, usesOf } from './read-report.ts';
+import { RemoteQuestion } from './remote-question.ts';
 
 export interface RemoteAttemptOptions {
   run: AgentRun;
@@ -22,7 +23,9 @@ export interface RemoteAttemptOptions {
 }
 
 /** What a daemon reports of an attempt. */
-export type Report = DaemonMessage<'task.accepted' | 'task.progress' | 'task.usage' | 'task.output' | 'task.completed' | 'task.failed'>;
+export type Report = DaemonMessage<
+  'task.accepted' | 'task.progress' | 'task.usage' | 'task.output' | 'task.ask' | 'task.completed' | 'task.failed'
+>;
 
 /**
  * RemoteAttempt is responsible for one attempt on a daemon, from `task.execute` to its result: it sends again what the daemon did not
@@ -33,6 +36,7 @@ export class RemoteAttempt {
   readonly #ended = Promise.withResolvers<AgentResult>();
   /** What went into its run, for a daemon that may have missed it. */
   readonly #inputs: AgentInput[] = [];
+  readonly #question: RemoteQuestion;
   #execute: HubMessageToSend | undefined;
   #cancel: Extract<HubMessageToSend, { type: 'task.cancel' }> | undefined;
   #isAccepted: boolean;
@@ -48,7 +52,10 @@ export class RemoteAttempt {
 
   constructor(options: RemoteAttemptOptions) {
     this.#options = options;
-    this.#isAccepted = options.execution.isResumed === true;
+    const { run, execution, send } = options;
+    const { id: taskId, token } = execution.attempt.ref;
+    this.#isAccepted = execution.isResumed === true;
+    this.#question = new RemoteQuestion({ name: { taskId, token }, checkpoint: run.checkpoint, send });
     // An end without anybody who waits for it is no error.
     this.#ended.promise.catch(() => undefined);
   }
@@ -82,6 +89,7 @@ export class RemoteAttempt {
       return await this.#ended.promise;
     } finally {
       this.#isOver = true;
+      this.#question.close();
       // What it ended as follows what it began as.
       await this.#accepting?.catch(() => undefined);
       clearTimeout(this.#graceTimer);
@@ -164,6 +172,8 @@ export class RemoteAttempt {
         return execution.usage.reportTotal(usesOf(report.usage));
       case 'task.output':
         return this.#write(report);
+      case 'task.ask':
+        return this.#question.receive(report.seq);
       case 'task.completed':
         if (report.usage) execution.usage.endTotal(usesOf(report.usage));
         return this.#ended.resolve(resultOf(report));

@@ -67,7 +67,7 @@ async function runFrom(kept: KeptRun | null, mark: string, run: CommandRun, opti
   let isRemoved = true;
   try {
     await run.files?.bringIn(folder.in);
-    const permissions = new Permissions({ run, folder, waitMs: options.settings.permissionWaitMs });
+    const permissions = new Permissions({ run, folder });
     // What people are asked is in the checkpoint of its run.
     const checkpoint = new CheckpointFile(permissions.isOn ? undefined : run.checkpoint, folder, log);
     await checkpoint.bringIn();

@@ -30,7 +30,7 @@ interface Progress {
   readonly percent?: number;
 }
 
-/** AttemptReport is responsible for what the hub has to receive of one attempt: its progress, its usage, its output, and its end after all output. */
+/** AttemptReport is responsible for what the hub has to receive of one attempt: its progress, its usage, its output, its question, and its end after all output. */
 export class AttemptReport {
   readonly name: AttemptName;
   readonly #bounds: ReportBounds;
@@ -43,6 +43,9 @@ export class AttemptReport {
   #isProgressSent = true;
   #usage: Usage | null = null;
   #isUsageSent = true;
+  /** The question that is open. */
+  #ask: number | null = null;
+  #isAskSent = true;
 
   constructor(name: AttemptName, bounds: ReportBounds, finished?: FinishedAttempt) {
     this.name = { taskId: name.taskId, token: name.token };
@@ -69,6 +72,12 @@ export class AttemptReport {
   /** The hub does not take it; another one may. */
   skipUsage(): void {
     this.#isUsageSent = true;
+  }
+
+  /** The question that people are asked now, by its number; null for none. */
+  setAsk(seq: number | null): void {
+    this.#ask = seq;
+    this.#isAskSent = seq === null;
   }
 
   /** Its end; null while it runs. */
@@ -105,6 +114,7 @@ export class AttemptReport {
     this.repeatEnd();
     this.#isProgressSent = this.#progress === null;
     this.#isUsageSent = this.#usage === null;
+    this.#isAskSent = this.#ask === null;
   }
 
   /** The next message for the hub, which counts as sent from now on; null when there is none. */
@@ -123,6 +133,10 @@ export class AttemptReport {
   }
 
   #nextState(): DaemonMessageToSend | null {
+    if (this.#ask !== null && !this.#isAskSent) {
+      this.#isAskSent = true;
+      return { type: 'task.ask', ...this.name, seq: this.#ask };
+    }
     if (this.#progress !== null && !this.#isProgressSent) {
       this.#isProgressSent = true;
       return { type: 'task.progress', ...this.name, ...this.#progress };

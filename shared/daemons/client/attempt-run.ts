@@ -7,6 +7,7 @@ import { failureOfError, failureOfStop, type StopReason } from './attempt-failur
 import type { AttemptReport } from './attempt-report.ts';
 import { type DaemonContext, type DaemonHandler, readTask } from './daemon-task.ts';
 import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from './final-message.ts';
+import { OpenQuestion } from './open-question.ts';
 import { downloadAttachment, sendCheckpoint, uploadArtifact } from './task-files.ts';
 import { addUsage, readUsage, usageOfTotal, type UsageTotal } from './usage.ts';
 
@@ -33,6 +34,7 @@ export class AttemptRun {
   readonly #controller = new AbortController();
   readonly #inputs: AgentInput[] = [];
   readonly #inputIds = new Set<string>();
+  readonly #question: OpenQuestion;
   #arrived = Promise.withResolvers<void>();
   #stopReason: StopReason | null = null;
   /** What the handler reported that it used. */
@@ -43,6 +45,9 @@ export class AttemptRun {
     this.name = { taskId: execute.taskId, token: execute.token };
     this.#execute = execute;
     this.#options = options;
+    const { report, onChange } = options;
+    const askMs = Math.min(execute.checkpoint?.askMs ?? 0, MAX_TIMER_MS);
+    this.#question = new OpenQuestion({ report, askMs, signal: this.#controller.signal, onChange });
   }
 
   get stopReason(): StopReason | null {
@@ -62,6 +67,11 @@ export class AttemptRun {
     this.#inputIds.add(id);
     this.#inputs.push({ id, text, user: null, attachments: [] });
     this.#arrived.resolve();
+  }
+
+  /** Takes the answer to what its handler asks people. */
+  addAnswer(answer: HubMessage<'task.answer'>): void {
+    this.#question.receive(answer);
   }
 
   /** Runs the handler to its end. Resolves with the message that reports it. Never rejects. */
@@ -121,6 +131,7 @@ export class AttemptRun {
       attach: (name, content, mediaType = mediaTypeOfName(name)) =>
         uploadArtifact(this.#execute.artifactsUrl ?? null, { name, mediaType, content }, this.#controller.signal),
       keepCheckpoint: (text) => sendCheckpoint(this.#execute.checkpoint ?? null, text, this.#controller.signal),
+      askPeople: (signal) => this.#question.ask(signal),
       trace: { traceparent: this.#execute.traceparent ?? '' },
     };
   }

@@ -96,6 +96,8 @@ export class Attempts {
         return this.#cancel(message, send);
       case 'task.input':
         return this.#running.get(attemptKey(message))?.addInput(message);
+      case 'task.answer':
+        return this.#running.get(attemptKey(message))?.addAnswer(message);
       case 'task.acknowledged':
         return this.#acknowledge(message);
       case 'error':

@@ -43,6 +43,8 @@ export interface DaemonCheckpoint {
   /** Where another is kept, and the key of this attempt for it: see `DaemonContext.keepCheckpoint`. */
   readonly url: string;
   readonly key: string;
+  /** How long `DaemonContext.askPeople` waits, ms; null where the hub is of an older version, and 0 for not at all. */
+  readonly askMs: number | null;
 }
 
 /** A file that came with a task. */
@@ -74,6 +76,11 @@ export interface DaemonContext {
   readonly attach: (name: string, content: () => FileContent, mediaType?: string) => Promise<void>;
   /** Keeps a text for the next attempt, in the place of what was there. Rejects with a `TaskFailure`, OUTPUT_TOO_LARGE for one that is too long. */
   readonly keepCheckpoint: (text: string) => Promise<void>;
+  /**
+   * Has people asked what the checkpoint that was kept last suspends the run for (`suspend.ask`), while the handler goes on, one thing at a time. Resolves with
+   * JSON of the answer; null where there is none within `askMs`, or once the signal aborts: the run is suspended there once the handler has ended.
+   */
+  readonly askPeople: (signal: AbortSignal) => Promise<string | null>;
   /** W3C trace context, to hand on to what the task calls. */
   readonly trace: { readonly traceparent: string };
 }
@@ -85,7 +92,9 @@ export interface DaemonContext {
 export type DaemonHandler = (task: DaemonTask, context: DaemonContext) => Promise<AgentResult | string | undefined | void>;
 
 function readCheckpoint({ checkpoint }: HubMessage<'task.execute'>): DaemonCheckpoint | null {
-  return checkpoint ? { ...checkpoint, text: checkpoint.text ?? null, resumed: checkpoint.resumed ?? null } : null;
+  if (!checkpoint) return null;
+  const { text = null, resumed = null, askMs = null } = checkpoint;
+  return { ...checkpoint, text, resumed, askMs };
 }
 
 /** The task of a `task.execute`. */

@@ -79,12 +79,27 @@ export class RunCheckpoint implements AttemptCheckpoint {
     this.resumed = JSON.stringify(await waits.ask(ask));
   }
 
-  /** See `AttemptCheckpoint.askFor`. */
-  readonly askFor = async (ms: number, signal: AbortSignal): Promise<string | null> => {
-    const wait = this.#kept === null ? null : readSuspend(this.#kept);
-    if (wait === null || !('ask' in wait)) return null;
-    return await this.#options.journal.waits.askOpenly(questionIn(wait), { ms, signal, onAsked: this.#onAsked });
+  /** How long `askFor` waits for people, ms. */
+  get askMs(): number {
+    return this.#options.ledger.settings.commands.permissionWaitMs;
+  }
+
+  /** See `AttemptCheckpoint.askFor`. The checkpoint may have been kept by another process, and what it asks may have been asked and answered there. */
+  readonly askFor = async (signal: AbortSignal): Promise<string | null> => {
+    const left = this.askMs === 0 ? null : await this.#readOwn();
+    const wait = left === null ? null : readSuspend(left);
+    if (wait === null || !('ask' in wait) || signal.aborted) return null;
+    const { waits } = this.#options.journal;
+    waits.returnTo(questionIn(wait), { mayBeOver: true });
+    return await waits.askOpenly(questionIn(wait), { ms: this.askMs, signal, onAsked: this.#onAsked });
   };
+
+  /** What this attempt kept last; null for nothing. */
+  async #readOwn(): Promise<string | null> {
+    const { ledger, attempt } = this.#options;
+    const left = await retryWhileAway(() => readCheckpoint(ledger, attempt.ref), { signal: () => attempt.signal });
+    return left?.by === attempt.member ? left.text : null;
+  }
 
   readonly keep = async (text: string): Promise<void> => {
     if (text === this.#kept) return;
@@ -118,14 +133,14 @@ export class RunCheckpoint implements AttemptCheckpoint {
    * the attempt, and what that found is not known. Errors: AGENT_ERROR.
    */
   async suspendIfAsked({ isResumed = false }: { isResumed?: boolean }): Promise<void> {
-    const { ledger, attempt, journal } = this.#options;
-    const left = await retryWhileAway(() => readCheckpoint(ledger, attempt.ref), { signal: () => attempt.signal });
-    if (left === null || left.by !== attempt.member || (!isResumed && left.text === this.text)) return;
-    const wait = readSuspend(left.text);
+    const { journal } = this.#options;
+    const left = await this.#readOwn();
+    if (left === null || (!isResumed && left === this.text)) return;
+    const wait = readSuspend(left);
     if (wait === null) return;
     await journal.open();
     journal.skipToEnd();
-    await waitAt(journal, wait);
+    await waitAt(journal, wait, { isPermission: readPermission(left) !== null });
   }
 }
 
@@ -153,11 +168,12 @@ function readJson(text: string): unknown {
 const SUSPENDS =
   'The checkpoint has a "suspend" that is none of { untilMs }, { event, match, timeoutMs } and { ask: { question, choices | schema, to, by, timeoutMs, default } }';
 
-async function waitAt({ waits }: AttemptJournal, wait: Suspend): Promise<void> {
-  if ('untilMs' in wait) await waits.sleep(new Date(wait.untilMs), { keepsSlot: false });
+/** `isPermission`: a program asks the same only once, which may be answered by now. */
+async function waitAt({ waits }: AttemptJournal, wait: Suspend, { isPermission }: { isPermission: boolean }): Promise<void> {
+  if ('untilMs' in wait) await waits.sleep(new Date(wait.untilMs), { endsAttempt: true });
   else if ('ask' in wait) {
-    waits.returnTo(questionIn(wait));
-    await waits.ask(questionIn(wait));
+    waits.returnTo(questionIn(wait), { mayBeOver: isPermission });
+    await waits.ask(questionIn(wait), { endsAttempt: true });
   } else await waits.waitFor(wait.event, { match: wait.match ?? {}, ...(wait.timeoutMs !== undefined && { timeoutMs: wait.timeoutMs }) });
 }
 

@@ -51,7 +51,7 @@ export class AttemptJournal implements RunJournal {
     this.inputs = new JournalInputs(this);
   }
 
-  /** Whether an earlier attempt, or another task's, may have written a journal. */
+  /** Whether an earlier attempt, another task's, or this one in another process may have written a journal. */
   get mayBeContinued(): boolean {
     return this.#options.attempt.ref.token > 1 || this.#options.isContinued;
   }
@@ -194,14 +194,14 @@ export class AttemptJournal implements RunJournal {
     const ended = this.#replay(begun);
     const entry = ended ?? this.#waiting(begun, spec);
     if (spec.isSame?.(entry) === false) throw mismatch({ task: attempt.ref.id, known: entry, now: spec });
-    return ended ?? (await this.#await(entry, spec));
+    return ended && spec.endsAttempt !== true ? ended : await this.#await(entry, spec);
   }
 
   async #await(entry: NumberedEntry, spec: RunWaitSpec): Promise<NumberedEntry> {
     const { attempt } = this.#options;
-    const leftMs = entry.until === undefined ? Infinity : entry.until - attempt.now();
-    if (leftMs > (spec.shortMs ?? 0))
-      return await this.#suspension.suspend({ ...this.#agent, entry, spec, isAsked: this.#isAsked(entry), calls: this.#calls });
+    const leftMs = spec.endsAttempt === true || entry.until === undefined ? Infinity : entry.until - attempt.now();
+    const isAsked = entry.status === 'completed' || this.#isAsked(entry);
+    if (leftMs > (spec.shortMs ?? 0)) return await this.#suspension.suspend({ ...this.#agent, entry, spec, isAsked, calls: this.#calls });
     if (leftMs > 0) await attempt.untilStopped(wait(leftMs));
     return await this.#endWait(entry, spec.expired?.(entry));
   }

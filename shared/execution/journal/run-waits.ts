@@ -54,6 +54,8 @@ export interface RunWaitSpec {
   shortMs?: number;
   /** Its entry, where that has its number. */
   begun?: Begun;
+  /** The agent has ended: its run goes on in another attempt, also where the wait is over by now. */
+  endsAttempt?: boolean;
 }
 
 interface Waiter {
@@ -90,8 +92,8 @@ export class RunWaits {
     this.#output = output;
   }
 
-  /** See `AgentContext.sleep`. `keepsSlot`: whether a short one does; a program that has ended is started again by another attempt only. */
-  async sleep(time: number | string | Date, { keepsSlot = true }: { keepsSlot?: boolean } = {}): Promise<void> {
+  /** See `AgentContext.sleep`. */
+  async sleep(time: number | string | Date, { endsAttempt = false }: Pick<RunWaitSpec, 'endsAttempt'> = {}): Promise<void> {
     const end = readTime(time);
     await this.#journal.wait({
       kind: 'sleep',
@@ -99,7 +101,8 @@ export class RunWaits {
       begin: (now) => ({ until: end.at ?? now + end.ms }),
       hold: () => ({ gate: 'sleep', what: 'time' }),
       reason: ({ until = this.#attempt.now() }) => `its run sleeps until ${timeText(until)}`,
-      shortMs: keepsSlot ? SHORT_SLEEP_MS : -Infinity,
+      shortMs: SHORT_SLEEP_MS,
+      endsAttempt,
     });
   }
 
@@ -123,8 +126,8 @@ export class RunWaits {
   }
 
   /** See `AgentContext.ask`. */
-  async ask<Answer>(question: Question<Answer>): Promise<Answer> {
-    const entry = await this.#journal.wait(this.#specOf(question));
+  async ask<Answer>(question: Question<Answer>, { endsAttempt = false }: Pick<RunWaitSpec, 'endsAttempt'> = {}): Promise<Answer> {
+    const entry = await this.#journal.wait({ ...this.#specOf(question), endsAttempt });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It was checked before it was taken.
     return readAnswer(question, valueOf(entry)) as Answer;
   }

@@ -22,6 +22,7 @@ const FROM_DAEMON: DaemonMessageToSend[] = [
   { type: 'task.progress', ...attempt, note: 'half', percent: 50 },
   { type: 'task.usage', ...attempt, usage: { inputTokens: 1, cachedInputTokens: 1, byModel: [{ model: 'm', inputTokens: 1 }] } },
   { type: 'task.output', ...attempt, seq: 1, text: 'a' },
+  { type: 'task.ask', ...attempt, seq: 1 },
   { type: 'task.completed', ...attempt, output: 'a', result: { n: 1 }, usage: { inputTokens: 1 } },
   { type: 'task.failed', ...attempt, error: { code: 'COMMAND_FAILED', message: 'it ended with 1', retryable: true, details: {} } },
 ];
@@ -31,6 +32,7 @@ const FROM_HUB: HubMessageToSend[] = [
   { type: 'task.execute', ...attempt, attempt: 1, agent: 'coder', input: 'write it', timeoutMs: 1000 },
   { type: 'task.cancel', ...attempt, reason: 'enough' },
   { type: 'task.input', ...attempt, id: 'tsk_2', text: 'and this' },
+  { type: 'task.answer', ...attempt, seq: 1, answer: '"yes"' },
   { type: 'task.acknowledged', ...attempt, outcome: 'kept' },
   { type: 'error', code: 'message.invalid', message: 'no' },
 ];

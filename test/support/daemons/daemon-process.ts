@@ -28,12 +28,14 @@ interface DaemonProcessOptions {
   readonly token: string;
   /** Where it keeps what it has to. */
   readonly folder: string;
+  /** Variables that it has besides, or does not have. */
+  readonly env?: Record<string, string | undefined>;
 }
 
 /** `npx muster daemon` with these arguments besides. */
-export function startMusterDaemon(args: readonly string[], { hub, token, folder }: DaemonProcessOptions): DaemonProcess {
-  const env = { MUSTER_DAEMON_TOKEN: token, MUSTER_DATA_DIR: folder };
-  return start([process.execPath, MUSTER, 'daemon', '--hub', hub, ...args], env);
+export function startMusterDaemon(args: readonly string[], { hub, token, folder, env }: DaemonProcessOptions): DaemonProcess {
+  const own = { MUSTER_DAEMON_TOKEN: token, MUSTER_DATA_DIR: folder, ...env };
+  return start([process.execPath, MUSTER, 'daemon', '--hub', hub, ...args], own);
 }
 
 /** The daemon in Python. */
@@ -42,8 +44,8 @@ export function startPythonDaemon(python: string, { hub, token, folder }: Daemon
   return start([python, PYTHON_DAEMON, url, join(folder, 'python')], { MUSTER_DAEMON_TOKEN: token });
 }
 
-function start([program = '', ...args]: readonly string[], env: Record<string, string>): DaemonProcess {
-  const child = spawn(program, args, { env: childEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+function start([program = '', ...args]: readonly string[], env: Record<string, string | undefined>): DaemonProcess {
+  const child = spawn(program, args, { env: { ...childEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   endWithParent(child);
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (line) => lines.push(line));

@@ -79,11 +79,11 @@ function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: stri
 /** Absent where the hub is of an older version. */
 function checkpointOf(
   { id, checkpoint }: DaemonTask,
-  { keepCheckpoint }: DaemonContext,
+  { keepCheckpoint, askPeople }: DaemonContext,
   warn: (text: string) => void,
 ): Pick<CommandRun, 'checkpoint'> {
   if (checkpoint === null) return {};
-  const { text, resumed, url: address, key } = checkpoint;
+  const { text, resumed, url: address, key, askMs } = checkpoint;
   let kept = text;
   const keep = async (next: string): Promise<void> => {
     if (next === kept) return;
@@ -93,7 +93,7 @@ function checkpointOf(
     });
     kept = next;
   };
-  return { checkpoint: { text, resumed, address, key, keep } };
+  return { checkpoint: { text, resumed, address, key, keep, ...(askMs !== null && askMs > 0 && { askFor: askPeople }) } };
 }
 
 const ignore = (): void => undefined;

@@ -45,8 +45,6 @@ const ALLOWED: PermissionDecision = { isAllowed: true, message: '' };
 interface PermissionsOptions {
   readonly run: CommandRun;
   readonly folder: Pick<AttemptFolder, 'path'>;
-  /** How long the program goes on while people are asked, ms. */
-  readonly waitMs: number;
 }
 
 /** What is done with the program. */
@@ -64,7 +62,6 @@ interface Asking {
 export class Permissions {
   readonly #run: CommandRun;
   readonly #folder: string;
-  readonly #waitMs: number;
   readonly #checkpoint: AttemptCheckpoint | undefined;
   #given: Given = {};
   #tools: readonly string[] = [];
@@ -76,10 +73,9 @@ export class Permissions {
   /** The request that people are asked about, and those behind it. */
   #line: Promise<unknown> = Promise.resolve();
 
-  constructor({ run, folder, waitMs }: PermissionsOptions) {
+  constructor({ run, folder }: PermissionsOptions) {
     this.#run = run;
     this.#folder = folder.path;
-    this.#waitMs = waitMs;
     this.#checkpoint = run.definition.permissions === undefined ? undefined : run.checkpoint;
     this.#resume();
   }
@@ -181,8 +177,7 @@ export class Permissions {
     const answer = await this.#awaitAnswer();
     if (answer === null) return this.#leaveOpen();
     const decision = this.#take(asked, readJson(answer));
-    await this.#keep({ permissions: {} });
-    this.#isOpen = false;
+    this.#isOpen = !(await this.#keepAnswer());
     return decision;
   }
 
@@ -197,15 +192,26 @@ export class Permissions {
   /** JSON of the answer; null where there is none soon. */
   async #awaitAnswer(): Promise<string | null> {
     const { askFor } = this.#checkpoint ?? {};
-    if (!askFor || this.#waitMs === 0) return null;
+    if (!askFor) return null;
     this.#asking?.onWait(true);
     try {
-      return await askFor(this.#waitMs, this.#closing.signal);
+      return await askFor(this.#closing.signal);
     } catch (error) {
       this.#run.context.log.debug({ err: error }, 'the answer to the request of a program could not be awaited');
       return null;
     } finally {
       this.#asking?.onWait(false);
+    }
+  }
+
+  /** Whether it is kept. Where a daemon cannot reach the API now, the journal has the answer, and `drop` keeps it. */
+  async #keepAnswer(): Promise<boolean> {
+    try {
+      await this.#keep({ permissions: {} });
+      return true;
+    } catch (error) {
+      this.#run.context.log.debug({ err: error }, 'the answer to the request of a program could not be kept now');
+      return false;
     }
   }
 

@@ -26,6 +26,8 @@ export interface Runs {
   folder: string;
   /** `seal`: of its process; by default it seals nothing. */
   firstRun: (seal?: Seal) => Promise<Run>;
+  /** The run of the same attempt in another process. */
+  sameRun: (run: Run) => Promise<Run>;
   /** The run of the next attempt. `fails`: the one before has failed; by default it has. */
   nextRun: (run: Run, seal?: Seal, fails?: boolean) => Promise<Run>;
 }
@@ -41,7 +43,7 @@ export async function useRuns(settings: SettingsInput): Promise<Runs> {
   const files = openFiles({ redis, keys, config: { ...config, settings: test.ledger.settings } });
   beforeEach(() => test.reset());
 
-  async function open(held: Held, seal = new Seal()): Promise<Run> {
+  async function open(held: Held, seal = new Seal(), isContinued = false): Promise<Run> {
     const ledger = { ...test.ledger, seal };
     const { tenant, id, token, state } = held;
     const ref = { tenant, id, token, lane: null };
@@ -50,7 +52,7 @@ export async function useRuns(settings: SettingsInput): Promise<Runs> {
     const attempt = new RunningAttempt({ ref, stored: '', first: state, takesInput: true, claimedAt, heldUntil: Infinity, clock });
     const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
     const output = new AttemptOutput({ ledger, log, attempt, number: state.attempt });
-    const about = { agent: 'echo', isSuspect: false, isContinued: false, asking: state.asking?.entry };
+    const about = { agent: 'echo', isSuspect: false, isContinued, asking: state.asking?.entry };
     const journal = new AttemptJournal({ ledger, files, attempt, output, number: state.attempt, ...about });
     await journal.open();
     return { journal, output, held, attempt };
@@ -61,6 +63,7 @@ export async function useRuns(settings: SettingsInput): Promise<Runs> {
     files,
     folder,
     firstRun: async (seal) => await open(await test.claimed(await test.accepted()), seal),
+    sameRun: async ({ held }) => await open({ ...held, state: await test.state(held.id) }, undefined, true),
     nextRun: async ({ held }, seal, fails = true) => {
       if (fails) await test.settle(held, retry(0));
       return await open(await test.claimed(held.id), seal);

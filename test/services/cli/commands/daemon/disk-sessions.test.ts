@@ -58,6 +58,7 @@ function start(given: Partial<DaemonTask>, definition: object = {}): { ended: Pr
       checkpoints.push(text);
       return Promise.resolve();
     },
+    askPeople: none,
     trace: { traceparent: '' },
   };
   const handler = commandHandler({
@@ -118,9 +119,9 @@ describe('a coding agent of a daemon', () => {
     expect(await run({ id: 'j', session: 's3', input: 'three' })).toEqual(['three']);
   });
 
-  it('asks people for permission, and goes on in its session with the answer', async () => {
+  it('asks people for permission, and goes on in its session with the answer, where its hub is of an older version', async () => {
     const definition = { permissions: 'ask' };
-    const place = { url: 'http://127.0.0.1/', key: 'k' };
+    const place = { url: 'http://127.0.0.1/', key: 'k', askMs: null };
     await start({ id: 'p', input: 'ask rm x', checkpoint: { ...place, text: null, resumed: null } }, definition).ended;
     const [text = null] = checkpoints;
     expect(JSON.parse(text ?? '')).toMatchObject({ suspend: { ask: { question: expect.stringContaining('"rm x"') } } });

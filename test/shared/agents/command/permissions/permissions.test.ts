@@ -50,8 +50,7 @@ describe.each(COMMAND_USERS)('an answer that comes soon, with commands.uid %s', 
   it('reaches the program, which goes on as it is', async () => {
     const run = openRun(uid);
     const [questions, answers] = [[] as string[], ['approve', 'refuse', 'approve Bash for this task']];
-    const askFor = (ms: number): Promise<string> => {
-      expect(ms).toBe(60_000);
+    const askFor = (): Promise<string> => {
       questions.push(run.asked.suspend.ask.question);
       return Promise.resolve(JSON.stringify(answers.shift()));
     };
