@@ -5,6 +5,8 @@ import type { RunningCommand } from './start/start-command.ts';
 
 /** Of a line of a transcript, more is not read: a tool's result may hold files. */
 const MAX_LINE = 16 * 1024 * 1024;
+/** Of one that is too long, so much says what it is. */
+const BEGINNING = 500;
 
 /** What a program's stdout means. */
 export interface OutputReader {
@@ -45,12 +47,16 @@ export function openOutput(run: CommandRun, transcript: Transcript | undefined, 
     answered += 1;
     listener.onAnswer();
   };
-  const lines = splitLines((line) => {
-    for (const event of transcript.read(line)) {
+  const apply = (events: readonly TranscriptEvent[]): void => {
+    for (const event of events) {
       if (event.kind === 'session' || event.kind === 'session-total') applySessionEvent(event, listener);
       else applyEvent({ ...run, context: { ...context, write } }, event, { ...listener, onAnswer });
     }
-  });
+  };
+  const lines = splitLines(
+    (line) => apply(transcript.read(line)),
+    (beginning) => apply(transcript.readBeginning?.(beginning) ?? []),
+  );
   return {
     write: lines.write,
     end: (end) => {
@@ -100,10 +106,10 @@ function applyEvent(
   if (!('isStray' in event)) onWork();
 }
 
-/** Calls `read` with each line that is not empty; of one that is too long nothing is read or kept, and `onTooLong` is called. */
+/** Calls `read` with each line that is not empty; of one that is too long nothing is read or kept, and `onTooLong` is called with its beginning. */
 export function splitLines(
   read: (line: string) => void,
-  onTooLong: () => void = () => undefined,
+  onTooLong: (beginning: string) => void = () => undefined,
 ): { write: (text: string) => void; end: () => void } {
   let pieces: string[] = [];
   let length = 0;
@@ -112,8 +118,9 @@ export function splitLines(
     length += text.length;
     if (length <= MAX_LINE) pieces.push(text);
     else {
+      const beginning = wasShort ? beginningOf([...pieces, text]) : null;
       pieces = [];
-      if (wasShort) onTooLong();
+      if (beginning !== null) onTooLong(beginning);
     }
   };
   const end = (): void => {
@@ -130,6 +137,15 @@ export function splitLines(
     }
   };
   return { write, end };
+}
+
+function beginningOf(pieces: readonly string[]): string {
+  let beginning = '';
+  for (const piece of pieces) {
+    beginning += piece.slice(0, BEGINNING);
+    if (beginning.length >= BEGINNING) break;
+  }
+  return beginning.slice(0, BEGINNING);
 }
 
 /** Passes on the program's output until its pipe closes. Resolves with the error of `write`, which ends the program. */

@@ -38,6 +38,8 @@ export interface TranscriptOptions {
 export interface Transcript {
   /** Reads one line of its stdout. */
   readonly read: (line: string) => readonly TranscriptEvent[];
+  /** The same of one that is too long to be read, of which this is the beginning. By default it is left out. */
+  readonly readBeginning?: (beginning: string) => readonly TranscriptEvent[];
   /** What it came to, once it has ended. */
   readonly end: (end: ProgramEnd) => TranscriptEnd;
 }

@@ -167,6 +167,8 @@ async function askStrangely() {
 /** Asks for more at a time than anybody reads. */
 async function flood() {
   stdout.write(`${'x'.repeat(17 * 1024 * 1024)}\n`);
+  const tooLong = await ask('item/commandExecution/requestApproval', { itemId: 'long', command: 'x'.repeat(17 * 1024 * 1024) });
+  record({ type: 'ran', command: 'too long', decision: tooLong.error?.code });
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_each, number) =>
       ask('item/commandExecution/requestApproval', { itemId: `f${number}`, command: `command ${number}`, cwd: cwd() }),

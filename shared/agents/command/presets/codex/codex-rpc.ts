@@ -21,6 +21,15 @@ const messageSchema = z
 /** JSON-RPC's own codes of what is refused. */
 export const [METHOD_NOT_FOUND, INVALID_PARAMS] = [-32_601, -32_602];
 
+/** As Codex writes a request: its names stand before what it is about. */
+const REQUEST = /^\{"method":"([\w/]{1,200})","id":(\d{1,15}|"[\w-]{1,200}"),/;
+
+/** What a message asks, by its beginning; null for one that is no request. */
+export function readRequestBeginning(beginning: string): { readonly method: string; readonly id: RpcId } | null {
+  const [, method = '', id = ''] = REQUEST.exec(beginning) ?? [];
+  return id === '' ? null : { method, id: idSchema.parse(JSON.parse(id)) };
+}
+
 export interface RpcError {
   readonly code: number;
   readonly message: string;

@@ -4,13 +4,14 @@ import { plainText, type ProgramEnd, noteEvent, type TranscriptEnd, type Transcr
 import type { PresetServerOptions, ServedProgram } from '../preset-server.ts';
 import { APPROVALS, type CodexApproval, type FileChanges } from './codex-approvals.ts';
 import { type CodexNotification, itemOf, readNotification, statusOf, threadAnswer, turnAnswer, UNWANTED } from './codex-events.ts';
-import { CodexRpc, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcError, type RpcId } from './codex-rpc.ts';
+import { CodexRpc, INVALID_PARAMS, METHOD_NOT_FOUND, readRequestBeginning, type RpcError, type RpcId } from './codex-rpc.ts';
 import { CodexTurn } from './codex-turn.ts';
 import { CodexUsage } from './codex-usage.ts';
 
 /** Requests for an approval that wait for people at a time. */
 const MAX_WAITING = 50;
 const MAX_INPUT = 1024 * 1024;
+const TOO_LONG = 'it is too long to be shown';
 /** Changes of files that are under way. */
 const MAX_CHANGES = 100;
 /** Requests that are known when they come again. */
@@ -70,6 +71,12 @@ export class CodexServer implements ServedProgram {
 
   read(line: string): readonly TranscriptEvent[] {
     return this.#rpc.read(line) ?? plainText(line);
+  }
+
+  /** A request that is not read gets an answer all the same: its program waits for one. */
+  readBeginning(beginning: string): readonly TranscriptEvent[] {
+    const request = readRequestBeginning(beginning);
+    return request ? this.#refuse(request.method, request.id, { code: INVALID_PARAMS, message: TOO_LONG }) : [];
   }
 
   interrupt(): void {
@@ -177,7 +184,7 @@ export class CodexServer implements ServedProgram {
   /** Why people are not asked; null where they are. */
   #problemOf({ request }: CodexApproval): string | null {
     if (this.#waiting.size >= MAX_WAITING) return 'too many wait for an answer';
-    return JSON.stringify(request.input).length > MAX_INPUT ? 'it is too long to be shown' : null;
+    return JSON.stringify(request.input).length > MAX_INPUT ? TOO_LONG : null;
   }
 
   async #decide(id: RpcId, { request, answer }: CodexApproval): Promise<void> {

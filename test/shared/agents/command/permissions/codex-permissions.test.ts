@@ -181,7 +181,7 @@ describe('Codex as a server', () => {
   it('has people asked about no more than some of many requests, and is not held up by a line that is too long', async () => {
     const run = openRun('own');
     const { output } = await run.attempt('flood', undefined, { askFor: answering('approve shell for this task') });
-    expect(output).toMatchObject({ decisions: [10] });
+    expect(output).toMatchObject({ decisions: [-32_602, 10] });
   });
 
   it('that is too old, has other methods or answers nothing ends with a code that says so', async () => {
