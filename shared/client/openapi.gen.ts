@@ -5861,6 +5861,8 @@ export interface components {
       } | undefined;
       /** Calls of the model that one attempt of an `openai` agent may make. */
       maxSteps?: number | undefined;
+      /** How long its tasks may take: until then calls of its model may go by batches. */
+      within?: (number | string) | undefined;
       /** Names of `tools` that the model of an `openai` agent may call. */
       tools?: string[] | undefined;
       /** Names of `mcp`: servers whose tools it may call. */

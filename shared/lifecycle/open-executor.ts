@@ -116,7 +116,8 @@ function openRunners(parts: Parts): Pick<ExecuteTicketParts, 'runAgent' | 'fleet
 
 /** Opens what runs the batches of the fleet's model calls: each call is one round. */
 export function openModelBatches(parts: Parts): ReturnType<typeof openBatchRunner> {
-  return openBatchRunner(parts, runnersOptions(parts));
+  const findAgent = async (tenant: string, agent: string): ReturnType<typeof parts.catalog.find> => await parts.catalog.find(tenant, agent);
+  return openBatchRunner(parts, { ...runnersOptions(parts), findAgent });
 }
 
 function listen(parts: Parts, keeper: LeaseKeeper, handlers?: SignalHandlers): SignalListener {

@@ -36,11 +36,19 @@ const SHOWN_LENGTH = 8;
 const MAX_IDS = 1000;
 const ids = new Recent<string, string>({ maxEntries: MAX_IDS });
 
+type NamedProvider = Settings['providers'][string] & { readonly name: string };
+
+/** The provider of the configuration at an address, whoever calls it; null for none. */
+export function providerAt(providers: Settings['providers'], baseUrl: string): NamedProvider | null {
+  const found = Object.entries(providers).find(([, provider]) => isSameUrl(provider.baseUrl, baseUrl));
+  return found === undefined ? null : { ...found[1], name: found[0] };
+}
+
 /** The account that a model's address and key belong to. */
 export function accountOf(providers: Settings['providers'], { baseUrl, apiKey = '', isOperators }: CalledEndpoint): ProviderAccount {
   const endpoint = new URL(baseUrl).origin;
-  const configured = isOperators ? Object.entries(providers).find(([, provider]) => isSameUrl(provider.baseUrl, baseUrl)) : undefined;
-  if (configured) return { name: configured[0], endpoint, limits: configured[1] };
+  const configured = isOperators ? providerAt(providers, baseUrl) : null;
+  if (configured) return { name: configured.name, endpoint, limits: configured };
   return { name: `${LEARNED}${digestOf(`${endpoint}\n${apiKey}`)}`, endpoint, limits: {} };
 }
 

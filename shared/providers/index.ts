@@ -2,7 +2,7 @@
  * One throttle per provider account and model for the whole fleet: when a call may go, who is next, and what an answer teaches. What it
  * knows is in Redis, so every process reads the same.
  */
-export { type ProviderAccount, accountLabel, accountOf, programAccount } from './account.ts';
+export { type ProviderAccount, accountLabel, accountOf, programAccount, providerAt } from './account.ts';
 export {
   type AnswerHeaders,
   meaningOf,

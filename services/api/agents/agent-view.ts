@@ -59,6 +59,10 @@ export const agentViewSchema = z
       .optional()
       .meta({ description: 'Names that parameters of the calls of an `openai` agent have instead; null leaves one out.' }),
     maxSteps: z.int().optional().meta({ description: 'Calls of the model that one attempt of an `openai` agent may make.' }),
+    within: z
+      .union([z.number(), z.string()])
+      .optional()
+      .meta({ description: 'How long its tasks may take: until then calls of its model may go by batches.' }),
     tools: z.array(z.string()).optional().meta({ description: 'Names of `tools` that the model of an `openai` agent may call.' }),
     mcp: z.array(z.string()).optional().meta({ description: 'Names of `mcp`: servers whose tools it may call.' }),
     delegates: z.array(z.string()).optional().meta({ description: 'Agents that it may give sub-tasks to.' }),
@@ -149,13 +153,13 @@ function effectiveOf(definition: AgentDefinition, { tasks, retries: { api } }: S
 
 function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
   if (definition.kind === 'openai') {
-    const { model, system, temperature, maxOutputTokens, parameters, maxSteps, tools, mcp, delegates, apiKey } = definition;
+    const { model, system, temperature, maxOutputTokens, parameters, maxSteps, within, tools, mcp, delegates, apiKey } = definition;
     const baseUrl = definition.baseUrl === undefined ? undefined : withoutLogin(definition.baseUrl);
-    const calls = { maxSteps, tools, mcp, delegates };
+    const calls = { maxSteps, within, tools, mcp, delegates };
     return { model, baseUrl, system, temperature, maxOutputTokens, parameters, ...calls, hasSecret: apiKey !== undefined };
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
-  if (definition.kind === 'function') return schemasOf(definition);
+  if (definition.kind === 'function') return { ...schemasOf(definition), within: definition.within };
   if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };
   return hasPlainOutput(definition) ? { hasPlainOutput: true } : {};
 }

@@ -3,7 +3,7 @@ import { simulateStreamingMiddleware, wrapLanguageModel } from 'ai';
 import { Response } from 'undici';
 import type { Settings } from '../../config/index.ts';
 import type { CallOptions, GenerateResult, ModelSource, SdkModel } from '../../models/index.ts';
-import { type BatchAnswer, type BatchWait, keyDigestOf } from '../../providers/index.ts';
+import { type BatchAnswer, type BatchWait, keyDigestOf, providerAt } from '../../providers/index.ts';
 import type { AgentRun } from '../agent-kind.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
 import { type CalledModel, callModel, type ModelPrompt } from '../loop/model-step.ts';
@@ -16,8 +16,10 @@ export interface BatchCall {
   readonly name: string;
   /** JSON that names the call among those of its run, which may come in another order then. By default they come in the same in each attempt. */
   readonly given?: string;
-  /** What it sends, once it does go so; null where its provider has no batches now. An earlier attempt may have sent it then. */
-  readonly begin: (() => Promise<BatchWait>) | null;
+  /**
+   * What it sends for a tenant, once it does go so; null where its provider has no batches now. An earlier attempt may have sent it then.
+   */
+  readonly begin: ((tenant: string) => Promise<BatchWait>) | null;
 }
 
 /** What came of a call: the batch's answer, and the number of the entry that keeps what the call gives. */
@@ -38,6 +40,8 @@ export type BatchRun = Pick<AgentRun, 'callBatch' | 'models' | 'context'>;
 export interface BatchedModel {
   readonly endpoint: EndpointModel;
   readonly providers: Settings['providers'] | undefined;
+  /** Whether its tenant made the agent by API: its key is that tenant's. Defaults to false. */
+  readonly isOwn?: boolean;
   /** The agent's own price of the model, millionths of a US dollar for a million tokens. */
   readonly ownPrice?: BatchWait['ownPrice'];
 }
@@ -59,15 +63,17 @@ const BATCH_DISCOUNT = 0.5;
 /** Has single calls of a run go by batches; each gives null where it never went so. */
 function batchCalls(
   { callBatch, context, models }: BatchRun,
-  { endpoint, providers = {}, ownPrice }: BatchedModel,
+  { endpoint, providers = {}, ownPrice, isOwn = false }: BatchedModel,
 ): ((call: PlannedCall) => Promise<Answered | null>) | undefined {
   if (callBatch === undefined) return undefined;
-  const { name, baseUrl, apiKey, account } = endpoint;
-  const provider = Object.hasOwn(providers, account.name) ? providers[account.name] : undefined;
-  const target = { provider: account.name, baseUrl, model: name, agent: context.task.agent, keyDigest: keyDigestOf(apiKey) };
+  const { name, baseUrl, apiKey } = endpoint;
+  const provider = providerAt(providers, baseUrl);
+  const called = { provider: provider?.name ?? '', baseUrl, model: name, agent: context.task.agent };
   const discount = provider?.batchDiscount ?? BATCH_DISCOUNT;
   return async ({ given, make }) => {
-    const begin = async (): Promise<BatchWait> => {
+    const begin = async (tenant: string): Promise<BatchWait> => {
+      const own = isOwn ? tenant : undefined;
+      const target = { ...called, keyDigest: keyDigestOf(apiKey, own), ...(own !== undefined && { tenant: own }) };
       const { body, maxMicroUsd } = await planCall({ endpoint, models }, make);
       return { target, body, maxMicroUsd: Math.ceil(maxMicroUsd * (1 - discount)), discount, ...(ownPrice && { ownPrice }) };
     };

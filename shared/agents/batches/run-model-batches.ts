@@ -11,8 +11,8 @@ import { endAll, stillWaiting } from './end-requests.ts';
 import { followBatch } from './follow-batch.ts';
 
 export interface RunBatchesPorts extends BatchPorts {
-  /** The client of whom a batch calls; fails with a `TaskFailure` where the configuration has its agent or key no more. */
-  readonly clientOf: (target: ModelBatch['record']['target']) => BatchClient;
+  /** The client of whom a batch calls; fails with a `TaskFailure` where its agent or key is there no more. */
+  readonly clientOf: (target: ModelBatch['record']['target']) => Promise<BatchClient>;
 }
 
 /** Batches that one round looks at. */
@@ -72,7 +72,7 @@ async function step(ports: RunBatchesPorts, id: string): Promise<void> {
   const batch = await store.read(id);
   if (!batch || batch.open.length === 0) return await remove(ports, id);
   try {
-    const client = ports.clientOf(batch.record.target);
+    const client = await ports.clientOf(batch.record.target);
     const provider = batch.provider ?? (await send(ports, client, batch));
     if (provider === null) return await store.remove(id);
     await followBatch(ports, client, { ...batch, provider });
@@ -161,9 +161,9 @@ async function remove(ports: RunBatchesPorts, id: string): Promise<void> {
   await ports.store.remove(id);
   if (!batch?.file) return;
   try {
-    dropFiles(ports, ports.clientOf(batch.record.target), [batch.file]);
+    dropFiles(ports, await ports.clientOf(batch.record.target), [batch.file]);
   } catch (error) {
-    ports.log.debug({ err: error }, 'the configuration no longer has the key of a batch');
+    ports.log.debug({ err: error }, 'the key of a batch is there no more');
   }
 }
 

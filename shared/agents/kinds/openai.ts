@@ -116,6 +116,7 @@ async function answer(
       called,
       endpoint: model,
       providers: options.providers,
+      isOwn: !run.isOperators,
       ownPrice: definition.priceMicroUsdPerMillion,
       ask: answering.ask,
     }),

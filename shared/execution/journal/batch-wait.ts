@@ -1,6 +1,6 @@
 import type { BatchCall, BatchedCall } from '../../agents/index.ts';
 import type { Ledger, NumberedEntry } from '../../ledger/index.ts';
-import { type BatchAnswer, batchAnswerSchema, holdOfBatch } from '../../providers/index.ts';
+import { type BatchAnswer, batchAnswerSchema, type BatchWait, holdOfBatch } from '../../providers/index.ts';
 import type { RunningAttempt } from '../attempt/running-attempt.ts';
 import type { CallPlace, RecordedCall } from './recorded-calls.ts';
 import { valueOf } from './recorded-journal.ts';
@@ -28,7 +28,10 @@ export async function callBatch(
   const call = journal.beginCall({ name, given, mayBegin: begin !== null && endsAt > attempt.now() });
   if (call === null) return null;
   const { begun } = call;
-  const plan = call.isNew && begin !== null ? await planned(begin, ledger.settings.modelBatches.maxRequestBytes) : { reason: LATE };
+  const plan =
+    call.isNew && begin !== null
+      ? await planned(() => begin(attempt.ref.tenant), ledger.settings.modelBatches.maxRequestBytes)
+      : { reason: LATE };
   const entry = await journal.wait({
     kind: 'batch',
     name,
@@ -44,7 +47,7 @@ export async function callBatch(
 const LATE = 'no batch answered in time';
 
 /** What is sent, as JSON, and why the call is made directly after all; without the first for one that cannot go by a batch. */
-async function planned(begin: NonNullable<BatchCall['begin']>, maxBytes: number): Promise<{ wait?: string; reason: string }> {
+async function planned(begin: () => Promise<BatchWait>, maxBytes: number): Promise<{ wait?: string; reason: string }> {
   try {
     const wait = JSON.stringify(await begin());
     if (Buffer.byteLength(wait) <= maxBytes) return { wait, reason: LATE };

@@ -30,9 +30,10 @@ export const batchTargetSchema = z.object({
   provider: z.string(),
   baseUrl: z.string(),
   model: z.string(),
-  /** An agent of the configuration, whose key it is. */
+  /** An agent whose key it is, of the configuration or of a tenant, who made it by API. */
   agent: z.string(),
-  /** Of that key. */
+  tenant: z.string().optional(),
+  /** Of that key, with the tenant: requests of two tenants are in one batch by a key of the configuration only. */
   keyDigest: z.string(),
 });
 export type BatchTarget = z.infer<typeof batchTargetSchema>;
@@ -43,9 +44,9 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_LENGTH);
 }
 
-/** Tells keys apart. */
-export function keyDigestOf(apiKey: string | undefined): string {
-  return digestOf(apiKey ?? '');
+/** Tells keys apart. `tenant`: whose key it is; none for one of the configuration. */
+export function keyDigestOf(apiKey: string | undefined, tenant: string | undefined): string {
+  return digestOf([...(tenant === undefined ? [] : [tenant]), apiKey ?? ''].join('\n'));
 }
 
 /** The group that requests are gathered in. */

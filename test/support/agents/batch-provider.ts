@@ -15,6 +15,8 @@ export interface MadeBatch {
   id: string;
   lines: SentLine[];
   isCancelled: boolean;
+  /** The header `authorization` that it was made with. */
+  key: string;
 }
 
 export interface BatchProvider {
@@ -91,12 +93,12 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     },
   };
 
-  const note = (method: string, path: string, sent: string, answer: Record<string, unknown>): void => {
+  const note = ({ method, path, key }: Asked, sent: string, answer: Record<string, unknown>): void => {
     const id = String(answer['id']);
     if (method === 'POST' && path === '/v1/files') files.set(id, linesOf(sent));
     if (method === 'POST' && path === '/v1/batches') {
       const { input_file_id: file } = JSON.parse(sent) as { input_file_id: string };
-      batches.push({ id, lines: files.get(file) ?? [], isCancelled: false });
+      batches.push({ id, lines: files.get(file) ?? [], isCancelled: false, key });
     }
     const cancelled = batches.find(({ id: known }) => path === `/v1/batches/${known}/cancel`);
     if (cancelled) cancelled.isCancelled = true;
@@ -118,11 +120,12 @@ export async function startBatchProvider(): Promise<BatchProvider> {
 
   const pass = async (request: IncomingMessage, { method, path }: { method: string; path: string }): Promise<Passed> => {
     const sent = await text(request);
-    const { 'content-type': type = 'application/json' } = request.headers;
+    const { 'content-type': type = 'application/json', authorization: key = '' } = request.headers;
     const headers = { 'x-aimock-batch-outcome': provider.outcome, 'content-type': type };
     const got = await fetch(`${model.mock.url}${path}`, { method, headers, ...(method === 'POST' && { body: sent }) });
     const body = await got.text();
-    if (got.ok && method === 'POST') note(method, path, sent, body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {});
+    if (got.ok && method === 'POST')
+      note({ method, path, key }, sent, body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {});
     return { status: got.status, type: got.headers.get('content-type') ?? type, body };
   };
 
@@ -171,6 +174,12 @@ function withAnswer(line: string, message: object | null): string {
   const finish = 'tool_calls' in message ? 'tool_calls' : 'stop';
   result.response.body.choices = [{ index: 0, message, finish_reason: finish }];
   return JSON.stringify(result);
+}
+
+interface Asked {
+  method: string;
+  path: string;
+  key: string;
 }
 
 interface Passed {

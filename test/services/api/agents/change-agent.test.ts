@@ -24,6 +24,7 @@ const OPENAI = {
   model: 'small',
   baseUrl: 'https://models.example.com/v1?key=k',
   apiKey: 'sk-secret',
+  within: '24h',
   priceMicroUsdPerMillion: { input: 1, output: 2 },
 };
 
@@ -33,7 +34,7 @@ describe('a PATCH of an agent', () => {
     await put('model', OPENAI);
     await put('desk', { kind: 'daemon', takesInput: true, sameInput: false });
     expect(await patch('service', { description: 'Mine', maxRunning: 2 })).toMatchObject({ status: 200, body: { description: 'Mine' } });
-    await patch('model', { model: 'large' });
+    expect((await patch('model', { model: 'large' })).body).toMatchObject({ model: 'large', within: '24h' });
     await patch('desk', { capabilities: ['code'] });
     expect(await stored('service')).toEqual({ ...HTTP, description: 'Mine', maxRunning: 2 });
     expect(await stored('model')).toEqual({ ...OPENAI, model: 'large' });
