@@ -2985,6 +2985,8 @@ export interface components {
       tz?: string | undefined;
       /** Of its runs. */
       priority?: ((number | ("low" | "normal" | "high" | "critical")) | null) | undefined;
+      /** How long each run may take, ms or text as `24h`: until then calls of its model may go by batches, at their price. */
+      within?: ((number | string) | null) | undefined;
       /** With `platform`: the chat that results are sent to. */
       channel?: (string | null) | undefined;
       /** With `channel`: the chat that results are sent to; for `webchat` it is a session. */
@@ -3065,6 +3067,8 @@ export interface components {
       tz?: string | undefined;
       /** Of its runs. */
       priority?: ((number | ("low" | "normal" | "high" | "critical")) | null) | undefined;
+      /** How long each run may take, ms or text as `24h`: until then calls of its model may go by batches, at their price. */
+      within?: ((number | string) | null) | undefined;
       /** With `platform`: the chat that results are sent to. */
       channel?: (string | null) | undefined;
       /** With `channel`: the chat that results are sent to; for `webchat` it is a session. */
@@ -6020,6 +6024,7 @@ export interface components {
      *       "status": "active",
      *       "pausedReason": null,
      *       "priority": 10,
+     *       "within": null,
      *       "channel": null,
      *       "platform": null,
      *       "callbackUrl": null,
@@ -6074,6 +6079,8 @@ export interface components {
       pausedReason: string | null;
       /** Of its runs, from 1 to 10; 10 goes first. */
       priority: number;
+      /** How long each run may take: until then calls of its model may go by batches. */
+      within: string | number | null;
       /** The chat that its results are sent to. */
       channel: string | null;
       /** The platform of that chat. */

@@ -215,6 +215,8 @@ export interface DelegateOptions {
   readonly timeoutMs?: number | string;
   /** Until when it has to end; not later than its parent. */
   readonly deadline?: Date | string;
+  /** How long it may take, ms or text as `24h`: until then calls of its model may go by batches. By default as its agent says. */
+  readonly within?: number | string;
   readonly context?: Readonly<Record<string, unknown>>;
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Given to the model after its agent's own instructions. */

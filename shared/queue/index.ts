@@ -7,7 +7,7 @@ export { type Accepted, acceptTask } from './accept/accept-task.ts';
 export { acceptTasks } from './accept/accept-tasks.ts';
 export { assertCallersSource, idempotencyKeySchema, idempotencyOf } from './accept/callers-request.ts';
 export { sessionLane } from './accept/task-lanes.ts';
-export { assertBytes, assertContext, assertTimeout } from './accept/check-request.ts';
+export { assertBytes, assertContext, assertTimeout, assertWithin } from './accept/check-request.ts';
 export { describeChain } from './accept/join-tree.ts';
 export { offerInput } from './accept/offer-input.ts';
 export type { AcceptRequest, Intake } from './accept/request.ts';

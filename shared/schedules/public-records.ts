@@ -13,7 +13,7 @@ const DEFAULT_PRIORITY = 10;
 
 /** The public record of a schedule, as `schedule-view.ts` of the API describes it: ISO times, null for what is absent. */
 export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
-  const { rule, priority, maxLatenessMs, jitterMs } = schedule;
+  const { rule, priority, withinMs, maxLatenessMs, jitterMs } = schedule;
   return {
     id: schedule.id,
     number: schedule.number,
@@ -28,6 +28,7 @@ export function scheduleRecord(schedule: Schedule): Record<string, unknown> {
     status: schedule.status,
     pausedReason: schedule.pausedReason,
     priority: priority === null ? DEFAULT_PRIORITY : priorityNumber(priority),
+    within: withinMs === null ? null : durationOf(withinMs),
     channel: schedule.channel,
     platform: schedule.platform,
     callbackUrl: schedule.callbackUrl,

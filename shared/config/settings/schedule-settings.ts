@@ -75,6 +75,7 @@ const configuredSchedule = z.strictObject({
   message: z.string().min(1),
   context: z.record(z.string(), z.json()).optional(),
   priority: z.union([z.number().int().min(1).max(10), z.enum(['low', 'normal', 'high', 'critical'])]).optional(),
+  within: z.union([text, z.number()]).optional(),
   channel: text.optional(),
   platform: text.optional(),
   callbackUrl: z.string().optional(),

@@ -20,7 +20,7 @@ export function checkRequest(request: TextRequest, { tasks, openai, modelBatches
   assertStartBeforeDeadline(request);
   assertDeadlineAhead(request);
   assertTarget(request);
-  assertWithin(request, modelBatches.minWithinMs);
+  assertWithin(request.within, modelBatches);
 }
 
 /** Throws `request.too-large` for a text of more than `maxBytes`; `field` is its name in the request. */
@@ -74,8 +74,9 @@ function assertTarget({ requirements }: AcceptRequest): void {
   );
 }
 
-function assertWithin({ within }: AcceptRequest, minMs: number): void {
-  const ms = within === undefined ? minMs : durationMs(within);
+/** Throws `request.invalid` for a `within` that no task may have. */
+export function assertWithin(within: AcceptRequest['within'] | null, { minWithinMs: minMs }: Settings['modelBatches']): void {
+  const ms = within == null ? minMs : durationMs(within);
   if (ms >= minMs && ms <= MAX_WITHIN_MS) return;
   throw new MusterError(
     'request.invalid',

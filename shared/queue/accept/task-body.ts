@@ -68,14 +68,19 @@ export function resolveExecution(
     retryDelayMs: own.retryDelayMs ?? definition.retryDelayMs ?? policy.retryDelayMs,
     retryBackoff: own.retryBackoff ?? definition.retryBackoff ?? policy.retryBackoff,
     ...deadlineRule([own, definition, settings.tasks]),
-    ...withinRule(request, definition),
+    ...withinRule(request, definition, settings.modelBatches),
   };
 }
 
-/** How long the task may take, by itself or its agent. */
-function withinRule({ within: own }: AcceptRequest, definition: AgentDefinition): Pick<ResolvedExecution, 'withinMs'> {
+/** How long the task may take, by itself or its agent; what is shorter than a task may say has no time for a batch. */
+function withinRule(
+  { within: own }: AcceptRequest,
+  definition: AgentDefinition,
+  { minWithinMs }: Settings['modelBatches'],
+): Pick<ResolvedExecution, 'withinMs'> {
   const within = own ?? ('within' in definition ? definition.within : undefined);
-  return within === undefined ? {} : { withinMs: durationMs(within) };
+  const withinMs = within === undefined ? 0 : durationMs(within);
+  return withinMs < minWithinMs ? {} : { withinMs };
 }
 
 /** Whether the task is aborted at its deadline, by the most specific setting. */

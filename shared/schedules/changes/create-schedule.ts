@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MusterError } from '../../errors/index.ts';
 import { measureKey } from '../../ledger/index.ts';
-import { assertBytes, assertContext, type Intake } from '../../queue/index.ts';
+import { assertBytes, assertContext, assertWithin, type Intake } from '../../queue/index.ts';
 import { canonicalJson, newTaskId, type ReplyAddress } from '../../tasks/index.ts';
 import { tenantClosed } from '../../tenants/index.ts';
 import { upcomingTimes, wakeFor } from '../firing/occurrences.ts';
@@ -142,8 +142,9 @@ const INITIAL_STATE = {
 } satisfies Partial<Schedule>;
 
 /** Refuses now what every run would be refused for. Errors: `request.too-large`, `limit.storage`. */
-export async function assertStorable(parts: ScheduleParts, tenant: string, { message, context }: SchedulePatch): Promise<void> {
-  const { tasks, scheduler } = parts.settings;
+export async function assertStorable(parts: ScheduleParts, tenant: string, { message, context, within }: SchedulePatch): Promise<void> {
+  const { tasks, scheduler, modelBatches } = parts.settings;
+  assertWithin(within, modelBatches);
   if (message !== undefined) assertBytes('message', message, Math.min(tasks.maxInputBytes, scheduler.maxMessageBytes));
   // Counted as for a run, which has no metadata.
   if (context) assertContext('context', [context, null], tasks.maxContextBytes);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { agentIdSchema, lineSchema } from '../../config/index.ts';
+import { agentIdSchema, durationSchema, lineSchema } from '../../config/index.ts';
 import { jsonObjectSchema, newSessionIdSchema, prioritySchema } from '../../tasks/index.ts';
-import { instantSchema } from '../../time/index.ts';
+import { durationMs, instantSchema } from '../../time/index.ts';
 import { formatDuration, readDuration } from '../rules/rule.ts';
 import { SCHEDULE_PLATFORMS, WEB_CHAT } from '../platforms.ts';
 import { OVERLAPS, type Missed, type Schedule } from '../store/schedule.ts';
@@ -55,6 +55,9 @@ const shape = {
   name: lineSchema.min(1).max(200).nullish().meta({ description: 'For people.' }),
   tz: z.string().max(100).optional().meta({ description: "IANA zone; by default the host's." }),
   priority: prioritySchema.nullish().meta({ description: 'Of its runs.' }),
+  within: durationSchema.nullish().meta({
+    description: 'How long each run may take, ms or text as `24h`: until then calls of its model may go by batches, at their price.',
+  }),
   channel: shortText.nullish().meta({ description: 'With `platform`: the chat that results are sent to.' }),
   platform: z
     .enum(SCHEDULE_PLATFORMS)
@@ -111,6 +114,7 @@ export function scheduleFields(given: Given, maxCaughtUp: number): Partial<Sched
     context: given.context,
     name: given.name,
     priority: given.priority,
+    withinMs: given.within == null ? given.within : durationMs(given.within),
     channel: given.channel,
     platform: given.platform,
     callbackUrl: given.callbackUrl,
@@ -132,6 +136,7 @@ export const FIELD_DEFAULTS = {
   name: null,
   context: null,
   priority: null,
+  withinMs: null,
   channel: null,
   platform: null,
   callbackUrl: null,

@@ -7,6 +7,7 @@ import { haltSchedule, type Schedule } from '../store/schedule.ts';
 import { changeSchedule } from './change-schedule.ts';
 import type { ConfigurationAudit } from './configuration-audit.ts';
 import { createSchedule } from './create-schedule.ts';
+import { assertWithin } from '../../queue/index.ts';
 import { updateSchedule, resumeSchedule } from './update-schedule.ts';
 import { scheduleFields, type SchedulePatch, type ScheduleRequest, scheduleRequestSchema } from './schedule-request.ts';
 
@@ -27,6 +28,7 @@ function problemOf(given: object, settings: Settings, now: number): string | nul
     // A time may have passed since the configuration was written.
     readRule({ phrase, cron, every, at }, { tz: readZone(tz), now, mayBePast: true });
     scheduleFields(parsed.data, settings.scheduler.maxCaughtUp);
+    assertWithin(parsed.data.within, settings.modelBatches);
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -102,6 +104,7 @@ async function syncSchedule(parts: ScheduleParts, { tenant, key, request }: Conf
 const DEFAULTS = {
   context: null,
   priority: null,
+  within: null,
   channel: null,
   platform: null,
   callbackUrl: null,

@@ -107,7 +107,7 @@ export function runRequest(schedule: Schedule, firing: Firing): AcceptRequest {
 
 /** Only a task that runs needs these fields; there may be very many skipped ones. */
 function fieldsToRun(schedule: Schedule, run: string): Partial<AcceptRequest> {
-  return { ...withoutNull({ context: schedule.context }), ...orderOf(schedule, run), ...deliveryOf(schedule) };
+  return { ...withoutNull({ context: schedule.context, within: schedule.withinMs }), ...orderOf(schedule, run), ...deliveryOf(schedule) };
 }
 
 /**

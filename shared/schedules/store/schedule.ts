@@ -64,6 +64,8 @@ const storedSchema = z.object({
     .union([z.number(), z.enum(['low', 'normal', 'high', 'critical'])])
     .nullable()
     .default(null),
+  /** How long its runs may take, ms: see `within` of tasks. */
+  withinMs: z.number().nullable().default(null),
   channel: text,
   platform: text,
   callbackUrl: text,

@@ -8,7 +8,17 @@ import { durationMs } from '../../time/index.ts';
 
 /** What a run asks of a sub-task, as `POST /v1/tasks` takes it. */
 const subTaskSchema = taskRequestSchema
-  .pick({ agent: true, input: true, system: true, session: true, priority: true, deadline: true, context: true, metadata: true })
+  .pick({
+    agent: true,
+    input: true,
+    system: true,
+    session: true,
+    priority: true,
+    deadline: true,
+    within: true,
+    context: true,
+    metadata: true,
+  })
   .extend({ timeoutMs: executionFields.timeoutMs });
 
 export type SubTask = z.infer<typeof subTaskSchema>;

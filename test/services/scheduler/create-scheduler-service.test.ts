@@ -196,10 +196,25 @@ describe('schedules of the configuration', () => {
 
   it('reset fields that their definition no longer has, and keep their times', async () => {
     const every = { every: '1h', agent: 'echo', message: 'x', tz: 'UTC' };
-    const more = { jitter: '5m', maxRuns: 9, overlap: 'allow', missed: 'skip', until: '2999-01-01T00:00:00Z', context: { a: 1 } };
+    const more = {
+      jitter: '5m',
+      maxRuns: 9,
+      overlap: 'allow',
+      missed: 'skip',
+      until: '2999-01-01T00:00:00Z',
+      context: { a: 1 },
+      within: '24h',
+    };
     let parts = await start(defined({ report: { ...every, ...more } }));
     const made = await waitFor(async () => await find(parts), { deadlineMs: SOON, what: 'the schedule' });
-    expect(made).toMatchObject({ jitterMs: 300_000, maxRuns: 9, overlap: 'allow', missed: { policy: 'skip' }, context: { a: 1 } });
+    expect(made).toMatchObject({
+      jitterMs: 300_000,
+      maxRuns: 9,
+      overlap: 'allow',
+      missed: { policy: 'skip' },
+      context: { a: 1 },
+      withinMs: 86_400_000,
+    });
     parts = await restart(defined({ report: { ...every, message: 'changed' } }));
     const changed = await waitFor(
       async () => {
@@ -208,7 +223,15 @@ describe('schedules of the configuration', () => {
       },
       { deadlineMs: SOON, what: 'the change' },
     );
-    expect(changed).toMatchObject({ jitterMs: 0, maxRuns: null, overlap: 'skip', missed: { policy: 'once' }, until: null, context: null });
+    expect(changed).toMatchObject({
+      withinMs: null,
+      jitterMs: 0,
+      maxRuns: null,
+      overlap: 'skip',
+      missed: { policy: 'once' },
+      until: null,
+      context: null,
+    });
     expect([changed.rule, changed.nextFireAt]).toEqual([made.rule, made.nextFireAt]);
     parts = await restart(defined({ report: { ...every, message: 'changed', every: '2h' } }));
     await waitFor(async () => (await find(parts))?.ruleText === 'every 2h', { deadlineMs: SOON, what: 'the new rule' });
@@ -248,7 +271,11 @@ describe('schedules of the configuration', () => {
   });
 
   it('that are unreadable prevent the start, with all of them in one message', async () => {
-    const wrong = defined({ one: { ...report, cron: 'sometimes' }, two: { ...report, overlap: 'maybe' } });
-    await expect(start(wrong)).rejects.toThrow(/2 problems[\s\S]*schedules\.one[\s\S]*schedules\.two/);
+    const wrong = defined({
+      one: { ...report, cron: 'sometimes' },
+      two: { ...report, overlap: 'maybe' },
+      three: { ...report, within: '5m' },
+    });
+    await expect(start(wrong)).rejects.toThrow(/3 problems[\s\S]*schedules\.one[\s\S]*schedules\.two[\s\S]*schedules\.three/);
   });
 });

@@ -7,6 +7,7 @@ import { readDelegation } from '#shared/ledger/journal/delegation.ts';
 import { readEntry } from '#shared/ledger/journal/read-journal.ts';
 import type { Ledger } from '#shared/ledger/ledger.ts';
 import { readState } from '#shared/ledger/read/read-states.ts';
+import { readBody } from '#shared/ledger/read/read-tasks.ts';
 import type { AttemptEnd } from '#shared/ledger/settle/attempt-end.ts';
 import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import { Seal } from '#shared/tenants/sealing/seal.ts';
@@ -65,7 +66,7 @@ it('sub-tasks are accepted once, however often and by how many processes their w
   const id = await suspendedAt(
     [
       { agent: 'one', input: 'a', deadline: late, timeoutMs: 7000 },
-      { agent: 'two', input: 'b', priority: 'high' },
+      { agent: 'two', input: 'b', priority: 'high', within: '2h' },
     ],
     { deadline },
   );
@@ -79,6 +80,8 @@ it('sub-tasks are accepted once, however often and by how many processes their w
     { ...common, agent: 'one', priority: 4, timeoutMs: 7000 },
     { ...common, agent: 'two', priority: 8 },
   ]);
+  const bodies = await Promise.all(ids.map((child) => readBody(ledger, TENANT, child)));
+  expect(bodies.map((body) => body?.execution.withinMs)).toEqual([undefined, 7_200_000]);
   expect(await readDelegation(ledger, { tenant: TENANT, id, seq: SEQ })).toEqual({ ids, refused: {} });
   // Two descend from it: a third one fits, a fourth does not.
   await acceptTask(parts, { tenant: TENANT, agent: 'one', input: 'c', parentTaskId: id });

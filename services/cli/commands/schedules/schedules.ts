@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext, ContextOf } from '../../command-context.ts';
-import { addPaging, contextOption, parseCount, priorityOption } from '../options.ts';
+import { addPaging, contextOption, parseCount, priorityOption, withinOption } from '../options.ts';
 import { addOccurrenceCommands } from './occurrences.ts';
 import {
   type ListRunsOptions,
@@ -44,6 +44,7 @@ function addCreate(schedule: Command, contextOf: ContextOf): void {
     .option('--name <text>', 'a name for people')
     .addOption(priorityOption())
     .addOption(contextOption())
+    .addOption(withinOption())
     .option('--missed <policy>', 'what to do with missed times: skip, once, all')
     .option('--max-lateness <duration>', 'a time that is later than this is skipped, such as 1h')
     .option('--overlap <policy>', 'what to do while the previous run goes on: skip, queue, cancel-other, allow')
@@ -138,6 +139,7 @@ interface CreateScheduleOptions {
   tz?: string;
   name?: string;
   priority?: number | string;
+  within?: string;
   context?: Record<string, unknown>;
   missed?: string;
   maxLateness?: string;

@@ -6,6 +6,8 @@ import { ownZone } from '../../parts/zone-time.ts';
 export interface Draft extends Pick<Schedule, 'message' | 'tz' | 'priority' | 'overlap' | 'missed'> {
   phrase: string;
   name: string;
+  /** How long a run may take for a lower price; empty for calls at once. */
+  within: string;
   /** Of the chat that receives the results. */
   platform: NonNullable<ScheduleRequest['platform']> | '';
   channel: string;
@@ -33,7 +35,7 @@ export interface FieldsProps {
 }
 
 export function emptyDraft(): Draft {
-  const texts = { phrase: '', message: '', name: '', channel: '' };
+  const texts = { phrase: '', message: '', name: '', within: '', channel: '' };
   return { ...texts, platform: '', agent: null, tz: ownZone(), priority: 10, overlap: 'skip', missed: 'once' };
 }
 
@@ -41,7 +43,7 @@ export function emptyDraft(): Draft {
 const PLATFORMS = ['telegram', 'slack', 'discord', 'whatsapp', 'webchat'] as const;
 
 /** The draft of an existing schedule; its rule parses to the same rule again. */
-export function toDraft({ rule, message, agent, tz, priority, overlap, missed, name, platform, channel }: Schedule): CompleteDraft {
+export function toDraft({ rule, message, agent, tz, priority, overlap, missed, name, within, platform, channel }: Schedule): CompleteDraft {
   return {
     phrase: rule,
     message,
@@ -51,14 +53,20 @@ export function toDraft({ rule, message, agent, tz, priority, overlap, missed, n
     overlap,
     missed,
     name: name ?? '',
+    within: String(within ?? ''),
     platform: PLATFORMS.find((each) => each === platform) ?? '',
     channel: channel ?? '',
   };
 }
 
 /** The schedule that a draft creates. */
-export function toNewSchedule({ name, platform, channel, ...draft }: CompleteDraft): ScheduleRequest {
-  return { ...draft, ...(name.trim() === '' ? {} : { name: name.trim() }), ...(platform === '' ? {} : { platform, channel }) };
+export function toNewSchedule({ name, within, platform, channel, ...draft }: CompleteDraft): ScheduleRequest {
+  return {
+    ...draft,
+    ...(within === '' ? {} : { within }),
+    ...(name.trim() === '' ? {} : { name: name.trim() }),
+    ...(platform === '' ? {} : { platform, channel }),
+  };
 }
 
 /**
@@ -72,6 +80,7 @@ export function changesOf(before: CompleteDraft, after: CompleteDraft): Schedule
   const isSameDestination = before.platform === platform && (platform === '' || before.channel === channel);
   return {
     ...Object.fromEntries(changed),
+    ...(before.within === after.within ? {} : { within: after.within === '' ? null : after.within }),
     ...(before.name === name ? {} : { name: name === '' ? null : name }),
     ...(isSameDestination ? {} : { platform: platform === '' ? null : platform, channel: platform === '' ? null : channel }),
   };
@@ -86,6 +95,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof Draft>([
   'overlap',
   'missed',
   'name',
+  'within',
   'platform',
   'channel',
 ]);

@@ -41,6 +41,13 @@ const MISSED_CHOICES = [
   { value: 'all', label: 'Run each of them, late' },
 ];
 
+/** As the API writes these times. */
+const WITHIN_CHOICES = [
+  { value: '', label: 'At once' },
+  { value: '4h', label: 'Within 4 hours, for less' },
+  { value: '1d', label: 'Within a day, for less' },
+];
+
 /** Agent, zone, priority and name, the policies for overlapping and missed runs, and the destination of results. */
 export function ScheduleOptions({ agents, ...fields }: FieldsProps & { agents: readonly string[] }): ReactElement {
   const { draft, problems, onChange } = fields;
@@ -75,6 +82,13 @@ export function ScheduleOptions({ agents, ...fields }: FieldsProps & { agents: r
         value={String(draft.priority)}
         onChange={(event) => onChange({ priority: Number(event.currentTarget.value) })}
       />
+      <NativeSelect
+        label="Calls of its model"
+        data={withinChoices(draft.within)}
+        error={problems.within}
+        value={draft.within}
+        onChange={(event) => onChange({ within: event.currentTarget.value })}
+      />
       <TextInput
         label="Name"
         placeholder="by default the rule in words"
@@ -93,6 +107,12 @@ export function ScheduleOptions({ agents, ...fields }: FieldsProps & { agents: r
 function missedChoices(missed: string): typeof MISSED_CHOICES {
   if (MISSED_CHOICES.some(({ value }) => value === missed)) return MISSED_CHOICES;
   return [...MISSED_CHOICES, { value: missed, label: `Run the newest ${missed.replaceAll(/\D/g, '')}, late` }];
+}
+
+/** The choices, with the schedule's own time when it has another. */
+function withinChoices(within: string): typeof WITHIN_CHOICES {
+  if (WITHIN_CHOICES.some(({ value }) => value === within)) return WITHIN_CHOICES;
+  return [...WITHIN_CHOICES, { value: within, label: `Within ${within}, for less` }];
 }
 
 /** Adds the schedule's own agent, which may no longer exist. */

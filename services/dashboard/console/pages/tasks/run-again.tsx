@@ -74,12 +74,14 @@ function sameParts({ session, attachments }: TaskWithProgress): string {
 /** The request that would make the task, with what a person changed. */
 export function copyOf(task: TaskWithProgress, changes: Partial<Pick<TaskRequest, 'agent' | 'input'>> = {}): TaskRequest {
   const { agent, input, priority, session, context, metadata } = task;
+  const { withinMs } = task.execution;
   const files = givenFiles(task);
   return {
     agent,
     input,
     priority,
     rerunOf: task.id,
+    ...(withinMs === null ? {} : { within: withinMs }),
     ...(session ? { session } : {}),
     ...(context ? { context } : {}),
     ...(metadata ? { metadata } : {}),

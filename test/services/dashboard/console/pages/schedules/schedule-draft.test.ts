@@ -20,6 +20,7 @@ const SCHEDULE: Schedule = {
   message: 'Collect notes',
   status: 'active',
   priority: 10,
+  within: null,
   channel: 'C1',
   platform: 'slack',
   missed: 'all(20)',
@@ -51,6 +52,8 @@ describe('the form of a schedule', () => {
 
   it('saves only the changed fields, so that a new name recomputes no times', () => {
     expect(changesOf(before, { ...before, name: 'Daily', priority: 5 })).toEqual({ name: 'Daily', priority: 5 });
+    expect(changesOf(before, { ...before, within: '1d' })).toEqual({ within: '1d' });
+    expect(changesOf(toDraft({ ...SCHEDULE, within: '1d' }), before)).toEqual({ within: null });
     expect(changesOf(before, { ...before, phrase: 'every day at 8', tz: 'UTC', overlap: 'skip' })).toEqual({
       phrase: 'every day at 8',
       tz: 'UTC',
