@@ -2839,6 +2839,19 @@ export interface components {
       capabilities?: string[] | undefined;
       /** Whether messages may go into its runs. */
       takesInput?: boolean | undefined;
+      /** Folder of each session, which a daemon has on its own disk. */
+      workspace?: ({
+        /** Address of a repository that it begins as a checkout of. */
+        git: string & (unknown & unknown);
+        /** Branch, tag, or commit in full. */
+        ref?: string | undefined;
+      } | {
+        /**
+         * It begins empty.
+         * @constant
+         */
+        keep: true;
+      }) | undefined;
       /** Whether `/schedule` lines of its output are applied. */
       directives?: boolean | undefined;
       /** The old name of `directives`, still read. */
@@ -5374,10 +5387,21 @@ export interface components {
          * Its next run begins anew after this, or once that task is not kept any more.
          */
         expiresAt: string;
-        /** As they are stored, compressed. */
-        bytes: number;
+        /** As they are stored, compressed; null while its first run on a daemon goes on. */
+        bytes: number | null;
         /** What was changed in its checkout, as `git diff --stat` says it; null without a checkout. */
         changes: string | null;
+        /** Null for one that workers go on in. */
+        daemon: {
+          /** Names the record. */
+          id: string;
+          /** Null once it is not registered any more. */
+          name: string | null;
+          /**
+           * Where it is.
+           */
+          status: "online" | "busy" | "draining" | "offline";
+        } | null;
       }[];
     };
     /** What was removed; final once it is completed. */

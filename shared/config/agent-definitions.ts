@@ -148,15 +148,18 @@ export type CommandPreset = z.infer<typeof commandPresetSchema>;
 
 const notOption = z.string().min(1).max(2000).regex(/^[^-]/, 'expected something that does not begin with "-"');
 
-const workspaceSchema = z.union([
-  z.strictObject({
-    git: notOption,
-    /** A branch, a tag, or a commit in full. By default the branch that the repository names. */
-    ref: notOption.optional(),
-  }),
-  z.strictObject({ path: z.string().min(1) }),
-  z.strictObject({ keep: z.literal(true) }),
-]);
+const gitWorkspace = z.strictObject({
+  git: notOption,
+  /** A branch, a tag, or a commit in full. By default the branch that the repository names. */
+  ref: notOption.optional(),
+});
+const emptyWorkspace = z.strictObject({ keep: z.literal(true) });
+
+/** What the folder of a session begins as. */
+export const workspaceSchema = z.union([gitWorkspace, z.strictObject({ path: z.string().min(1).max(4000) }), emptyWorkspace]);
+
+/** The capability of daemons that keep workspaces; those of older releases do not. */
+export const KEEPS_WORKSPACES = 'workspaces';
 
 /** As `to`, `by` and `timeoutMs` of `ask`. */
 const permissionsSchema = z.union([
@@ -246,6 +249,11 @@ const daemon = z.strictObject({
   capabilities: z.array(capabilitySchema).max(50).optional(),
   /** Whether messages may go into its runs, as `task.input`. */
   takesInput: z.boolean().optional(),
+  /**
+   * A folder for each session on the daemon's own disk, as that of a `command` agent; paths are those of its machine. Only daemons with the capability
+   * `workspaces` get its tasks.
+   */
+  workspace: workspaceSchema.optional(),
   ...directives,
   ...common,
 });
@@ -270,12 +278,18 @@ export function hasPlainOutput(definition: AgentDefinition): boolean {
 
 export type AgentKind = AgentDefinition['kind'];
 
+/** A repository elsewhere. The folders of people's machines are for the configuration to name. */
+const remoteGit = notOption.regex(
+  /^(?:(?:https?|ssh|git):\/\/|[\w.-]+@[\w.-]+:)/i,
+  'expected the address of a repository, such as https://...',
+);
+
 /** What the API may add: nothing that runs code of the caller's on our machines. */
 export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [
   echo,
   openai.omit({ apiKeyEnv: true, tools: true, mcp: true, delegates: true }),
   http,
-  daemon,
+  daemon.extend({ workspace: z.union([gitWorkspace.extend({ git: remoteGit }), emptyWorkspace]).optional() }),
 ]);
 export type ApiAgentDefinition = z.infer<typeof apiAgentDefinitionSchema>;
 

@@ -14,6 +14,8 @@ export {
   directivesOf,
   hasPlainOutput,
   inputSchemaOf,
+  KEEPS_WORKSPACES,
+  workspaceSchema,
 } from './agent-definitions.ts';
 export { codexServerWords } from './codex-words.ts';
 export type { AgentLoopOptions, Tool } from './define-agent.ts';

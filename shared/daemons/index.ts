@@ -5,7 +5,7 @@
 export { assertTargetIsLeft } from './assert-target-is-left.ts';
 export { attemptKey, type AttemptName } from './attempt-name.ts';
 export { type DaemonSignal, parseDaemonSignal, publishDaemonChange, publishDaemonGone, publishDaemonStates } from './daemon-signals.ts';
-export { DAEMON_STATUSES, type DaemonState, statusOf } from './daemon-state.ts';
+export { DAEMON_STATUSES, type DaemonState, type DaemonStatus, statusOf } from './daemon-state.ts';
 export {
   type BeatOutcome,
   type DaemonBeat,
@@ -33,6 +33,14 @@ export {
   rotateDaemonToken,
 } from './daemon-store.ts';
 export { type Daemon, type DaemonAddress, daemonNameSchema, isAccessGone, type Registration, registrationSchema } from './daemon.ts';
+export {
+  type DaemonWorkspace,
+  findUnwanted,
+  forgetWorkspaces,
+  listWorkspaces,
+  noteWorkspace,
+  type WorkspaceOwner,
+} from './daemon-workspaces.ts';
 export {
   CLOSE_CODES,
   type DaemonMessage,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelNameSchema } from '../config/index.ts';
+import { modelNameSchema, workspaceSchema } from '../config/index.ts';
 import { parseJson, parseMessage, type Parsed } from './parse-message.ts';
 
 /** The version that a daemon states in its first message. */
@@ -78,6 +78,16 @@ const attachment = z.object({ name: short, mediaType: short, bytes: count, url: 
  */
 const checkpoint = z.object({ text: text.nullish(), resumed: text.nullish(), url: text, key: text, askMs: count.nullish() });
 
+/** What a daemon keeps for the next run in a session, or of a task without one: bytes on its disk, and what was changed in a checkout (`git diff --stat`). */
+const workspaceLeft = z.object({ bytes: count, changes: text.nullish() });
+
+/** A working folder on the disk of a daemon. */
+const keptWorkspace = z.object({ agent: short, session: short.nullish(), taskId });
+
+/** Working folders that one message names. */
+export const MAX_WORKSPACES = 100;
+const keptWorkspaces = z.array(keptWorkspace).max(MAX_WORKSPACES);
+
 /** Tasks that a daemon may declare to run at once. */
 const MAX_SLOTS = 10_000;
 
@@ -121,8 +131,18 @@ const DAEMON_MESSAGES = {
     output: text.nullish(),
     result: z.unknown().optional(),
     usage: usage.nullish(),
+    workspace: workspaceLeft.nullish(),
   }),
-  'task.failed': z.object({ type: z.literal('task.failed'), ...attempt, error: failure, usage: usage.nullish(), ...later }),
+  'task.failed': z.object({
+    type: z.literal('task.failed'),
+    ...attempt,
+    error: failure,
+    usage: usage.nullish(),
+    workspace: workspaceLeft.nullish(),
+    ...later,
+  }),
+  /** The working folders that it keeps, some at a time: the hub answers with those that it is to remove. */
+  'workspaces.kept': z.object({ type: z.literal('workspaces.kept'), kept: keptWorkspaces }),
 } as const;
 
 /** What the hub sends to a daemon. */
@@ -167,6 +187,8 @@ const HUB_MESSAGES = {
     /** Where files that the task makes are sent; absent where none may be. */
     artifactsUrl: text.nullish(),
     checkpoint: checkpoint.nullish(),
+    /** The folder that its session, or the task without one, goes on in: what it begins as, and how long after a run it is kept, ms. */
+    workspace: z.object({ source: workspaceSchema, keepMs: z.int().min(1) }).nullish(),
   }),
   'task.cancel': z.object({ type: z.literal('task.cancel'), ...attempt, reason: text }),
   /** `id` is the same when it is sent again: a daemon takes each once. */
@@ -174,6 +196,8 @@ const HUB_MESSAGES = {
   /** To the `task.ask` of this `seq`: JSON of the answer; absent where there is none in time, and the run is suspended there once the attempt has ended. */
   'task.answer': z.object({ type: z.literal('task.answer'), ...attempt, seq: z.int().min(1), answer: text.nullish() }),
   'task.acknowledged': z.object({ type: z.literal('task.acknowledged'), ...attempt, outcome: z.enum(['kept', 'refused']) }),
+  /** To `workspaces.kept`: those whose time is over, or whose session or task was removed. */
+  'workspaces.remove': z.object({ type: z.literal('workspaces.remove'), remove: keptWorkspaces }),
   error: z.object({ type: z.literal('error'), code: short, message: text }),
 } as const;
 

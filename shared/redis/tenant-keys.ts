@@ -140,11 +140,6 @@ function keysUnder(prefix: string) {
      * Written by: `file-store.ts`, `file-cleaner.ts`. Kept: as `bodies`. Bound: `files.maxPerTask` each, and `journal.maxEntries`.
      */
     taskFiles: (id: string) => `${prefix}task-files:${id}`,
-    /**
-     * Hash: agent -> JSON of the file with its program's session and working folder, as its last run in a session, or of a task without one, left
-     * them. Written by: `keep-run.lua`. Kept: `workspaces.keepMs`. Bound: one per session, or task without one, and agent.
-     */
-    keptRuns: (of: string) => `${prefix}kept:${of}`,
     /** Hash: agent id -> JSON of an agent made by API. Written by: `put-agent.lua`, `tenants/scripts/replace-record.lua`, `agent-caps.ts`. Kept: until deleted. Bound: `limits.maxAgentsPerTenant`. */
     agents: `${prefix}agents`,
     /** Hash: id -> JSON of a budget made by API. Written by: `write-budget.lua`. Kept: until deleted. Bound: `limits.maxBudgetsPerTenant`. */
@@ -190,6 +185,7 @@ function keysUnder(prefix: string) {
     ...runEventsUnder(prefix),
     ...albumsUnder(prefix),
     ...findingsUnder(prefix),
+    ...keptUnder(prefix),
     ...erasuresUnder(prefix),
   };
 }
@@ -281,6 +277,15 @@ function findingsUnder(prefix: string) {
     findings: `${prefix}findings`,
     /** Hash: finding -> JSON of who acknowledged it, when, and how severe it was. Written by: `finding-store.ts`. Kept: while it lasts. Bound: as `findings`. */
     acknowledged: `${prefix}acknowledged`,
+  };
+}
+
+function keptUnder(prefix: string) {
+  return {
+    /** Hash: agent -> JSON of the file with its program's session and working folder, as its last run in a session, or of a task without one, left them. Written by: `keep-run.lua`. Kept: `workspaces.keepMs`. Bound: one per session, or task without one, and agent. */
+    keptRuns: (of: string) => `${prefix}kept:${of}`,
+    /** Hash: `<agent>/<daemon>` -> JSON of the working folder that its last run left on the disk of the daemon. Written by: `daemon-workspaces.ts`. Kept: as `keptRuns`. Bound: as `keptRuns`, for each daemon. */
+    keptOnDaemons: (of: string) => `${prefix}kept-on-daemons:${of}`,
   };
 }
 

@@ -7,7 +7,7 @@ import type { FileStore } from '#shared/files/index.ts';
 import { readTasks, type Ledger } from '#shared/ledger/index.ts';
 import { toIso } from '#shared/time/index.ts';
 import { answerList, nextCursorSchema, onePageOf } from '../lists.ts';
-import { listWorkspaces } from './session-workspaces.ts';
+import { readWorkspaces } from './session-workspaces.ts';
 import { viewSummary, sessionSummarySchema, viewSession, sessionViewSchema } from './session-view.ts';
 
 interface SessionPorts {
@@ -159,11 +159,10 @@ async function showSession(
   { tenant, key }: Reader,
   id: string,
 ): Promise<z.infer<typeof sessionViewSchema>> {
-  const { keepMs } = ledger.settings.workspaces;
   const [record, length, workspaces] = await Promise.all([
     readSession({ ledger }, tenant, id),
     countTurns(ledger, tenant, id),
-    key?.session === undefined ? listWorkspaces({ files, keepMs }, tenant, id) : [],
+    key?.session === undefined ? readWorkspaces({ ledger, files }, tenant, id) : [],
   ]);
   return viewSession(record, length, workspaces);
 }

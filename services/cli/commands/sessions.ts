@@ -63,7 +63,12 @@ const sessionSummarySchema = z.object({
   waitingTotal: z.number(),
 });
 
-const workspaceSchema = z.object({ agent: z.string(), expiresAt: z.string(), changes: z.string().nullable() });
+const workspaceSchema = z.object({
+  agent: z.string(),
+  expiresAt: z.string(),
+  changes: z.string().nullable(),
+  daemon: z.object({ id: z.string(), name: z.string().nullable(), status: z.string() }).nullish(),
+});
 
 const sessionViewSchema = sessionSummarySchema.extend({
   modeSource: z.string().nullish(),
@@ -116,8 +121,9 @@ async function runShow(id: string, { json }: JsonOptions, context: CommandContex
   for (const each of session.workspaces) showWorkspace(each, terminal);
 }
 
-function showWorkspace({ agent, expiresAt, changes }: z.infer<typeof workspaceSchema>, terminal: CommandContext['terminal']): void {
-  terminal.line(`\n${terminal.paint(`Kept of ${plainText(agent)} until ${localTime(new Date(expiresAt))}`, 'dim')}`);
+function showWorkspace({ agent, expiresAt, changes, daemon }: z.infer<typeof workspaceSchema>, terminal: CommandContext['terminal']): void {
+  const where = daemon ? ` on ${plainText(daemon.name ?? daemon.id)}${daemon.status === 'offline' ? ', which is offline,' : ''}` : '';
+  terminal.line(`\n${terminal.paint(`Kept of ${plainText(agent)}${where} until ${localTime(new Date(expiresAt))}`, 'dim')}`);
   for (const line of (changes ?? '').split('\n')) if (line !== '') terminal.line(`  ${plainText(line)}`);
 }
 

@@ -4,6 +4,7 @@ import type { HubDaemon } from '../runs/hub-daemon.ts';
 import type { ConnectionWatch, ConnectionWatchOptions } from './connection-watch.ts';
 import { DaemonConnection } from './daemon-connection.ts';
 import { type DaemonSocket, REASONS } from './daemon-socket.ts';
+import { UnwantedWorkspaces } from './unwanted-workspaces.ts';
 
 export interface ConnectionProtocolOptions extends Pick<ConnectionWatchOptions, 'redis' | 'keys' | 'hub' | 'settings' | 'daemons' | 'log'> {
   /** Notifies the daemon's tenant: it connected after it was offline, or its connection ended. */
@@ -25,12 +26,19 @@ export class ConnectionProtocol {
   readonly #options: ConnectionProtocolOptions;
   /** Messages that came before the welcome. */
   readonly #early: DaemonMessage[] = [];
+  readonly #unwanted: UnwantedWorkspaces;
   #connection: DaemonConnection | undefined;
 
   constructor(socket: DaemonSocket, registered: Daemon, options: ConnectionProtocolOptions) {
     this.#socket = socket;
     this.#registered = registered;
     this.#options = options;
+    this.#unwanted = new UnwantedWorkspaces({
+      ports: options,
+      daemon: registered,
+      send: (message) => socket.send(message),
+      log: options.log,
+    });
   }
 
   /** Undefined before the hello, and for a daemon that was refused. */
@@ -99,6 +107,8 @@ export class ConnectionProtocol {
       connection.beat(message);
       if (!hasBeat) daemon?.noteFirstBeat();
       else if (connection.isDraining !== isDraining) this.#options.watch.noteChange(daemon);
+    } else if (message.type === 'workspaces.kept') {
+      void this.#unwanted.answer(message);
     } else daemon?.attempts.receive(message);
   }
 }

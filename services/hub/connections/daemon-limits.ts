@@ -1,4 +1,4 @@
-import type { HubSettings } from '#shared/config/index.ts';
+import { type HubSettings, KEEPS_WORKSPACES } from '#shared/config/index.ts';
 import type { Daemon, DaemonMessage } from '#shared/daemons/index.ts';
 
 /** What a daemon may do: what it declares, within its registration and the hub's bounds. */
@@ -16,7 +16,8 @@ export function limitsOf(
 ): DaemonLimits {
   const declared = [...new Set(hello.capabilities)];
   return {
-    capabilities: capabilities === null ? declared : declared.filter((capability) => capabilities.includes(capability)),
+    // What its program can do is nothing that a registration allows.
+    capabilities: capabilities === null ? declared : declared.filter((each) => each === KEEPS_WORKSPACES || capabilities.includes(each)),
     slots: Math.min(hello.slots, slots ?? Infinity, maxSlotsPerDaemon),
     agents: bothOf(agents, hello.agents ?? null),
   };

@@ -5,6 +5,11 @@ import { toIso } from '#shared/time/index.ts';
 
 type Execute = Extract<HubMessageToSend, { type: 'task.execute' }>;
 
+function workspaceOf(definition: AgentRun['definition'], { keepMs }: Execution['sessions']): Pick<Execute, 'workspace'> {
+  const source = definition.kind === 'daemon' ? definition.workspace : undefined;
+  return source === undefined ? {} : { workspace: { source, keepMs } };
+}
+
 function checkpointOf(
   { text, resumed, address: url, key }: NonNullable<AgentRun['checkpoint']>,
   { askMs }: Execution['checkpoint'],
@@ -14,7 +19,7 @@ function checkpointOf(
 
 /** What a daemon gets of an attempt, with addresses for its files. Waits for the session's history while Redis is away. */
 export async function executeMessage(
-  { task, context, files, checkpoint }: AgentRun,
+  { task, context, files, checkpoint, definition }: AgentRun,
   { body, state, attempt, sessions, checkpoint: left }: Execution,
 ): Promise<Execute> {
   const { ref, takesInput } = attempt;
@@ -44,5 +49,6 @@ export async function executeMessage(
     attachments,
     ...(artifactsUrl === undefined ? {} : { artifactsUrl }),
     ...(checkpoint && { checkpoint: checkpointOf(checkpoint, left) }),
+    ...workspaceOf(definition, sessions),
   };
 }

@@ -45,6 +45,8 @@ export class RemoteAttempt {
   /** Whether its daemon is not connected. */
   #isAway = false;
   #hasResult = false;
+  /** What its daemon keeps of it, by the last message. */
+  #left: DaemonMessage<'task.completed'>['workspace'];
   #onProvider: () => void = () => undefined;
   #graceTimer: NodeJS.Timeout | undefined;
   #acceptTimer: NodeJS.Timeout | undefined;
@@ -76,11 +78,11 @@ export class RemoteAttempt {
 
   /** Runs to the daemon's result. Calls `onProvider` when its program's provider answers. Rejects as runners of agents do. */
   async run(onProvider: () => void = () => undefined): Promise<AgentResult> {
-    const { run, execution, resendMs } = this.#options;
+    const { execution, resendMs } = this.#options;
     this.#onProvider = onProvider;
     const { attempt } = execution;
     try {
-      if (!this.#isAccepted) this.#execute = await executeMessage(run, execution);
+      if (!this.#isAccepted) this.#execute = await this.#begin();
       attempt.onStop((stop) => this.#stop(stop));
       this.#resendTimer = setInterval(() => this.#sendPending(), resendMs);
       this.#sendPending();
@@ -88,6 +90,7 @@ export class RemoteAttempt {
       if (attempt.takesInput) void this.#passInput().catch((error: unknown) => this.#ended.reject(error));
       return await this.#ended.promise;
     } finally {
+      await this.#noteWorkspace();
       this.#isOver = true;
       this.#question.close();
       // What it ended as follows what it began as.
@@ -96,6 +99,25 @@ export class RemoteAttempt {
       clearTimeout(this.#acceptTimer);
       clearInterval(this.#resendTimer);
     }
+  }
+
+  /** What the daemon keeps from now on is known before it gets the task: it removes what is not. */
+  async #begin(): Promise<HubMessageToSend> {
+    const { run, execution } = this.#options;
+    const { sessions, state } = execution;
+    const message = await executeMessage(run, execution);
+    if (message.workspace) await sessions.noteOnDaemon(state.daemon ?? '', { bytes: null, changes: null });
+    return message;
+  }
+
+  async #noteWorkspace(): Promise<void> {
+    const { execution, run } = this.#options;
+    const { bytes, changes = null } = this.#left ?? {};
+    if (bytes === undefined) return;
+    await execution.sessions.noteOnDaemon(execution.state.daemon ?? '', { bytes, changes }).catch((error: unknown) => {
+      // It was stopped while Redis is away.
+      run.context.log.debug({ err: error }, 'the working folder on a daemon could not be noted');
+    });
   }
 
   /** A daemon that beats and accepts nothing would keep its task until the timeout. */
@@ -150,7 +172,7 @@ export class RemoteAttempt {
 
   receive(report: Report): void {
     this.accept();
-    this.#hasResult ||= report.type === 'task.completed' || report.type === 'task.failed';
+    if (report.type === 'task.completed' || report.type === 'task.failed') [this.#hasResult, this.#left] = [true, report.workspace];
     try {
       this.#apply(report);
     } catch (error) {

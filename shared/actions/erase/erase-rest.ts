@@ -1,3 +1,4 @@
+import { forgetWorkspaces } from '../../daemons/index.ts';
 import { forgetPerson, removeVisitors } from '../../tenants/index.ts';
 import type { Erasure } from './erasure.ts';
 import { eraseEvents, eraseHookDeliveries } from './erase-streams.ts';
@@ -81,6 +82,7 @@ async function eraseKeptRuns({ ledger, files }: EraseParts, erasure: Erasure, se
   const owners = kept.map(({ file, task }) => `${file}/${task}`);
   if (owners.length > 0) await ledger.redis.zrem(own.fileOwners, ...owners);
   await ledger.redis.unlink(own.keptRuns(`session/${session}`));
+  await forgetWorkspaces(ledger, erasure.tenant, `session/${session}`);
 }
 
 /** Their bytes in the storage too. A file that a task of another has as well stays. */

@@ -108,7 +108,7 @@ async function eraseTask({ ledger, files }: EraseParts, erasure: Erasure, task: 
     erasure,
     found.flatMap((file) => (file === null ? [] : [`file/${file}` as const])),
   );
-  await redis.unlink(own.taskFiles(id), own.keptRuns(`task/${id}`), own.taskTree(id));
+  await redis.unlink(own.taskFiles(id), own.keptRuns(`task/${id}`), own.keptOnDaemons(`task/${id}`), own.taskTree(id));
   return await removeTask(ledger, task);
 }
 

@@ -5,7 +5,7 @@ import type { AttemptName } from '../attempt-name.ts';
 import type { HubMessage } from '../protocol.ts';
 import { failureOfError, failureOfStop, type StopReason } from './attempt-failure.ts';
 import type { AttemptReport } from './attempt-report.ts';
-import { type DaemonContext, type DaemonHandler, readTask } from './daemon-task.ts';
+import { type DaemonContext, type DaemonHandler, readTask, type WorkspaceLeft } from './daemon-task.ts';
 import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from './final-message.ts';
 import { OpenQuestion } from './open-question.ts';
 import { downloadAttachment, sendCheckpoint, uploadArtifact } from './task-files.ts';
@@ -40,6 +40,7 @@ export class AttemptRun {
   /** What the handler reported that it used. */
   #total: UsageTotal = [];
   #usageTimer: NodeJS.Timeout | undefined;
+  #left: WorkspaceLeft | null = null;
 
   constructor(execute: Execute, options: AttemptRunOptions) {
     this.name = { taskId: execute.taskId, token: execute.token };
@@ -91,7 +92,7 @@ export class AttemptRun {
   }
 
   get #reported(): FinalMessageOptions {
-    return { name: this.name, usage: usageOfTotal(this.#total) };
+    return { name: this.name, usage: usageOfTotal(this.#total), workspace: this.#left };
   }
 
   #reportUsage(used: AgentUsage): void {
@@ -131,6 +132,7 @@ export class AttemptRun {
       attach: (name, content, mediaType = mediaTypeOfName(name)) =>
         uploadArtifact(this.#execute.artifactsUrl ?? null, { name, mediaType, content }, this.#controller.signal),
       keepCheckpoint: (text) => sendCheckpoint(this.#execute.checkpoint ?? null, text, this.#controller.signal),
+      keptWorkspace: (left) => void (this.#left = left),
       askPeople: (signal) => this.#question.ask(signal),
       trace: { traceparent: this.#execute.traceparent ?? '' },
     };

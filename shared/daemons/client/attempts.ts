@@ -88,7 +88,7 @@ export class Attempts {
     return true;
   }
 
-  async handle(message: HubMessage, send: Send): Promise<void> {
+  async handle(message: Exclude<HubMessage, { type: 'hub.welcome' | 'workspaces.remove' }>, send: Send): Promise<void> {
     switch (message.type) {
       case 'task.execute':
         return this.#accept(message, send);
@@ -102,7 +102,6 @@ export class Attempts {
         return this.#acknowledge(message);
       case 'error':
         return this.#onRefusal(message);
-      case 'hub.welcome':
     }
   }
 

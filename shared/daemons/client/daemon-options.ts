@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { type DaemonMessageToSend, PROTOCOL } from '../protocol.ts';
 import type { DaemonEvent } from './daemon-event.ts';
 import type { DaemonHandler } from './daemon-task.ts';
+import type { WorkspaceShelf } from './kept-workspaces.ts';
 import type { MachineLoad } from './measure-machine.ts';
 
 export interface DaemonOptions {
@@ -22,6 +23,8 @@ export interface DaemonOptions {
   readonly version?: string;
   /** The folder where results wait until the hub has acknowledged them. Without it they are lost with this process. */
   readonly dataDir?: string;
+  /** Where working folders are kept, of a daemon with the capability `workspaces`: see `DaemonTask.workspace`. */
+  readonly workspaces?: WorkspaceShelf;
   readonly onEvent?: (event: DaemonEvent) => void;
   /** How busy this machine is. Defaults to the system's own average. */
   readonly measure?: () => MachineLoad;

@@ -32,6 +32,22 @@ export interface DaemonTask {
   readonly artifactsUrl: string | null;
   /** What it leaves for the next attempt; null where the hub is of an older version. */
   readonly checkpoint: DaemonCheckpoint | null;
+  /** The folder that it is to run in; null where its agent has none. */
+  readonly workspace: DaemonWorkspace | null;
+}
+
+/** A folder that goes on with the session of a task, or with the attempts of one without a session. */
+export interface DaemonWorkspace {
+  /** What it begins as: a checkout of a repository, a copy of a folder of this machine, or empty. */
+  readonly source: NonNullable<HubMessage<'task.execute'>['workspace']>['source'];
+  /** How long after a run it is kept. */
+  readonly keepMs: number;
+}
+
+/** What is kept of a workspace after a run: bytes on the disk, and what was changed in its checkout, as `git diff --stat` says it; null for none. */
+export interface WorkspaceLeft {
+  readonly bytes: number;
+  readonly changes: string | null;
 }
 
 /** A checkpoint of JSON with `suspend` has the run wait without a slot once the handler has ended. */
@@ -76,6 +92,8 @@ export interface DaemonContext {
   readonly attach: (name: string, content: () => FileContent, mediaType?: string) => Promise<void>;
   /** Keeps a text for the next attempt, in the place of what was there. Rejects with a `TaskFailure`, OUTPUT_TOO_LARGE for one that is too long. */
   readonly keepCheckpoint: (text: string) => Promise<void>;
+  /** Says what is kept of the task's workspace. People see the last at the end of the attempt, with its session. */
+  readonly keptWorkspace: (left: WorkspaceLeft) => void;
   /**
    * Has people asked what the checkpoint that was kept last suspends the run for (`suspend.ask`), while the handler goes on, one thing at a time. Resolves with
    * JSON of the answer; null where there is none within `askMs`, or once the signal aborts: the run is suspended there once the handler has ended.
@@ -116,5 +134,6 @@ export function readTask(execute: HubMessage<'task.execute'>): DaemonTask {
     attachments: execute.attachments,
     artifactsUrl: execute.artifactsUrl ?? null,
     checkpoint: readCheckpoint(execute),
+    workspace: execute.workspace ?? null,
   };
 }

@@ -4,9 +4,10 @@ import type { DaemonEvent } from './daemon-event.ts';
 import { DEFAULTS, describeDaemon, type DaemonOptions } from './daemon-options.ts';
 import { keepOnDisk, KEEP_IN_MEMORY } from './finished-results.ts';
 import { HubConnection } from './hub-connection.ts';
-import { CLOSE_CODES } from '../protocol.ts';
+import { CLOSE_CODES, type HubMessage } from '../protocol.ts';
 import { HubRefusal, refusalOfClose } from './hub-refusal.ts';
 import { hubAddress } from './hub-address.ts';
+import { KeptWorkspaces } from './kept-workspaces.ts';
 import { measureMachine } from './measure-machine.ts';
 import { Outbox } from './outbox.ts';
 
@@ -18,6 +19,7 @@ export class Daemon {
   readonly #options: DaemonOptions;
   readonly #attempts: Attempts;
   readonly #outbox: Outbox;
+  readonly #workspaces: KeptWorkspaces | undefined;
   readonly #url: string;
   readonly #ending = new AbortController();
   #connection: HubConnection | null = null;
@@ -38,6 +40,8 @@ export class Daemon {
       onChange: () => this.#onChange(),
     });
     this.#outbox = new Outbox(() => this.#attempts.reports());
+    this.#workspaces =
+      options.workspaces && new KeptWorkspaces({ shelf: options.workspaces, onProblem: (error) => this.#onProblem(error) });
   }
 
   get isConnected(): boolean {
@@ -115,15 +119,27 @@ export class Daemon {
     onConnected();
     const { daemonId, keep, drop } = welcome;
     this.#publish({ type: 'connected', daemonId, hub: this.#url, kept: keep.length, dropped: drop.length });
-    connection.listen((message) => void this.#attempts.handle(message, (answer) => connection.send(answer)));
+    connection.listen((message) => void this.#receive(message, connection));
     connection.keepAlive(() => this.#beat());
     this.#outbox.attach(connection);
+    this.#workspaces?.attach((message) => connection.send(message));
     const { code, reason } = await connection.ended;
     this.#outbox.detach();
+    this.#workspaces?.detach();
     this.#connection = null;
     this.#onChange();
     const retryAfterMs = code === CLOSE_CODES.tooLarge ? await this.#shrinkLargest(connection) : undefined;
     throw refusalOfClose(code) ?? new HubRefusal('unreachable', describeEnd(code, reason), { retryAfterMs });
+  }
+
+  async #receive(message: HubMessage, connection: HubConnection): Promise<void> {
+    if (message.type === 'workspaces.remove') await this.#workspaces?.receive(message);
+    else if (message.type !== 'hub.welcome') await this.#attempts.handle(message, (answer) => connection.send(answer));
+  }
+
+  #onProblem(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#publish({ type: 'problem', message: `A working folder could not be removed: ${reason}` });
   }
 
   /** After a message that was too large for the hub. Returns how long to wait when it would be sent again as it is. */

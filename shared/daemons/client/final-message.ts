@@ -4,6 +4,7 @@ import { ellipsize } from '../../text/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
 import { type DaemonMessageToSend, parseDaemonMessage } from '../protocol.ts';
 import type { Failure } from './attempt-failure.ts';
+import type { WorkspaceLeft } from './daemon-task.ts';
 import { readUsage, type Usage, withSumOnly } from './usage.ts';
 
 /** The message that reports the end of an attempt. */
@@ -13,12 +14,14 @@ export interface FinalMessageOptions {
   readonly name: AttemptName;
   /** What the handler reported while it ran. */
   readonly usage: Usage | null | undefined;
+  /** What is kept of its workspace. */
+  readonly workspace?: WorkspaceLeft | null | undefined;
 }
 
 /** The handler's answer as a message. Throws AGENT_ERROR when its usage is none. */
 export function completedMessage(
   answer: AgentResult | string | undefined | void,
-  { name, usage: reported }: FinalMessageOptions,
+  { name, usage: reported, workspace }: FinalMessageOptions,
 ): FinalMessage {
   const { output, result, usage: total } = typeof answer === 'string' ? { output: answer } : { ...answer };
   return {
@@ -28,10 +31,14 @@ export function completedMessage(
     ...(result === undefined ? {} : { result }),
     // The answer's own usage stands for all reports.
     ...usageField(total === undefined ? reported : readUsage(total)),
+    ...(workspace && { workspace }),
   };
 }
 
-export function failedMessage({ code, message, details, retryAfterMs }: Failure, { name, usage }: FinalMessageOptions): FinalMessage {
+export function failedMessage(
+  { code, message, details, retryAfterMs }: Failure,
+  { name, usage, workspace }: FinalMessageOptions,
+): FinalMessage {
   const error = {
     code,
     message,
@@ -39,7 +46,11 @@ export function failedMessage({ code, message, details, retryAfterMs }: Failure,
     ...(details === undefined ? {} : { details }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
-  return { type: 'task.failed', ...name, error, ...usageField(usage) };
+  return { type: 'task.failed', ...name, error, ...usageField(usage), ...(workspace && { workspace }) };
+}
+
+function leftOf({ workspace }: FinalMessage): WorkspaceLeft | null {
+  return workspace ? { ...workspace, changes: workspace.changes ?? null } : null;
 }
 
 function usageField(usage: Usage | null | undefined): { usage?: Usage } {
@@ -66,7 +77,7 @@ export function shrunk(final: FinalMessage, maxBytes: number): FinalMessage {
 
 function failureInsteadOf(final: FinalMessage): FinalMessage {
   const { taskId, token, usage } = final;
-  const options = { name: { taskId, token }, usage };
+  const options = { name: { taskId, token }, usage, workspace: leftOf(final) };
   const bytes = messageBytes(final);
   if (final.type === 'task.failed') return failedMessage(withoutDetails(final, 'its details are too large', bytes), options);
   const message = `The result has ${bytes} bytes, more than the hub takes; what is written meanwhile may be longer`;

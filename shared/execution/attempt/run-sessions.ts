@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { type AttemptSessions, type KeptRun, type SessionNote, sessionNoteSchema } from '../../agents/index.ts';
 import type { FileStore, KeptPlace, KeptRunFile } from '../../files/index.ts';
+import { type DaemonWorkspace, noteWorkspace } from '../../daemons/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import { retryWhileAway } from '../../redis/index.ts';
 import { readTranscriptStart } from '../../sessions/index.ts';
 import type { TaskBody, TaskState } from '../../tasks/index.ts';
+import { truncate } from '../../text/index.ts';
 import { failureOfFiles } from './file-failure.ts';
 import type { RunningAttempt } from './running-attempt.ts';
 
@@ -18,6 +20,9 @@ interface RunSessionsOptions {
   /** The attempt's number. */
   number: number;
 }
+
+/** Characters of what was changed, of daemons that say more. */
+const MAX_CHANGES = 4000;
 
 const noteSchema = sessionNoteSchema.extend({
   /** When its task was accepted. */
@@ -57,6 +62,19 @@ export class RunSessions implements AttemptSessions {
     await files.keepRun(by, place, archive, { maxBytes, keepMs: ledger.settings.workspaces.keepMs });
     this.hasKept = true;
   };
+
+  /** How long after a run what it left is kept, ms. */
+  get keepMs(): number {
+    return this.#options.ledger.settings.workspaces.keepMs;
+  }
+
+  /** Notes that a daemon keeps the working folder of the attempt on its own disk. */
+  async noteOnDaemon(daemon: string, { bytes, changes }: Pick<DaemonWorkspace, 'bytes' | 'changes'>): Promise<void> {
+    const { ledger, attempt, body } = this.#options;
+    const place = { of: this.#of, agent: body.agent, daemon, task: body.id, at: Date.now(), keepMs: this.keepMs };
+    const shown = changes === null ? null : truncate(changes, MAX_CHANGES);
+    await retryWhileAway(() => noteWorkspace(ledger, body.tenant, { ...place, bytes, changes: shown }), { signal: () => attempt.signal });
+  }
 
   /** Since when the conversation of its session counts, ms since the epoch: whoever begins a new one begins one with its programs too. */
   async since(): Promise<number> {

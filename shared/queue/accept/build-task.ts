@@ -1,4 +1,4 @@
-import { type AgentDefinition, inputSchemaOf, type Source } from '../../config/index.ts';
+import { type AgentDefinition, inputSchemaOf, KEEPS_WORKSPACES, type Source } from '../../config/index.ts';
 import type { Ledger, NewTask } from '../../ledger/index.ts';
 import { capClass, CLASS_OF, defaultPriority, estimatedMs, type PriorityHints, priorityNumber, queueFor } from '../../tasks/index.ts';
 import { checkRequest } from './check-request.ts';
@@ -61,9 +61,16 @@ type Rank = Pick<NewTask, 'priority' | 'queue' | 'class' | 'rateClass'>;
 
 /** What an agent needs of the machine that runs it, each of its tasks requires. */
 function withNeedsOf(definition: AgentDefinition, request: TextRequest): TextRequest {
-  if (!('capabilities' in definition) || !definition.capabilities?.length) return request;
-  const capabilities = [...new Set([...definition.capabilities, ...(request.requirements?.capabilities ?? [])])];
+  const own = capabilitiesOf(definition);
+  if (own.length === 0) return request;
+  const capabilities = [...new Set([...own, ...(request.requirements?.capabilities ?? [])])];
   return { ...request, requirements: { ...request.requirements, capabilities } };
+}
+
+function capabilitiesOf(definition: AgentDefinition): readonly string[] {
+  if (definition.kind !== 'daemon' && definition.kind !== 'command') return [];
+  const { kind, capabilities = [], workspace } = definition;
+  return kind === 'daemon' && workspace ? [...capabilities, KEEPS_WORKSPACES] : capabilities;
 }
 
 /** Whether only some machines can run it, so that somebody has to choose one: the hub. */

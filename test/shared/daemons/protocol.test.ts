@@ -25,6 +25,7 @@ const FROM_DAEMON: DaemonMessageToSend[] = [
   { type: 'task.ask', ...attempt, seq: 1 },
   { type: 'task.completed', ...attempt, output: 'a', result: { n: 1 }, usage: { inputTokens: 1 } },
   { type: 'task.failed', ...attempt, error: { code: 'COMMAND_FAILED', message: 'it ended with 1', retryable: true, details: {} } },
+  { type: 'workspaces.kept', kept: [{ agent: 'coder', session: 's', taskId: 'tsk_1' }] },
 ];
 
 const FROM_HUB: HubMessageToSend[] = [
@@ -34,6 +35,7 @@ const FROM_HUB: HubMessageToSend[] = [
   { type: 'task.input', ...attempt, id: 'tsk_2', text: 'and this' },
   { type: 'task.answer', ...attempt, seq: 1, answer: '"yes"' },
   { type: 'task.acknowledged', ...attempt, outcome: 'kept' },
+  { type: 'workspaces.remove', remove: [{ agent: 'coder', taskId: 'tsk_1' }] },
   { type: 'error', code: 'message.invalid', message: 'no' },
 ];
 

@@ -22,7 +22,7 @@ export function commandHandler({ commands, fallback, runCommand, warn, sessions 
     try {
       return await runCommand({
         ...describeRun(task, context, warn),
-        sessions: new DiskSessions(sessions, task),
+        sessions: new DiskSessions(sessions, task, context.keptWorkspace),
         definition: forTask(definition, task),
         diagnose: (found) => void (stderr = found.stderr ?? stderr),
       });
@@ -35,9 +35,14 @@ export function commandHandler({ commands, fallback, runCommand, warn, sessions 
   };
 }
 
-/** A program's stdin stays open only while messages may come. */
-function forTask(definition: CommandDefinition, { takesInput }: DaemonTask): CommandDefinition {
-  return definition.takesInput === true && !takesInput ? { ...definition, takesInput: false } : definition;
+/** A program's stdin stays open only while messages may come, and the fleet says whether it has a workspace. Errors: AGENT_ERROR. */
+function forTask(definition: CommandDefinition, { takesInput, workspace }: DaemonTask): CommandDefinition {
+  const own = definition.takesInput === true && !takesInput ? { ...definition, takesInput: false } : definition;
+  if (workspace === null) return own;
+  if (own.cwd === undefined) return { ...own, workspace: workspace.source };
+  throw new TaskFailure('AGENT_ERROR', 'The agent has a workspace, and this daemon runs all commands in one folder (--cwd)', {
+    isFinal: true,
+  });
 }
 
 function describeRun(task: DaemonTask, context: DaemonContext, warn: (text: string) => void): Omit<CommandRun, 'definition' | 'diagnose'> {

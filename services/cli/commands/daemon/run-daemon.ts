@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Daemon, HubRefusal } from '#daemon';
 import { checkCommand, endOrphanedCommands, openCommandRunner } from '#shared/agents/index.ts';
-import { installedVersion } from '#shared/config/index.ts';
+import { installedVersion, KEEPS_WORKSPACES } from '#shared/config/index.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
 import { CliProblem, EXIT } from '../../cli-problem.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { commandHandler } from './command-handler.ts';
-import { removeOldSessions } from './disk-sessions.ts';
+import { removeOldSessions, workspacesIn } from './disk-sessions.ts';
 import { localTime } from '../../output/terminal.ts';
 import { describeDaemonEvent } from './daemon-lines.ts';
 import type { DaemonSettings } from './daemon-settings.ts';
@@ -49,24 +49,31 @@ function openDaemon(
   { terminal, clock }: CommandContext,
   runCommand: ReturnType<typeof openCommandRunner>,
 ): Daemon {
-  const { hub, token, name, capabilities, slots, dataDir, commands, fallback } = settings;
+  const { hub, token, name, slots, dataDir, commands, fallback } = settings;
   const note = (text: string): void => terminal.note(`${localTime(new Date(clock.now()))}  ${text}`);
   try {
     return new Daemon({
       hub,
       token,
-      capabilities,
+      capabilities: capabilitiesOf(settings),
       slots,
       dataDir,
       version: installedVersion(),
       ...(name === undefined ? {} : { name }),
       ...(fallback === null ? { agents: Object.keys(commands) } : {}),
+      workspaces: workspacesIn(sessionsIn(dataDir)),
       handler: commandHandler({ commands, fallback, runCommand, warn: note, sessions: sessionsIn(dataDir) }),
       onEvent: (event) => note(describeDaemonEvent(event)),
     });
   } catch (error) {
     throw error instanceof TypeError ? new CliProblem(error.message, { exitCode: EXIT.usage, cause: error }) : error;
   }
+}
+
+/** Commands that all run in one folder have no other. */
+function capabilitiesOf({ capabilities, commands, fallback }: DaemonSettings): readonly string[] {
+  const isBound = [...Object.values(commands), fallback].some((definition) => definition?.cwd !== undefined);
+  return isBound ? capabilities : [...new Set([...capabilities, KEEPS_WORKSPACES])];
 }
 
 async function checkCommands({ commands, fallback }: DaemonSettings, options: Parameters<typeof checkCommand>[1]): Promise<void> {

@@ -42,7 +42,7 @@ function open({ isResumed = true } = {}): Opened {
   };
   const context = { history: () => [], attachments: [], trace: {} };
   const remote = new RemoteAttempt({
-    run: { task: { session: null, system: null }, context } as never,
+    run: { task: { session: null, system: null }, context, definition: { kind: 'daemon' } } as never,
     execution: execution as never,
     send: (message) => void sent.push(message),
     accept: () => Promise.resolve(),

@@ -27,12 +27,13 @@ export function WorkspaceMenu({ workspaces }: { workspaces: Workspaces | undefin
   );
 }
 
-function Workspace({ agent, keptAt, expiresAt, bytes, changes }: Workspaces[number]): ReactElement {
+function Workspace({ agent, keptAt, expiresAt, bytes, changes, daemon }: Workspaces[number]): ReactElement {
   return (
     <section aria-label={`Workspace of ${agent}`}>
       <strong>{agent}</strong>{' '}
       <span className="faint" title={`Kept until ${expiresAt}`}>
-        {bytesText(bytes)}, kept <Age at={keptAt} of="last kept" />
+        {bytes === null ? 'In use' : bytesText(bytes)}, kept <Age at={keptAt} of="last kept" />
+        {daemon === null ? null : ` on ${daemon.name ?? daemon.id}${daemon.status === 'offline' ? ', which is offline' : ''}`}
       </span>
       {changes === null ? null : (
         <pre tabIndex={0} className={classes['changes']}>

@@ -37,7 +37,7 @@ describe('muster daemon', () => {
       },
     );
     const connection = await hub.connection(0);
-    expect(await connection.first('daemon.hello')).toMatchObject({ capabilities: ['code', 'browser'], slots: 3 });
+    expect(await connection.first('daemon.hello')).toMatchObject({ capabilities: ['code', 'browser', 'workspaces'], slots: 3 });
     expect(connection.authorization).toBe('Bearer md_secret');
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const { taskId, token: fencing } = executeMessage();

@@ -1,11 +1,12 @@
 import { cp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DaemonContext, DaemonTask } from '#daemon';
+import type { DaemonContext, DaemonTask, WorkspaceLeft } from '#daemon';
 import { openCommandRunner } from '#shared/agents/index.ts';
+import { parseHubMessage } from '#shared/daemons/index.ts';
 import { commandSettingsSchema } from '#shared/config/settings/worker-settings.ts';
 import { commandHandler } from '../../../../../services/cli/commands/daemon/command-handler.ts';
-import { removeOldSessions } from '../../../../../services/cli/commands/daemon/disk-sessions.ts';
+import { removeOldSessions, workspacesIn } from '../../../../../services/cli/commands/daemon/disk-sessions.ts';
 import { placeFakeCoders } from '../../../../support/agents/coding/fake-coders.ts';
 import { childEnvironment } from '../../../../support/test-environment.ts';
 import { useFolder } from '../../../../support/use-folder.ts';
@@ -33,11 +34,15 @@ const task = (given: Partial<DaemonTask>): DaemonTask => ({
   attachments: [],
   artifactsUrl: null,
   checkpoint: null,
+  workspace: null,
   ...given,
 });
 
 const ignore = (): void => undefined;
 const none = (): Promise<never> => Promise.reject(new Error('the task has no such thing'));
+
+/** What it keeps of its workspace. */
+const lefts: WorkspaceLeft[] = [];
 
 /** What it kept as its checkpoint. */
 const checkpoints: string[] = [];
@@ -58,6 +63,7 @@ function start(given: Partial<DaemonTask>, definition: object = {}): { ended: Pr
       checkpoints.push(text);
       return Promise.resolve();
     },
+    keptWorkspace: (left) => void lefts.push(left),
     askPeople: none,
     trace: { traceparent: '' },
   };
@@ -84,6 +90,55 @@ function start(given: Partial<DaemonTask>, definition: object = {}): { ended: Pr
 
 const run = (given: Partial<DaemonTask>): Promise<string[]> => start(given).ended;
 const kept = (): Promise<string[]> => readdir(sessions).catch((): string[] => []);
+
+const workspace = { source: { keep: true } as const, keepMs: 60_000 };
+
+const write = (given: Partial<DaemonTask>): Promise<unknown> => run({ agent: 'builder', workspace, ...given });
+
+const begun = (source: object): Promise<unknown> =>
+  start({ id: 'z', input: 'hello', workspace: { ...workspace, source: source as never } }).ended;
+
+describe('the workspace of a session on a daemon', () => {
+  const shelf = workspacesIn(sessions);
+  it('goes on with the session, is said to the hub, and is removed when the hub says so', async () => {
+    await write({ id: 'w1', session: 'w', input: 'write a.txt' });
+    await write({ id: 'w2', session: 'w', input: 'write b.txt' });
+    await write({ id: 'w3', input: 'write c.txt' });
+    expect(lefts.at(-1)).toEqual({ bytes: expect.any(Number), changes: null });
+    const own = { agent: 'builder', session: 'w', taskId: 'w2' };
+    expect(await shelf.list()).toEqual(expect.arrayContaining([own, { agent: 'builder', session: null, taskId: 'w3' }]));
+    // Another task has run in it since then, or it is another's.
+    for (const other of [{ taskId: 'w1' }, { session: 'v' }, { agent: '../w' }]) await shelf.remove({ ...own, ...other });
+    expect(await shelf.list()).toHaveLength(2);
+    await shelf.remove(own);
+    expect(await shelf.list()).toHaveLength(1);
+    expect(await kept()).toHaveLength(2);
+  });
+
+  it('begins again once it was kept for as long as the fleet says', async () => {
+    const given = { session: 'x', workspace: { ...workspace, keepMs: 60_000 } };
+    await write({ ...given, id: 'x1', input: 'write a.txt' });
+    const old = new Date(Date.now() - 60_000);
+    for (const name of await kept()) await utimes(join(sessions, name), old, old);
+    expect(await write({ ...given, id: 'x2', input: 'write b.txt' })).toEqual(['write b.txt']);
+    expect(await shelf.list()).toEqual([{ agent: 'builder', session: 'x', taskId: 'x2' }]);
+    await shelf.remove({ agent: 'builder', session: 'x', taskId: 'x2' });
+    expect(await kept()).toEqual([]);
+  });
+
+  it('is refused where all commands run in one folder', async () => {
+    await expect(start({ id: 'y', input: 'hello', workspace }, { cwd: folder }).ended).rejects.toThrow('--cwd');
+  });
+
+  it('is bounded as on a worker: no option of git, and no folder that is not there', async () => {
+    await expect(begun({ path: '../nowhere' })).rejects.toThrow('The workspace could not be made');
+    await expect(begun({ git: join(folder, 'nowhere') })).rejects.toThrow('The workspace could not be made');
+    for (const source of [{ git: '--upload-pack=touch x' }, { git: 'a', ref: '-x' }, { keep: false }, { path: '' }]) {
+      const execute = { type: 'task.execute', taskId: 't', token: 1, attempt: 1, agent: 'a', input: '', timeoutMs: 1 };
+      expect(parseHubMessage(JSON.stringify({ ...execute, workspace: { source, keepMs: 1 } })).ok).toBe(false);
+    }
+  });
+});
 
 describe('a coding agent of a daemon', () => {
   it('goes on in its session, and in a new one when somebody begins one', async () => {
