@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,13 +86,14 @@ async function startServices(fleet: Fleet): Promise<string[]> {
   );
 }
 
-/** Starts a process with ten more workers. */
-async function startTen(fleet: Fleet): Promise<void> {
+/** Starts a process with ten more workers, which the caller ends. */
+async function startTen(fleet: Fleet): Promise<ChildProcess> {
   const main = fileURLToPath(import.meta.resolve('./fixtures/ten-workers.ts'));
   const env = { REDIS_URL: fleet.redis.url, PORT: '0', MUSTER_CONFIG: join(fleet.directory, 'muster.config.mjs') };
   const child = spawn(process.execPath, [main], { cwd: fleet.directory, env: childEnvironment(env), stdio: ['ignore', 'pipe', 'inherit'] });
   endWithParent(child);
   await once(createInterface({ input: child.stdout }), 'line');
+  return child;
 }
 
 function printCosts(costs: readonly Cost[]): void {
@@ -115,6 +116,7 @@ function printCosts(costs: readonly Cost[]): void {
 
 const fleet = await openFleet({ settings: SETTINGS });
 const redis = new Redis(fleet.redis.url);
+const further: ChildProcess[] = [];
 try {
   await printHeading(fleet.redis.url, 'A fleet in which nothing happens', [
     `One process of each of ${SERVICES.join(', ')}, and further workers in processes of ${PER_PROCESS}.`,
@@ -124,7 +126,7 @@ try {
   let workers = 1;
   for (const count of WORKERS) {
     for (; workers + PER_PROCESS <= count + 1; workers += PER_PROCESS) {
-      await startTen(fleet);
+      further.push(await startTen(fleet));
       progress(`${workers + PER_PROCESS - 1} further workers`);
     }
     costs.push(await measure(redis, workers));
@@ -141,5 +143,6 @@ try {
   );
 } finally {
   redis.disconnect();
+  for (const child of further) child.kill('SIGKILL');
   await fleet.stop();
 }
