@@ -6,7 +6,7 @@ import { publishFleetEvent } from '#shared/events/index.ts';
 import { openFindingLooks } from '#shared/findings/index.ts';
 import { createRouter, type Route } from '#shared/http/index.ts';
 import { createRouterService, type Parts, type Service } from '#shared/lifecycle/index.ts';
-import { ChoreRunner, type FleetNotice, handlersFor, isHeldForWorker, watchWorkers } from '#shared/queue/index.ts';
+import { ChoreRunner, type FleetNotice, handlersFor, isHeldForWorker, watchWorkersOnce } from '#shared/queue/index.ts';
 import { readFleetCounts } from '#shared/metrics/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { EXAMPLES } from './examples.gen.ts';
@@ -33,7 +33,7 @@ export function createApiService(parts: Parts): Service {
   const isHeld = (queue: TaskQueue): Promise<boolean> => isHeldForWorker(parts, queue);
   const list = openFindings(parts);
   const handlers = handlersFor('api', {
-    'watch-workers': () => watchWorkers({ ...fleet, queues, isHeld, onNotice }),
+    'watch-workers': () => watchWorkersOnce({ ...fleet, queues, isHeld, onNotice }),
     'watch-daemons': () => watchDaemons(fleet),
     'run-batches': ({ signal }) => openai.runBatches(signal),
     'look-for-findings': openFindingLooks({ ...parts, list, alerts: openAlerts(parts) }),

@@ -1,28 +1,33 @@
-import type { TickClock } from '#shared/queue/index.ts';
-import { reconcileTenant, type ScheduleParts, reconcileSchedules, type ZoneWatch } from '#shared/schedules/index.ts';
+import { type TickClock, tickOf } from '#shared/queue/index.ts';
+import { followEndedRuns, reconcileTenant, type ScheduleParts, reconcileSchedules, type ZoneWatch } from '#shared/schedules/index.ts';
 import { Ticker } from '#shared/time/index.ts';
 
 interface ClockWatchOptions {
   parts: ScheduleParts;
   clock: TickClock;
-  nameOf: (shard: number) => string;
   zones: ZoneWatch;
   /** Fires what is due in a shard. */
   fire: (shard: number) => Promise<void>;
 }
 
+/** What is overdue for so long is fired by any process: the one that had a timer for it may be gone. */
+const STANDBY_MS = 1000;
+/** Looks between two searches for runs that ended. */
+const LOOKS_PER_FOLLOWING = 2;
 /** Between two checks of the clock while no schedule is overdue. */
-const CHECK_CLOCK_EVERY_MS = 5000;
+const CHECK_CLOCK_EVERY_MS = 10_000;
 
 /**
  * ClockWatch is responsible for what the clock cannot do itself. A timer in every process restarts a silent clock, fires overdue schedules,
- * and resumes the schedules of an enabled tenant.
+ * follows runs that ended, and resumes the schedules of an enabled tenant.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #ticker: Ticker;
-  #clockCheckedAt = 0;
+  /** Monotonic, ms. */
+  #clockCheckedAt = -Infinity;
   #disabledTenants = new Set<string>();
+  #looks = 0;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
@@ -46,25 +51,29 @@ export class ClockWatch {
     const { parts, zones } = this.#options;
     const { isOutdated, hasOutdated } = await zones.read();
     if (isOutdated) return;
-    const now = await parts.now();
-    const isCheckDue = now - this.#clockCheckedAt >= CHECK_CLOCK_EVERY_MS;
-    if (isCheckDue) this.#clockCheckedAt = now;
-    for (let shard = 0; shard < parts.keys.shards; shard += 1)
-      await this.#watchShard(shard, { now, isCheckDue, graceMs: hasOutdated ? 0 : parts.settings.scheduler.silentMs });
+    const { silentMs } = parts.settings.scheduler;
+    const isCheckDue = performance.now() - this.#clockCheckedAt >= CHECK_CLOCK_EVERY_MS;
+    if (isCheckDue) this.#clockCheckedAt = performance.now();
+    for (let shard = 0; shard < parts.keys.shards; shard += 1) {
+      await this.#watchShard(shard, { isCheckDue, graceMs: hasOutdated ? 0 : Math.min(STANDBY_MS, silentMs) });
+      if (this.#looks % LOOKS_PER_FOLLOWING === 0) await followEndedRuns(parts, shard);
+    }
+    this.#looks += 1;
     await this.#resumeTenants();
   }
 
-  /** `graceMs`: for how long a due schedule is left to the clock, whose ticks may come to a process that stands by. */
-  async #watchShard(shard: number, { now, isCheckDue, graceMs }: { now: number; isCheckDue: boolean; graceMs: number }): Promise<void> {
-    const { parts, clock, nameOf, fire } = this.#options;
-    const { silentMs } = parts.settings.scheduler;
+  /** `graceMs`: for how long a due schedule is left to the process that has a timer for it. */
+  async #watchShard(shard: number, { isCheckDue, graceMs }: { isCheckDue: boolean; graceMs: number }): Promise<void> {
+    const { parts, clock, fire } = this.#options;
     const dueAt = await parts.store.due.next(shard);
+    if (dueAt === null && !isCheckDue) return;
+    const now = await parts.now();
     const isOverdue = dueAt !== null && dueAt < now - graceMs;
     if (!isOverdue && !isCheckDue) return;
-    const next = await clock.nextTick(nameOf(shard));
-    if (next === null || next < now - silentMs) {
+    const next = await clock.nextTick(tickOf(shard));
+    if (next === null || next < now - parts.settings.scheduler.silentMs) {
       parts.log.warn({ event: 'clock.silent', shard, next, dueAt }, 'the clock is silent; restarted');
-      await clock.restart(nameOf(shard));
+      await clock.restart(tickOf(shard));
     }
     if (isOverdue) await fire(shard);
   }

@@ -3,7 +3,7 @@ import { claimConfiguration } from '#shared/queue/index.ts';
 import { Ticker } from '#shared/time/index.ts';
 
 /** Between two claims. */
-const CLAIM_MS = 2000;
+const CLAIM_MS = 15_000;
 /** For so long no scheduler with a newer configuration may live before a running one with an older takes over. */
 const ABSENT_MS = 60_000;
 

@@ -1,5 +1,7 @@
 import { fireDue, followEndedRuns, type ScheduleParts, ZoneWatch } from '#shared/schedules/index.ts';
 
+const TICKS_AHEAD = 2;
+
 /**
  * ShardFiring is responsible for firing one shard in this process: once at a time, and between two ticks also when the next schedule
  * is due.
@@ -11,6 +13,8 @@ export class ShardFiring {
   #firing: Promise<void> | undefined;
   #isRequestedAgain = false;
   #timer: NodeJS.Timeout | undefined;
+  /** By Redis's clock, ms: when the timer fires. */
+  #timerAt = Infinity;
   #isStopped = false;
 
   constructor(parts: ScheduleParts, shard: number, zones = new ZoneWatch(parts)) {
@@ -32,6 +36,19 @@ export class ShardFiring {
     await this.#firing;
   }
 
+  /** Something is due then, as this process has written it. */
+  expect(dueAt: number): void {
+    this.#expect(dueAt).catch((error: unknown) =>
+      this.#parts.log.debug({ err: error }, 'no timer could be set; the schedule fires once it is overdue'),
+    );
+  }
+
+  async #expect(dueAt: number): Promise<void> {
+    // What fires now reads at its end what is due next.
+    await this.#firing?.catch(() => undefined);
+    if (dueAt < this.#timerAt) await this.#setTimer(dueAt);
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -48,16 +65,20 @@ export class ShardFiring {
     } while (this.#isRequestedAgain && !this.#isStopped);
   }
 
-  /** Only for schedules that are due before the next tick. */
+  /** Only for schedules that are due before the tick after the next one, which may come late. */
   async #setTimer(dueAt: number | null): Promise<void> {
     clearTimeout(this.#timer);
+    this.#timerAt = Infinity;
     if (dueAt === null || this.#isStopped) return;
     const ms = dueAt - (await this.#parts.now());
-    if (ms > this.#parts.settings.scheduler.tickMs) return;
+    if (ms > TICKS_AHEAD * this.#parts.settings.scheduler.tickMs) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = dueAt;
     this.#timer = setTimeout(() => void this.#fireByTimer(), Math.max(1, ms));
   }
 
   async #fireByTimer(): Promise<void> {
+    this.#timerAt = Infinity;
     await this.fire().catch((error: unknown) => this.#parts.log.debug({ err: error }, 'nothing could be fired; the next tick retries'));
   }
 }

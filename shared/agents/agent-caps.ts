@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiAgentDefinition } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, loadScripts, type RedisClient, runScript } from '../redis/index.ts';
-import { type Seal, sealRecord, tenantEnded, tenantStateInLua } from '../tenants/index.ts';
+import { CHANGES_KNOWN_MS, countChange, RecordChanges, type Seal, sealRecord, tenantEnded, tenantStateInLua } from '../tenants/index.ts';
 import { Ticker } from '../time/index.ts';
 
 interface AgentCapsOptions {
@@ -11,6 +11,8 @@ interface AgentCapsOptions {
   keys: Keys;
   log: Log;
   seal: Seal;
+  /** Shared by what a process knows of; its own by default. */
+  readonly changes?: RecordChanges;
 }
 
 type Caps = Readonly<Record<string, number>>;
@@ -19,8 +21,6 @@ type Caps = Readonly<Record<string, number>>;
 export const ANY_FORMER = '*';
 export const NO_FORMER = '';
 
-/** How old a process's knowledge may be. */
-const REFRESH_MS = 2000;
 const NONE: Caps = {};
 
 const answerSchema = z.union([z.tuple([z.literal('written'), z.int()]), z.tuple([z.enum(['ended', 'changed'])])]);
@@ -41,9 +41,9 @@ export class AgentCaps {
   constructor(options: AgentCapsOptions) {
     this.#options = options;
     this.#ticker = new Ticker({
-      everyMs: REFRESH_MS,
+      everyMs: CHANGES_KNOWN_MS,
       isBackground: true,
-      run: () => this.refresh(),
+      run: (options.changes ?? new RecordChanges(options)).caller(() => this.refresh()),
       onError: (error) => options.log.debug({ err: error }, 'the caps of agents could not be read; the last known ones stay'),
     });
   }
@@ -77,6 +77,7 @@ export class AgentCaps {
     const [kind, isNew] = answerSchema.parse(reply);
     if (kind === 'ended') throw tenantEnded(tenant);
     if (kind === 'changed') return kind;
+    await countChange(this.#options);
     await this.refresh();
     return isNew === 1 ? 'made' : 'replaced';
   }
@@ -85,7 +86,9 @@ export class AgentCaps {
   async remove(tenant: string, id: string): Promise<boolean> {
     const { redis, keys } = this.#options;
     await redis.hdel(keys.shard(keys.shardOf(tenant)).agentCaps, `${tenant}/${id}`);
-    return (await redis.hdel(keys.tenant(tenant).agents, id)) === 1;
+    const removed = await redis.hdel(keys.tenant(tenant).agents, id);
+    await countChange(this.#options);
+    return removed === 1;
   }
 
   /** Reads the caps of all tenants. The answer of a later call stays. */

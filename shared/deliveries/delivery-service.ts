@@ -58,6 +58,8 @@ export class DeliveryService {
   readonly #waitingRoom: WaitingRoom;
   readonly #clock: Clock;
   #workers = new Map<OutboundQueue, DeliveryWorker[]>();
+  /** Whether the last sweep found nothing. */
+  #isIdle = false;
   readonly #sweeps: Ticker;
   readonly #trims: Ticker;
 
@@ -149,11 +151,22 @@ export class DeliveryService {
     };
   }
 
+  /** After one that found nothing the next is left out. */
   async #sweepAll(): Promise<void> {
     const { ledger, log } = this.#options.parts;
-    for (let shard = 0; shard < ledger.keys.shards; shard += 1) {
-      await this.#sweep.sweepShard(shard).catch((error: unknown) => log.debug({ err: error }, 'the sweep failed; the next comes soon'));
+    this.#isIdle = !this.#isIdle && !(await this.#sweepShards(ledger.keys.shards, log));
+  }
+
+  async #sweepShards(shards: number, log: Log): Promise<boolean> {
+    let hadAny = false;
+    for (let shard = 0; shard < shards; shard += 1) {
+      const sweeping = this.#sweep.sweepShard(shard).catch((error: unknown) => {
+        log.debug({ err: error }, 'the sweep failed; the next comes soon');
+        return true;
+      });
+      hadAny = (await sweeping) || hadAny;
     }
+    return hadAny;
   }
 
   async #trim(): Promise<void> {

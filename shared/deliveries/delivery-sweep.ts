@@ -35,15 +35,16 @@ export class DeliverySweep {
     this.#options = options;
   }
 
-  /** One bounded sweep of one shard. What fails is logged, and comes again with the next. */
-  async sweepShard(shard: number): Promise<void> {
+  /** One bounded sweep of one shard. What fails is logged, and comes again with the next. Returns whether there was anything. */
+  async sweepShard(shard: number): Promise<boolean> {
     const { redis, keys } = this.#options.ledger;
     const { ended, deliveriesDue } = keys.shard(shard);
     // One command of each process while nothing is delivered.
-    if ((await redis.exists(ended, deliveriesDue)) === 0) return;
+    if ((await redis.exists(ended, deliveriesDue)) === 0) return false;
     for (const kind of END_KINDS) await this.#openDeliveries(shard, kind);
     const due = await takeDue(this.#options.ledger, shard, this.#options.clock.now(), BATCH_SIZE);
     await eachBounded(due, ({ tenant, id }) => this.#guard(id, () => this.#audit(tenant, id)));
+    return true;
   }
 
   /** As fast as tasks end. */

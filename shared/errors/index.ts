@@ -11,7 +11,6 @@ export {
   HOLD_GATES,
   type HoldGate,
   sortOf,
-  SUSPENDED_GATES,
   WAIT_GATES,
   type WaitGate,
 } from './gates.ts';

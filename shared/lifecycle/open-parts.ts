@@ -10,7 +10,7 @@ import { ProviderThrottle } from '../providers/index.ts';
 import { type CancelRelay, type Intake, OfferedSlots, openQueues, type Queues, type TicketRelay } from '../queue/index.ts';
 import { connectRedis, createKeys, FleetId, FsyncBarrier, type Keys, type RedisClient, Subscription } from '../redis/index.ts';
 import { systemClock } from '../time/index.ts';
-import { FleetLimitsDirectory, Seal, TenantDirectory } from '../tenants/index.ts';
+import { FleetLimitsDirectory, RecordChanges, Seal, TenantDirectory } from '../tenants/index.ts';
 import type { WaitHandlers } from '../waits/index.ts';
 import { openLedger } from './open-ledger.ts';
 import { openWaits } from './open-waits.ts';
@@ -37,6 +37,8 @@ export interface Parts extends Intake {
   readonly offeredSlots: OfferedSlots;
   readonly tenants: TenantDirectory;
   readonly fleetLimits: FleetLimitsDirectory;
+  /** Whether tenants, limits or caps have changed. */
+  readonly changes: RecordChanges;
   readonly metrics: FleetMetrics;
   /** Lets calls of models go, by what the fleet's throttles allow. */
   readonly throttle: ProviderThrottle;
@@ -133,15 +135,17 @@ function goOn(): void {
 }
 
 /** What a process keeps of records that operators and tenants change while it runs. */
-interface Directories extends Pick<Parts, 'tenants' | 'fleetLimits' | 'budgets'> {
+interface Directories extends Pick<Parts, 'tenants' | 'fleetLimits' | 'changes' | 'budgets'> {
   agentCaps: AgentCaps;
 }
 
 function openDirectories(fleet: Pick<Parts, 'redis' | 'keys' | 'settings' | 'log' | 'seal'>): Directories {
+  const changes = new RecordChanges(fleet);
   return {
-    tenants: new TenantDirectory(fleet),
-    fleetLimits: new FleetLimitsDirectory(fleet),
-    agentCaps: new AgentCaps(fleet),
+    changes,
+    tenants: new TenantDirectory({ ...fleet, changes }),
+    fleetLimits: new FleetLimitsDirectory({ ...fleet, changes }),
+    agentCaps: new AgentCaps({ ...fleet, changes }),
     budgets: new BudgetDirectory(fleet),
   };
 }

@@ -4,15 +4,15 @@ import type { Log } from '../log/index.ts';
 import {
   AGENTS_KNOWN_MS,
   beatProcess,
+  forgetProcesses,
   isAgentNew,
   noteAgents,
-  noteVersions,
   PROCESS_BEAT_MS,
   type ProcessIdentity,
   removeProcess,
   versionsOf,
 } from '../queue/index.ts';
-import type { Keys, RedisClient } from '../redis/index.ts';
+import { type Keys, type RedisClient, redisNow } from '../redis/index.ts';
 import type { Seal } from '../tenants/index.ts';
 import { isOlderZoneData, LEAST_ZONE_DATA, Ticker, wait, within, ZONE_DATA } from '../time/index.ts';
 
@@ -27,10 +27,16 @@ interface ProcessBeatOptions {
   services: readonly string[];
   /** What keeps the process from taking work, as its `/readyz` has it. */
   problems: () => Promise<readonly string[]>;
+  /** Called when a beat was written. */
+  onWritten: () => void;
 }
 
 /** The service that runs agents. */
 const WORKER = 'worker';
+/** Others take a process for dead, and its agents for gone, after three beats and a half. */
+const BEATS_PER_ANNOUNCEMENT = 2;
+/** Between two readings of Redis's clock this process's own monotonic one goes on from there. */
+const BEATS_PER_READING = 10;
 
 /**
  * ProcessBeat is responsible for saying that this process lives, with its release, configuration and time zone data, so that processes that
@@ -40,6 +46,11 @@ export class ProcessBeat {
   readonly #options: ProcessBeatOptions;
   readonly #record: ProcessIdentity;
   readonly #ticker: Ticker;
+  #beats = 0;
+  /** Redis's clock less this process's monotonic one, ms. */
+  #offsetMs = 0;
+  /** Whether problems are written that are to go once they are over. */
+  #hadProblems = true;
 
   constructor(options: ProcessBeatOptions) {
     const { config, log, name, services, seal } = options;
@@ -55,10 +66,7 @@ export class ProcessBeat {
     };
     this.#ticker = new Ticker({
       everyMs: PROCESS_BEAT_MS,
-      run: async () => {
-        await this.#announce();
-        await beatProcess(options, this.#record, await options.problems());
-      },
+      run: () => this.#beat(),
       onError: (error) => log.debug({ err: error }, 'the beat of this process failed'),
     });
   }
@@ -82,11 +90,25 @@ export class ProcessBeat {
   }
 
   /** Its agents; and of a worker their versions, too, with which runs of its own go on. */
-  async #announce(): Promise<void> {
+  async #announce(now?: number): Promise<void> {
     const { config, services } = this.#options;
-    const { configuration } = this.#record;
-    await noteAgents(this.#options, configuration, Object.keys(config.settings.agents));
-    if (services.includes(WORKER)) await noteVersions(this.#options, configuration, versionsOf(config.settings.agents));
+    const { agents } = config.settings;
+    const versions = services.includes(WORKER) ? versionsOf(agents) : undefined;
+    await noteAgents(this.#options, this.#record.configuration, { agents: Object.keys(agents), versions }, now);
+  }
+
+  async #beat(): Promise<void> {
+    const isReading = this.#beats % BEATS_PER_READING === 0;
+    if (isReading) this.#offsetMs = (await redisNow(this.#options.redis)) - performance.now();
+    const now = Math.round(performance.now() + this.#offsetMs);
+    if (this.#beats % BEATS_PER_ANNOUNCEMENT === 0) await this.#announce(now);
+    const problems = await this.#options.problems();
+    const isNoted = problems.length > 0 || this.#hadProblems;
+    await beatProcess(this.#options, this.#record, isNoted ? problems : null, now);
+    this.#options.onWritten();
+    if (isReading) await forgetProcesses(this.#options, now);
+    this.#hadProblems = problems.length > 0;
+    this.#beats += 1;
   }
 
   start(): void {

@@ -7,7 +7,7 @@ import { startFleet } from './start-fleet.ts';
 import { watchInstallation } from './watch-installation.ts';
 import { hasCode } from '../errors/index.ts';
 import { assertInstallation, assertServer, type Keys, type RedisClient } from '../redis/index.ts';
-import { ensureFirstKey } from '../tenants/index.ts';
+import { ensureFirstKey, type RecordChanges } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
 
 /** What a stop may take beyond the grace: closing connections. */
@@ -64,6 +64,7 @@ interface InstallationPorts {
   readonly config: { readonly env: Pick<Environment, 'MUSTER_ADMIN_KEY'> };
   readonly settings: Pick<Settings, 'redis'>;
   readonly log: Log;
+  readonly changes: Pick<RecordChanges, 'installation'>;
 }
 
 interface InstallationOptions {

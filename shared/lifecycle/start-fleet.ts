@@ -2,7 +2,7 @@ import { type Config, releaseName } from '../config/index.ts';
 import { StorageWatch } from '../files/index.ts';
 import { startHttpServer } from '../http/index.ts';
 import { type Log, openTraces } from '../log/index.ts';
-import { findDeadQueues } from '../queue/index.ts';
+import { findDeadShards, findUnopenedQueues } from '../queue/index.ts';
 import { ConnectionWatch, connectRedis, describeRefusal, type Refusal, noteRefusal, probeRefusal } from '../redis/index.ts';
 import { openParts, type Parts, WITHOUT_FILES } from './open-parts.ts';
 import { ProcessBeat } from './process-beat.ts';
@@ -36,8 +36,9 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
     const registries = [processMetrics(parts.redis, releaseName(config.env), traces)];
     const readRedisProblems = (): Promise<string[]> => redisProblems(parts, watch);
     const services = create(parts);
-    const problems = (): Promise<string[]> => problemsOf(services, readRedisProblems);
-    const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name), problems });
+    const problems = (): Promise<string[]> => problemsOf(services, () => knownProblems(parts, watch));
+    const onWritten = (): void => watch.noteWrite();
+    const beat = new ProcessBeat({ ...parts, name, services: services.map((service) => service.name), problems, onWritten });
     await beat.announceAgents();
     beat.start();
     const served = await serve({
@@ -102,16 +103,18 @@ function refusalText(refusal: Refusal): string {
   return `Redis refuses commands: ${describeRefusal(refusal)}`;
 }
 
-type ReadyPorts = Pick<Parts, 'redis' | 'queues' | 'events'>;
+type ReadyPorts = Pick<Parts, 'queues' | 'events'>;
 
-async function redisProblems({ redis, queues, events }: ReadyPorts, { refusal }: Pick<ConnectionWatch, 'refusal'>): Promise<string[]> {
+/** What is known without asking Redis: the beat that says so is written there. */
+async function knownProblems({ queues, events }: ReadyPorts, { refusal }: Pick<ConnectionWatch, 'refusal'>): Promise<string[]> {
   if (refusal !== null && refusal.word !== READY_WITH) return [refusalText(refusal)];
-  const [isUp, dead] = await Promise.all([
-    redis.ping().then(
-      () => true,
-      () => false,
-    ),
-    findDeadQueues(queues),
-  ]);
-  return isUp ? [...dead, ...(events.problem === null ? [] : [events.problem])] : ['Redis does not answer'];
+  return [...(await findUnopenedQueues(queues)), ...(events.problem === null ? [] : [events.problem])];
+}
+
+async function redisProblems(ports: ReadyPorts, watch: Pick<ConnectionWatch, 'refusal'>): Promise<string[]> {
+  const known = await knownProblems(ports, watch);
+  if (watch.refusal !== null && watch.refusal.word !== READY_WITH) return known;
+  const dead = await findDeadShards(ports.queues);
+  if (dead.length === ports.queues.shards) return ['Redis does not answer'];
+  return [...dead, ...known];
 }

@@ -1,12 +1,14 @@
 import { hasCode } from '../errors/index.ts';
 import type { Log } from '../log/index.ts';
-import { assertInstallation, type Keys, type RedisClient } from '../redis/index.ts';
+import { assertInstallation, installationText, type Keys, type RedisClient } from '../redis/index.ts';
+import type { RecordChanges } from '../tenants/index.ts';
 import { wait } from '../time/index.ts';
 
 interface InstallationPorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
   readonly log: Log;
+  readonly changes: Pick<RecordChanges, 'installation'>;
 }
 
 /** Between two checks. */
@@ -21,6 +23,7 @@ export async function watchInstallation(ports: InstallationPorts, signal: AbortS
     await wait(COMPARE_MS, signal);
     if (signal.aborted) return;
     try {
+      if ((await ports.changes.installation()) === installationText(ports.keys)) continue;
       await assertInstallation(ports);
     } catch (error) {
       if (hasCode(error, 'config.invalid')) throw error;

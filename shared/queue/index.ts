@@ -38,14 +38,23 @@ export { type ChoreReport, readChores } from './chores/chore-records.ts';
 export { ChoreRunner } from './chores/chore-runner.ts';
 export { handlersFor } from './chores/chore-handlers.ts';
 export type { ChoreHandlers } from './chores/chores.ts';
-export { type Queues, type TicketData, type TicketNeeds, type TicketQueue, findDeadQueues, openQueues } from './queues.ts';
+export {
+  type Queues,
+  type TicketData,
+  type TicketNeeds,
+  type TicketQueue,
+  findDeadShards,
+  findUnopenedQueues,
+  openQueues,
+} from './queues.ts';
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';
-export { AGENTS_KNOWN_MS, ForeignAgents, isAgentNew, noteAgents, noteVersions, versionsOf } from './registry/foreign-agents.ts';
+export { AGENTS_KNOWN_MS, ForeignAgents, isAgentNew, noteAgents, versionsOf } from './registry/foreign-agents.ts';
 export {
   beatProcess,
+  forgetProcesses,
   listProcesses,
   PROCESS_BEAT_MS,
   type ProcessIdentity,
@@ -66,7 +75,7 @@ export {
 export { readScaling } from './registry/worker-groups.ts';
 export { listBusyWorkers, readBusyWorker } from './registry/busy-workers.ts';
 export { readUnserved } from './registry/unserved-queues.ts';
-export { type FleetNotice, watchWorkers, type WatchWorkersPorts } from './registry/worker-watch.ts';
+export { type FleetNotice, watchWorkersOnce, type WatchWorkersPorts } from './registry/worker-watch.ts';
 export { activeJobs, countActive } from './tickets/active-jobs.ts';
 export { CancelRelay } from './tickets/cancel-relay.ts';
 export { applyClosedQueues, isHeldForWorker } from './tickets/closed-queues.ts';
@@ -84,4 +93,4 @@ export { explainWait, type WaitExplanation } from './why/explain-wait.ts';
 export { waitingSince, type WaitReason } from './why/wait-reason.ts';
 export { type DeliveryJob, deliveryQueue, dropDeliveryJob, ensureDeliveryJob } from './workers/delivery-job.ts';
 export { type DeliveryEnd, DeliveryWorker, type DeliveryWorkerOptions } from './workers/delivery-worker.ts';
-export { TickClock } from './workers/tick-clock.ts';
+export { requestTick, shardOfTick, TickClock, tickOf } from './workers/tick-clock.ts';

@@ -32,6 +32,7 @@ export type TicketQueue = Queue<TicketData>;
 
 /** BullMQ's queues, one of each name per shard. */
 export interface Queues {
+  readonly shards: number;
   get(shard: number, name: QueueName): TicketQueue;
   /** All of them, by shard and name. */
   all(): { shard: number; name: QueueName; queue: TicketQueue }[];
@@ -54,6 +55,7 @@ export function openQueues(redis: RedisClient, keys: Keys, log: Log): Queues {
   const all = (): ReturnType<Queues['all']> =>
     byShard.flatMap((queues, shard) => [...queues].map(([name, queue]) => ({ shard, name, queue })));
   return {
+    shards: keys.shards,
     get: (shard, name) => {
       const queue = byShard[shard]?.get(name);
       if (!queue) throw new Error(`There is no queue "${name}" on shard ${shard}`);
@@ -75,19 +77,47 @@ interface BackendOptions {
   main: RedisClient;
   /** Waits for jobs; only consumers need it. */
   blocking?: RedisClient;
+  /** Called when a wait has ended, with a job or without one: the connection is answered. */
+  onWaited?: () => void;
+}
+
+/** Longest wait that a connection is answered after: BullMQ replaces one that is not within a second more, and the client within its socket timeout. */
+const MAX_WAIT_SECONDS = 8;
+
+/**
+ * PatientBackend is responsible for waiting for jobs over several short waits, each of which shows that the connection still stands: a look into
+ * the queue after each would cost eight times as much.
+ */
+class PatientBackend extends RedisQueueBackend {
+  onWaited: (() => void) | undefined;
+
+  override async waitForJob(seconds: number): ReturnType<RedisQueueBackend['waitForJob']> {
+    for (let left = seconds; ; left -= MAX_WAIT_SECONDS) {
+      const found = await super.waitForJob(Math.min(left, MAX_WAIT_SECONDS));
+      this.onWaited?.();
+      if (found !== null || left <= MAX_WAIT_SECONDS || this.isClosing) return found;
+    }
+  }
+
+  private get isClosing(): boolean {
+    return Boolean(this.closing);
+  }
 }
 
 /**
  * How BullMQ reaches Redis: on connections of the caller's, without its check of the server's version. BullMQ keeps the failure of that
  * check for good, so that one slow reply would stop the queue.
  */
-export function openBackend({ prefix, main, blocking }: BackendOptions): BackendFactory<RedisQueueBackend> {
+export function openBackend({ prefix, main, blocking, onWaited }: BackendOptions): BackendFactory<RedisQueueBackend> {
   RedisConnection.minimumVersion = OLDEST_REDIS;
   const keys = new QueueKeys(prefix);
   return (name, options) => {
     const prefixed: QueueBaseOptions & KeyPrefixOptions = { ...options, prefix };
     const waiting = blocking && attach(blocking, true);
-    return new RedisQueueBackend(attach(main, false), name, keys.getKeys(name), (type) => keys.toKey(name, type), prefixed, waiting);
+    const toKey = (type: string): string => keys.toKey(name, type);
+    const backend = new PatientBackend(attach(main, false), name, keys.getKeys(name), toKey, prefixed, waiting);
+    backend.onWaited = onWaited;
+    return backend;
   };
 }
 
@@ -95,21 +125,32 @@ function attach(client: RedisClient, blocking: boolean): RedisConnection {
   return new RedisConnection(client, { shared: true, blocking, skipVersionCheck: true, skipWaitingForReady: true });
 }
 
-/** Names the queues that do not answer, in words. It calls them through BullMQ, as producers do. */
-export async function findDeadQueues(queues: Queues): Promise<string[]> {
+type NamedQueue = ReturnType<Queues['all']>[number];
+
+/** Names the queues that BullMQ could not open, which it never opens again, in words. It asks Redis nothing. */
+export async function findUnopenedQueues(queues: Queues): Promise<string[]> {
   const checks = queues.all().map(async ({ shard, name, queue }) => {
-    const isDead = await queue.isPaused().then(
-      () => false,
-      () => true,
-    );
-    return { shard, name, isDead };
+    const isOpen = await fulfils(queue.waitUntilReady());
+    return isOpen ? [] : [`the queue "${name}" of shard ${shard} does not answer`];
   });
-  const byShard = Map.groupBy(await Promise.all(checks), ({ shard }) => shard);
-  return [...byShard].flatMap(([shard, found]) => {
-    const dead = found.filter(({ isDead }) => isDead);
-    if (dead.length === found.length) return [`no queue of shard ${shard} answers`];
-    return dead.map(({ name }) => `the queue "${name}" of shard ${shard} does not answer`);
-  });
+  return (await Promise.all(checks)).flat();
+}
+
+/** Names the shards whose queues do not answer, in words. It calls one queue of each through BullMQ, as producers do: they share a connection. */
+export async function findDeadShards(queues: Queues): Promise<string[]> {
+  const first = new Map<number, NamedQueue>();
+  for (const each of queues.all()) if (!first.has(each.shard)) first.set(each.shard, each);
+  const checks = [...first].map(async ([shard, { queue }]) =>
+    (await fulfils(queue.isPaused())) ? [] : [`no queue of shard ${shard} answers`],
+  );
+  return (await Promise.all(checks)).flat();
+}
+
+async function fulfils(call: Promise<unknown>): Promise<boolean> {
+  return await call.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Ended jobs kept of each, for the board. */

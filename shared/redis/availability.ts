@@ -80,6 +80,8 @@ export class ConnectionWatch {
   readonly #ticker: Ticker;
   #misses = 0;
   #refusal: Refusal | null = null;
+  /** Monotonic, ms: the last write of another part of the process that was answered. */
+  #writtenAt = -Infinity;
 
   constructor(options: ConnectionWatchOptions) {
     this.#options = options;
@@ -103,9 +105,15 @@ export class ConnectionWatch {
     return this.#refusal;
   }
 
+  /** Another part of the process has written on the first shard: with a single one the next check knows that the connection is served. */
+  noteWrite(): void {
+    this.#writtenAt = performance.now();
+  }
+
   async #check(): Promise<void> {
-    const { redis, settings, fail } = this.#options;
-    const answer = await this.#write(redis);
+    const { redis, keys, settings, fail } = this.#options;
+    const isKnown = keys.shards === 1 && performance.now() - this.#writtenAt < settings.echoMs;
+    const answer = isKnown ? 'served' : await this.#write(redis);
     const other = answer === null ? await this.#writeElsewhere() : answer;
     this.#note(other === null ? await this.#options.probe() : other);
     this.#misses = answer === null && other === 'served' ? this.#misses + 1 : 0;

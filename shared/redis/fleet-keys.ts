@@ -30,6 +30,8 @@ function accessKeys(prefix: string) {
     firstApiKey: `${prefix}first-api-key`,
     /** Hash: name of a tenant -> JSON of it, with its id. Written by: `tenant-records.ts`. Kept: until deleted. Bound: `limits.maxTenants`. */
     tenants: `${prefix}tenants`,
+    /** String: how often tenants, limits of the fleet or caps of agents were changed. Written by: `record-changes.ts`. Kept: for good. Bound: one. */
+    recordChanges: `${prefix}record-changes`,
     /**
      * Hash: name of a deleted tenant -> its generation. Written by: `tenant-records.ts`, `clean-tenants.ts`. Kept: `tenants.endedRetentionMs`. Bound:
      * one per deletion in that time.
@@ -241,7 +243,9 @@ function runningKeys(prefix: string) {
      * Kept: for good. Bound: two per chore.
      */
     chores: `${prefix}chores`,
-    /** String: the process that does the chores of one process of this service. Written by: `chore-lease.ts`. Kept: 3 s. Bound: one per service. */
+    /** String: some process watches the workers. Written by: `worker-watch.ts`. Kept: most of `worker.heartbeatIntervalMs`. Bound: one. */
+    workersWatched: `${prefix}workers-watched`,
+    /** String: the process that does the chores of one process of this service. Written by: `chore-lease.ts`. Kept: 5 s. Bound: one per service. */
     choreLease: (service: string) => `${prefix}chore-lease:${service}`,
     /** Prefix: what the chat adapters know of people and threads, and which message asks which question. Written by: `create-chat-service.ts`. Kept: each key expires. Bound: one per person, thread and question. */
     chat: `${prefix}chat`,

@@ -14,9 +14,11 @@ export {
   DATA_LEVEL,
   FORM_BEFORE,
   installationProblem,
+  installationText,
   readDataForm,
   readForeignProcesses,
 } from './installation.ts';
+export type { FleetKeys } from './fleet-keys.ts';
 export { type Keys, type ShardKeys, createKeys } from './keys.ts';
 export {
   type ReadRecords,

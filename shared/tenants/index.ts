@@ -51,3 +51,4 @@ export { TenantDirectory } from './tenant-directory.ts';
 export { DEFAULT_TENANT, type Tenant, generationOf, patchLimits, publicTenantId, tenantNameSchema, tenantSchema } from './tenant.ts';
 export { type VisitorKey, createVisitor, findVisitor, listVisitors, removeVisitors, revokeVisitor } from './visitor-store.ts';
 export { tenantClosed, tenantEnded, tenantStateInLua, writeOfFleet, writeOfTenant } from './write-of-tenant.ts';
+export { CHANGES_KNOWN_MS, countChange, RecordChanges } from './record-changes.ts';

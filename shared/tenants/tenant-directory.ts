@@ -3,6 +3,7 @@ import type { Settings, TenantLimits } from '../config/index.ts';
 import type { Log } from '../log/index.ts';
 import { type Keys, reasonOf, type RedisClient, type UnreadableRecord } from '../redis/index.ts';
 import { Ticker, wait } from '../time/index.ts';
+import { CHANGES_KNOWN_MS, RecordChanges } from './record-changes.ts';
 import { ANY_RECORD, insertTenant, removeTenant, repairStates, replaceTenant } from './tenant-records.ts';
 import { DEFAULT_TENANT, publicTenantId, tenantSchema, type Tenant } from './tenant.ts';
 
@@ -11,12 +12,12 @@ export interface TenantDirectoryOptions {
   keys: Keys;
   settings: Settings;
   log: Log;
+  /** Shared by what a process knows of; its own by default. */
+  readonly changes?: RecordChanges;
 }
 
 const DEFAULT: Tenant = { id: DEFAULT_TENANT, name: 'Default', disabled: false, limits: null, createdAt: 0 };
 
-/** How old a process's knowledge of the tenants may be. */
-const REFRESH_MS = 2000;
 /** Reads in a row that a write of this process may outdate before the next round is waited for. */
 const READ_TRIES = 5;
 /** About two seconds in all. Of several that try at the same time one succeeds each time. */
@@ -25,7 +26,7 @@ const MAX_PAUSE_MS = 100;
 
 /**
  * TenantDirectory is responsible for knowing every tenant and its limits without a round trip, so that accepting a task
- * stays one script. It reads the tenants when it starts and every two seconds.
+ * stays one script. It reads the tenants when it starts, and within two seconds when they have changed.
  */
 export class TenantDirectory {
   readonly #options: TenantDirectoryOptions;
@@ -41,9 +42,9 @@ export class TenantDirectory {
   constructor(options: TenantDirectoryOptions) {
     this.#options = options;
     this.#ticker = new Ticker({
-      everyMs: REFRESH_MS,
+      everyMs: CHANGES_KNOWN_MS,
       isBackground: true,
-      run: () => this.refresh(),
+      run: (options.changes ?? new RecordChanges(options)).caller(() => this.refresh()),
       onError: (error) => options.log.debug({ err: error }, 'the tenants could not be read; the last known ones stay'),
     });
   }

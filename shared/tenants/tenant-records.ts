@@ -1,4 +1,5 @@
 import { type Keys, type RedisClient } from '../redis/index.ts';
+import { countChange } from './record-changes.ts';
 import { runTenantScript, tenantEnded } from './write-of-tenant.ts';
 import { generationOf, publicTenantId, type Tenant } from './tenant.ts';
 
@@ -12,10 +13,11 @@ export const ANY_RECORD = '*';
 
 /** Inserts a tenant. Returns null when its name is taken, and `full` when the fleet has `maxTenants` already. */
 export async function insertTenant(
-  { redis, keys }: RecordPorts,
+  ports: RecordPorts,
   name: string,
   { draft, maxTenants }: { draft: Omit<Tenant, 'id'>; maxTenants: number },
 ): Promise<Tenant | 'full' | null> {
+  const { redis, keys } = ports;
   const { tenants, tenantGenerations } = keys.fleet;
   const [kind, id = ''] = await runTenantScript<[kind: 'created' | 'exists' | 'full', id?: string]>(
     redis,
@@ -23,8 +25,9 @@ export async function insertTenant(
     [tenants, tenantGenerations],
     [name, JSON.stringify(draft), maxTenants],
   );
-  if (kind === 'created') return { id, ...draft };
-  return kind === 'full' ? kind : null;
+  if (kind !== 'created') return kind === 'full' ? kind : null;
+  await countChange(ports);
+  return { id, ...draft };
 }
 
 /**
@@ -43,11 +46,13 @@ export async function replaceTenant(ports: RecordPorts, tenant: Tenant, read: st
   if (written === 0) throw tenantEnded(tenant.id);
   if (written === 2) return false;
   await writeState(ports, tenant.id, state);
+  await countChange(ports);
   return true;
 }
 
 /** Ends a tenant, and frees its name. Returns false when it had ended already. What it owned is still there. */
-export async function removeTenant({ redis, keys }: RecordPorts, id: string, now: number): Promise<boolean> {
+export async function removeTenant(ports: RecordPorts, id: string, now: number): Promise<boolean> {
+  const { redis, keys } = ports;
   const { tenants, endedTenants, tenantsToClean, tenantGenerations } = keys.fleet;
   const ended = await runTenantScript<number>(
     redis,
@@ -55,6 +60,7 @@ export async function removeTenant({ redis, keys }: RecordPorts, id: string, now
     [tenants, keys.shard(0).tenantStates, endedTenants, tenantsToClean, tenantGenerations],
     [publicTenantId(id), id, generationOf(id), now],
   );
+  await countChange(ports);
   return ended === 1;
 }
 

@@ -12,7 +12,7 @@ interface InstallationOptions {
   log: Log;
 }
 
-type InstallationPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'settings' | 'log' | 'fail'>;
+type InstallationPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'settings' | 'log' | 'fail' | 'changes'>;
 
 /**
  * Installation is responsible for the data in Redis being this fleet's before its services start: checked, and with a first key. While

@@ -104,6 +104,8 @@ async function auditTask({ ledger, relay, log }: Parts, { tenant, id, state }: O
 const CHECKED_JOB_STATES = ['delayed', 'prioritized', 'waiting', 'failed'] as const;
 /** Tickets read per queue and state in one round; the next round continues there. */
 const REMOVAL_BATCH = 500;
+/** Until the next round where there are none. */
+const QUIET_TIMES = 2;
 
 type Job = NonNullable<Awaited<ReturnType<TicketQueue['getJob']>>>;
 
@@ -112,12 +114,17 @@ export type RemovalOffsets = Map<string, number>;
 
 /**
  * Removes tickets that wait although their tasks have ended, or are gone with their tenant. Until its turn comes, which a paused queue
- * delays, such a ticket would count as work. It also removes failed tickets whose tasks continued with another one.
+ * delays, such a ticket would count as work. It also removes failed tickets whose tasks continued with another one. Returns when to do so again,
+ * where there were no tickets at all.
  */
-export async function removeTickets(parts: Parts, offsets: RemovalOffsets): Promise<void> {
+export async function removeTickets(parts: Parts, offsets: RemovalOffsets): Promise<number | undefined> {
+  let seen = 0;
   for (const { shard, name, queue } of parts.queues.all()) {
     if (!TASK_QUEUES.some((each) => each === name)) continue;
+    const counts = await queue.getJobCounts(...CHECKED_JOB_STATES);
     for (const state of CHECKED_JOB_STATES) {
+      if (counts[state] === 0) continue;
+      seen += 1;
       const place = `${shard}/${name}/${state}`;
       const from = offsets.get(place) ?? 0;
       const jobs = (await queue.getJobs([state], from, from + REMOVAL_BATCH - 1, true)).filter((job) => Boolean(job));
@@ -126,6 +133,7 @@ export async function removeTickets(parts: Parts, offsets: RemovalOffsets): Prom
       if (removed > 0) parts.log.debug({ queue: name, state, tickets: removed }, 'removed tickets of ended tasks');
     }
   }
+  return seen === 0 ? QUIET_TIMES * parts.ledger.settings.worker.ticketAuditMs : undefined;
 }
 
 type IsNeedless = (job: Job, state: TaskState | null) => boolean;

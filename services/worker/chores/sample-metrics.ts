@@ -11,10 +11,13 @@ interface SamplePorts extends LoadPorts {
 /** Tenants with work that one round measures; of more, the others have no figures of what runs and waits. */
 const MAX_TENANTS = 500;
 
-/** Measures what runs and waits, for the history of metrics: of the fleet, its queues, and the tenants with work. */
-export async function sampleMetrics({ metrics, ...ports }: SamplePorts): Promise<void> {
+/** Until the next round while no tenant has work, ms: each minute of the history has one. */
+const QUIET_MS = 30_000;
+
+/** Measures what runs and waits, for the history of metrics: of the fleet, its queues, and the tenants with work. Returns when to do so again. */
+export async function sampleMetrics({ metrics, ...ports }: SamplePorts): Promise<number | undefined> {
   const { ledger, tenants } = ports;
-  if (ledger.settings.metrics.flushMs === null) return;
+  if (ledger.settings.metrics.flushMs === null) return undefined;
   const busy = [...(await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()];
   const running = await countRunning(ledger);
   const samples: [tenant: string | null, gauges: Gauges][] = [];
@@ -33,6 +36,7 @@ export async function sampleMetrics({ metrics, ...ports }: SamplePorts): Promise
     queues: await measureQueues(ports),
   };
   await metrics.addSamples([...samples, [null, fleet]]);
+  return busy.length === 0 ? QUIET_MS : undefined;
 }
 
 async function countSlots(ledger: Ledger): Promise<number> {

@@ -18,7 +18,7 @@ import {
   hasOtherWorker,
   isHeldForWorker,
   makeRoom,
-  watchWorkers,
+  watchWorkersOnce,
   type WatchWorkersPorts,
 } from '#shared/queue/index.ts';
 import { redisNow } from '#shared/redis/index.ts';
@@ -45,6 +45,8 @@ import { watchDeadlines } from './watch-deadlines.ts';
 import { watchPressure } from './watch-pressure.ts';
 import { watchSlas } from './watch-slas.ts';
 
+/** Between two rounds while no tenant has a task that has not ended: what comes gets at its acceptance what it can. */
+const QUIET_MS = 10_000;
 /** Tasks of one tenant and hold that one round of the chore releases. */
 const MAX_RELEASED = 50;
 
@@ -105,7 +107,7 @@ function ownChores(parts: Parts, options: WorkerChoresOptions): Pick<ChoreHandle
     },
     'follow-ended-runs': () => followRuns(options.schedules),
     'expect-suspects': async () => pool.expect(await hasOtherWorker(fleet, worker)),
-    'watch-workers': () => watchWorkers({ ...parts, ...fleet, isHeld, onNotice }),
+    'watch-workers': () => watchWorkersOnce({ ...parts, ...fleet, isHeld, onNotice }),
     'restart-jobs': options.restartJobs,
   };
 }
@@ -155,9 +157,10 @@ async function removeUnusedFiles({ files, redis, log }: Pick<Parts, 'files' | 'r
  * Grants tasks that wait for lanes and caps which have room: limits were raised, this process knew them before others, or a step left more than it
  * could. Makes room for critical ones that came to the caps otherwise than by acceptance, or whose process died before it did.
  */
-export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<void> {
+export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledger' | 'tenants' | 'log'>): Promise<number | void> {
   const running = new RunningTasks(ledger);
   const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
+  if (busy.size === 0) return QUIET_MS;
   for (const id of await findLimited(ledger, [...busy.keys()])) {
     try {
       const tasks = await applyLimits(ledger, id, running);
@@ -173,8 +176,10 @@ export async function applyAllLimits({ ledger, tenants, log }: Pick<Parts, 'ledg
  * Holds what waits in queues that an operator paused in Bull Board or that lost their last worker, and what came to them since; releases what
  * was resumed there or has a worker again.
  */
-async function applyAllClosedQueues({ ledger, queues, tenants, log }: Pick<Parts, 'ledger' | 'queues' | 'tenants' | 'log'>): Promise<void> {
+async function applyAllClosedQueues(parts: Pick<Parts, 'ledger' | 'queues' | 'tenants' | 'log'>): Promise<number | void> {
+  const { ledger, queues, tenants, log } = parts;
   const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
+  if (busy.size === 0) return QUIET_MS;
   const { held, released } = await applyClosedQueues({ ledger, queues }, [...busy.keys()]);
   if (held + released > 0)
     log.info({ event: 'queue.closed-applied', held, released }, 'tasks of closed queues left their places to others, or came back');
@@ -185,8 +190,11 @@ async function applyAllClosedQueues({ ledger, queues, tenants, log }: Pick<Parts
  * call cost less than it reserved, what held them is gone, or a process died before it released them all. Budgets that are new in the configuration
  * count what their windows had cost.
  */
-async function releaseAllHolds({ ledger, budgets, tenants, log }: Pick<Parts, 'ledger' | 'budgets' | 'tenants' | 'log'>): Promise<void> {
-  for (const id of (await tenantsWithTasks(ledger, tenants.list(), 'live')).keys()) {
+async function releaseAllHolds(parts: Pick<Parts, 'ledger' | 'budgets' | 'tenants' | 'log'>): Promise<number | void> {
+  const { ledger, budgets, tenants, log } = parts;
+  const busy = await tenantsWithTasks(ledger, tenants.list(), 'live');
+  if (busy.size === 0) return QUIET_MS;
+  for (const id of busy.keys()) {
     try {
       for (const budget of budgets.takeConfigured(id)) await countPast(ledger, id, budget);
       const tasks = await releaseByBudgets(ledger, budgets, id, MAX_RELEASED);

@@ -49,7 +49,7 @@ const { executor, keeper, listen } = openExecutor(parts, {
   onWaiting: () => send({ kind: 'waiting' }),
   isDraining: () => isDraining,
 });
-const listener = listen();
+let listener: ReturnType<typeof listen> | undefined;
 // Suspects come together: none waits for the files of its agent to be loaded. The worker has checked them; what fails here fails its tasks.
 await assertAgents(config).catch((error: unknown) => log.debug({ err: error }, 'not all agents could be loaded'));
 await openWatchdog(parts, opening.worker).start();
@@ -76,6 +76,8 @@ const run = async ({ call, ticket, how, isolation }: Extract<ToIsolated, { kind:
 const executing = new Set<Promise<void>>();
 
 const execute = (message: Extract<ToIsolated, { kind: 'run' }>): void => {
+  // Not before: a process that is kept ready, as one is beside each worker, needs no connection for it.
+  listener ??= listen();
   const running = run(message).finally(() => executing.delete(running));
   executing.add(running);
 };
@@ -94,7 +96,7 @@ const close = async (): Promise<never> => {
   const handedBack = Promise.all(executing).then(() => keeper.empty());
   await within(handedBack, HAND_BACK_MS);
   keeper.stop();
-  listener.close();
+  listener?.close();
   await within(parts.close(), HAND_BACK_MS);
   await traces?.close();
   process.exit(0);

@@ -166,7 +166,7 @@ export const dispatchSettingsSchema = z
 export const tenantSettingsSchema = z
   .strictObject({
     /** Between two searches for what deleted tenants left. */
-    cleanMs: int(5000, 100),
+    cleanMs: int(15_000, 100),
     /** How long after its end a tenant's keys are searched for again: a call that was under way may have written. */
     settleMs: int(60_000),
     /** How long the end of a tenant is remembered at least, and longer where people are (`signIn.peopleRetentionMs`); until then its id is refused wherever it comes from. */

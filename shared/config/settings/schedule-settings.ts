@@ -4,11 +4,11 @@ import { int, nameSchema } from '../fields.ts';
 
 /** How schedules fire. */
 export const schedulerSettingsSchema = z.strictObject({
-  /** Between two ticks of the clock. What is due in between fires at its own time. */
-  tickMs: int(1000, 100),
+  /** Between two ticks of the clock. What is due in between fires at its own time; a schedule that is written to be due first has the clock tick. */
+  tickMs: int(60_000, 100),
   /** Between two looks of each process whether the clock ticks. */
   watchMs: int(1000, 50),
-  /** A schedule overdue for so long means that the clock is silent: any process that notices fires it and restarts the clock. */
+  /** A clock that should have ticked so long ago is silent: any process that notices restarts it. What is overdue by a second, or by this, any process fires. */
   silentMs: int(2000, 100),
   /** Between two comparisons of the records with the due times and the clock. */
   reconcileMs: int(300_000, 1000),

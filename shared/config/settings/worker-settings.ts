@@ -96,15 +96,15 @@ export const queueSettingsSchema = z.partialRecord(z.enum([...TASK_QUEUES, 'deli
 
 /** How a process sees that it stopped taking jobs of a queue, and what it does then. */
 export const consumerSettingsSchema = z.strictObject({
-  /** Longest wait of a process with free slots before it asks its queue again, should no wake-up reach it. */
-  pollMs: int(5000, 100),
+  /** Longest wait of a process before it looks into its queue again, should no wake-up reach it. Slots look for tasks every second all the same. */
+  pollMs: int(30_000, 100),
   /** Between two checks of each queue that the process takes jobs of. */
   watchMs: int(1000, 50),
   /**
-   * A queue that has waiting jobs and was not asked for them for so long has stopped, and is opened again. Must be longer than
-   * `pollMs`; without waiting jobs it is three times as long.
+   * A queue that has waiting jobs and whose connection was not answered for so long has stopped, and is opened again. Must be longer than
+   * 8 s, and than `pollMs` where that is less; without waiting jobs it is three times as long.
    */
-  stoppedAfterMs: int(6500, 100),
+  stoppedAfterMs: int(10_000, 100),
   /**
    * The process ends when a queue or subscription was reopened so often in a row without effect, or a connection failed so often by itself.
    */

@@ -1,5 +1,4 @@
 import { hasPlainOutput, type Settings } from '../../config/index.ts';
-import { SUSPENDED_GATES, type WaitGate } from '../../errors/index.ts';
 import { watchTask } from '../../events/index.ts';
 import { parseNotice, readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
@@ -37,8 +36,14 @@ const SECOND = 1000;
 
 /** Where nothing happens until its time, or until a person does something. */
 const QUIET_GATES: ReadonlySet<string | undefined> = new Set([
-  ...SUSPENDED_GATES,
-  ...(['time', 'daemon', 'interruptions', 'failures', 'repeats', 'agent', 'paused'] as const satisfies WaitGate[]),
+  'time',
+  'daemon',
+  'interruptions',
+  'sleep',
+  'event',
+  'question',
+  'children',
+  'caller',
 ]);
 
 /**

@@ -13,10 +13,10 @@ interface WatchPorts extends Pick<ListPorts, 'ledger' | 'log'> {
 }
 
 /** Tenants of one look, where they are few: of more each has its turn within so many looks. */
-const TENANTS_PER_LOOK = 10;
-const MAX_TURNS = 24;
+const TENANTS_PER_LOOK = 30;
+const MAX_TURNS = 8;
 /** Every so many looks comes one at many records. */
-const LOOKS_PER_DEEP = 120;
+const LOOKS_PER_DEEP = 40;
 const CONCURRENCY = 10;
 
 /**

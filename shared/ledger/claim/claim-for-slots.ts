@@ -96,8 +96,8 @@ export interface SlotAnswer {
   closed: ReadonlyMap<TaskQueue, number>;
 }
 
-/** How long what a worker says of its idle slots holds, ms: it says it again every second. */
-const IDLE_MS = 5000;
+/** How long what a worker says of its idle slots holds, ms: it says it again every twenty seconds, and with each claim. */
+const IDLE_MS = 50_000;
 
 /** Gives free slots the best tasks of a shard that stand at `slot`, in the round trip that settles what these slots ran before. */
 export async function claimForSlots(ledger: Ledger, claim: SlotClaim): Promise<SlotAnswer> {

@@ -14,7 +14,9 @@ interface ChoreLeaseOptions {
   readonly onTaken: () => void;
 }
 
-const RENEWALS = 3;
+/** Renewals while it lasts. Another process asks when most of it is over. */
+const RENEWALS = 2;
+const OTHERS_SHARE = 2 / 3;
 
 /**
  * ChoreLease is responsible for one process of the fleet doing the chores that one process does: the one that holds the lease. All of them go to
@@ -58,12 +60,12 @@ export class ChoreLease {
   async #renew(): Promise<number | undefined> {
     const { redis, process, leaseMs } = this.#options;
     const heldUntil = performance.now() + leaseMs;
-    // A read that extends another's lease would keep one alive whose process is gone.
-    const isMine = this.#heldUntil > 0 && (await redis.get(this.#key)) === process && (await redis.pexpire(this.#key, leaseMs)) === 1;
+    // Where another has it by now, this extends that one's once: from then on this process is none that holds it.
+    const isMine = this.#heldUntil > 0 && (await redis.getex(this.#key, 'PX', leaseMs)) === process;
     const isTaken = isMine || (await redis.set(this.#key, process, 'PX', leaseMs, 'NX')) === 'OK';
     const isNew = isTaken && !isMine;
     this.#heldUntil = isTaken ? heldUntil : 0;
     if (isNew) this.#options.onTaken();
-    return isTaken ? undefined : (2 * leaseMs) / RENEWALS;
+    return isTaken ? undefined : OTHERS_SHARE * leaseMs;
   }
 }

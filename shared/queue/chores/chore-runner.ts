@@ -16,7 +16,11 @@ interface ChoreRunnerOptions extends ChoreRecordsOptions {
 /** Between two times that the rounds of this process are written. */
 const SAVE_MS = 10_000;
 /** The lease of chores lasts at most so long, and no longer than that of an attempt; then another process takes over. */
-const MAX_LEASE_MS = 3000;
+const MAX_LEASE_MS = 5000;
+/** A chore that finds nothing to do looks again after so many times its time. */
+const IDLE_TIMES = 2;
+/** One of each process does in those without the lease: they look in case that the process with it is gone. */
+const OTHERS_IDLE_TIMES = 8;
 
 /** ChoreRunner is responsible for the rounds of this process's chores: when they are, that they end, and what is known of them. */
 export class ChoreRunner {
@@ -35,10 +39,10 @@ export class ChoreRunner {
     const own = [...options.handlers.keys()].filter((name) => definitionOf(name).runs !== 'job');
     const { settings } = options;
     this.#lease = new ChoreLease({ ...options, leaseMs: Math.min(MAX_LEASE_MS, settings.worker.leaseMs), onTaken: () => this.#takeOver() });
-    this.#glance = new Glance(
-      options,
-      own.flatMap((name) => definitionOf(name).watches ?? []),
-    );
+    this.#glance = new Glance(options, {
+      ofShards: own.flatMap((name) => definitionOf(name).watches ?? []),
+      ofFleet: own.flatMap((name) => definitionOf(name).watchesFleet ?? []),
+    });
     this.#loops = new Map(own.map((name) => [name, this.#loopOf(name)]));
   }
 
@@ -75,11 +79,13 @@ export class ChoreRunner {
   }
 
   #loopOf(name: ChoreName): ChoreLoop {
-    const { runs, everyMs, watches } = definitionOf(name);
+    const { runs, everyMs, watches, watchesFleet } = definitionOf(name);
     const ms = everyMs(this.#options.settings);
+    const looks = watches !== undefined || watchesFleet !== undefined;
     const round = async (signal: AbortSignal): Promise<number | undefined> => {
       if (runs === 'lease' && !this.#lease.isHeld) return undefined;
-      if (watches !== undefined && (await this.#hasNothingToDo(name, ms))) return undefined;
+      const idleMs = ms * (this.#lease.isHeld ? IDLE_TIMES : OTHERS_IDLE_TIMES);
+      if (looks && (await this.#hasNothingToDo(name, idleMs))) return idleMs;
       const next = await this.run(name, signal);
       this.#hadRound.add(name);
       return next;
@@ -93,10 +99,10 @@ export class ChoreRunner {
   }
 
   /** A look that fails lets the chore find out itself that Redis is away, which may matter to it. */
-  async #hasNothingToDo(name: ChoreName, everyMs: number): Promise<boolean> {
+  async #hasNothingToDo(name: ChoreName, idleMs: number): Promise<boolean> {
     if (!this.#hadRound.has(name)) return false;
     const from = performance.now();
-    const hasAny = await this.#glance.hasAny(everyMs / 2).catch(() => true);
+    const hasAny = await this.#glance.hasAny(idleMs / 2).catch(() => true);
     if (!hasAny) this.#records.noteRun(name, performance.now() - from);
     return !hasAny;
   }

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/index.ts';
-import type { Watched } from './glance.ts';
+import type { Watched, WatchedFleet } from './glance.ts';
 
 /**
  * What the fleet does again and again by itself, in one list.
@@ -15,8 +15,9 @@ export interface ChoreDefinition {
   readonly by: readonly ChoreService[];
   /** Between two rounds. */
   readonly everyMs: (settings: Settings) => number;
-  /** Of a chore of each process: while none of these keys is there it has nothing to do, and a round is no more than a look at them. */
+  /** Of a chore that is no job: while none of these keys is there it has nothing to do, and a round is no more than a look at them. */
   readonly watches?: Watched;
+  readonly watchesFleet?: WatchedFleet;
   /** What holds as long as it runs, for people: a sentence. */
   readonly guarantees: string;
 }
@@ -24,7 +25,8 @@ export interface ChoreDefinition {
 export type ChoreService = 'worker' | 'api';
 
 const WORKER = ['worker'] as const;
-const CHECKS_PER_BEAT = 2;
+/** Heartbeats between two searches for other workers. */
+const BEATS_PER_SEARCH = 3;
 const NO_ARCHIVE_MS = 600_000;
 
 export const CHORES = {
@@ -95,6 +97,7 @@ export const CHORES = {
     runs: 'lease',
     by: WORKER,
     everyMs: () => 1000,
+    watchesFleet: ['modelBatches', 'modelBatchGroups'],
     guarantees:
       'A model call of a task with `within` goes by a batch of its provider, once, and its run goes on with the answer or without it in time.',
   },
@@ -114,13 +117,13 @@ export const CHORES = {
   'expect-suspects': {
     runs: 'process',
     by: WORKER,
-    everyMs: ({ worker }) => worker.heartbeatIntervalMs,
+    everyMs: ({ worker }) => BEATS_PER_SEARCH * worker.heartbeatIntervalMs,
     guarantees: 'A process is ready for tasks of other workers that are lost.',
   },
   'watch-workers': {
-    runs: 'process',
+    runs: 'lease',
     by: ['worker', 'api'],
-    everyMs: ({ worker }) => worker.heartbeatIntervalMs / CHECKS_PER_BEAT,
+    everyMs: ({ worker }) => worker.heartbeatIntervalMs,
     guarantees: 'Operators are notified of workers that are lost and of queues that no worker serves.',
   },
   'watch-daemons': {
@@ -132,29 +135,30 @@ export const CHORES = {
   'look-for-findings': {
     runs: 'lease',
     by: ['api'],
-    everyMs: () => 5000,
+    everyMs: () => 15_000,
     guarantees: 'What a person should know of is found, kept and published while nobody looks.',
   },
   'run-batches': {
     runs: 'lease',
     by: ['api'],
     everyMs: () => 1000,
+    watches: ['openBatches'],
     guarantees: "A batch of OpenAI's protocol comes to its end: its requests become tasks, and their answers a file.",
   },
   'restart-jobs': {
     runs: 'lease',
     by: WORKER,
-    everyMs: () => 30_000,
+    everyMs: () => 120_000,
     guarantees: 'Each repeatable job of this list is there, also when a worker died between two of its ticks.',
   },
   'audit-tickets': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ worker }) => worker.ticketAuditMs,
     guarantees: 'A task whose ticket vanished has another one.',
   },
   'remove-tickets': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ worker }) => worker.ticketAuditMs,
     guarantees: 'No ticket of a task that has ended counts as work.',
@@ -163,12 +167,14 @@ export const CHORES = {
     runs: 'lease',
     by: WORKER,
     everyMs: () => 10_000,
+    watches: ['deadlines'],
     guarantees: 'A task whose deadline is near becomes critical, and one whose deadline has passed ends as `stale`.',
   },
   'watch-slas': {
     runs: 'lease',
     by: WORKER,
     everyMs: () => 10_000,
+    watches: ['slas'],
     guarantees: 'A task that misses its sla is counted and published, once.',
   },
   'watch-pressure': {
@@ -205,6 +211,7 @@ export const CHORES = {
     runs: 'lease',
     by: WORKER,
     everyMs: ({ actions }) => actions.pollMs,
+    watches: ['actionsDue', 'erasuresDue'],
     guarantees: 'An action upon many tasks comes to its end, and so does an erasure, whichever process died meanwhile.',
   },
   'remind-of-questions': {
@@ -217,6 +224,7 @@ export const CHORES = {
     runs: 'lease',
     by: WORKER,
     everyMs: ({ circuits }) => circuits.checkMs,
+    watches: ['circuitsDue'],
     guarantees: 'One task at a time tries an endpoint that failed.',
   },
   'clean-tenants': {
@@ -226,7 +234,7 @@ export const CHORES = {
     guarantees: 'Nothing is left of a deleted tenant.',
   },
   'remove-files': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ files }) => files.sweepMs,
     guarantees: 'Files go with the last task that has them, and uploads without a task in time.',
@@ -238,7 +246,7 @@ export const CHORES = {
     guarantees: 'Secrets of hooks, callbacks and agents are sealed with the key of now, also those of before.',
   },
   'snapshot-machine': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ fleet }) => fleet.snapshotMs,
     guarantees: 'The fleet has a series of what its machines and lanes did.',
@@ -250,7 +258,7 @@ export const CHORES = {
     guarantees: 'Tasks that an older release ended are found by how they ended.',
   },
   'trim-tasks': {
-    runs: 'job',
+    runs: 'lease',
     by: WORKER,
     everyMs: ({ tasks }) => tasks.trimMs,
     guarantees: 'Ended tasks are kept no longer, and no more of them, than the configuration says.',

@@ -1,7 +1,12 @@
-import type { Keys, RedisClient, ShardKeys } from '../../redis/index.ts';
+import type { FleetKeys, Keys, RedisClient, ShardKeys } from '../../redis/index.ts';
 
 /** Keys of shards that are there only while their chores have something to do. */
 export type Watched = readonly (keyof ShardKeys)[];
+/** The same of the fleet. */
+export type WatchedFleet = readonly TextKeys<FleetKeys>[];
+
+/** Those that are one key each. */
+type TextKeys<Names> = { [Name in keyof Names]: Names[Name] extends string ? Name : never }[keyof Names];
 
 interface GlancePorts {
   readonly redis: RedisClient;
@@ -14,13 +19,15 @@ interface GlancePorts {
  */
 export class Glance {
   readonly #ports: GlancePorts;
-  readonly #names: Watched;
+  readonly #ofShards: Watched;
+  readonly #ofFleet: WatchedFleet;
   #lookedAt = -Infinity;
   #looking: Promise<boolean> | undefined;
 
-  constructor(ports: GlancePorts, names: Watched) {
+  constructor(ports: GlancePorts, { ofShards, ofFleet }: { ofShards: Watched; ofFleet: WatchedFleet }) {
     this.#ports = ports;
-    this.#names = [...new Set(names)];
+    this.#ofShards = [...new Set(ofShards)];
+    this.#ofFleet = [...new Set(ofFleet)];
   }
 
   /** Whether any of the lists has something, as of `maxAgeMs` ago at most. Rejects while Redis is away. */
@@ -38,11 +45,12 @@ export class Glance {
     this.#looking = undefined;
   }
 
-  /** One command for each shard. */
+  /** One command for each shard; keys of the fleet are beside those of the first. */
   async #look(): Promise<boolean> {
     const { redis, keys } = this.#ports;
-    const shards = Array.from({ length: keys.shards }, (_, index) => keys.shard(index));
-    const counts = await Promise.all(shards.map((shard) => redis.exists(...this.#names.map((name) => shard[name]))));
+    const names = Array.from({ length: keys.shards }, (_, index) => this.#ofShards.map((name) => keys.shard(index)[name]));
+    names[0]?.push(...this.#ofFleet.map((name) => keys.fleet[name]));
+    const counts = await Promise.all(names.filter((own) => own.length > 0).map((own) => redis.exists(...own)));
     return counts.some((count) => count > 0);
   }
 }

@@ -86,7 +86,7 @@ export function openConsumer({ queue, shard, slots, source, isReopened, process,
     queue,
     (job, token) => count(() => process(job, token)),
     options,
-    openBackend({ prefix, main, blocking }),
+    openBackend({ prefix, main, blocking, onWaited: () => onPolled() }),
   );
   worker.onPolled = onPolled;
   worker.on('error', (error) => {

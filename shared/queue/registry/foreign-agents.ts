@@ -7,14 +7,30 @@ interface AgentPorts {
   readonly keys: Keys;
 }
 
-/** After that the workers of other configurations know of an agent: they look once a second, before they claim. */
+/** After that the workers of other configurations know of an agent: what they know when they claim is a second old at most. */
 export const AGENTS_KNOWN_MS = 1200;
+const FRESH_MS = 1000;
 /** Announcements that are kept: those of a rolling deploy, and of some before. */
 const MAX_KEPT = 40;
 
-/** Writes which agents the configuration of a process has, by Redis's clock. */
-export async function noteAgents({ redis, keys }: AgentPorts, configuration: string, agents: readonly string[]): Promise<void> {
-  await redis.hset(keys.fleet.configuredAgents, configuration, `${await redisNow(redis)} ${agents.join(',')}`);
+/** What a process says of its configuration. */
+interface Announcement {
+  agents?: readonly string[];
+  /** Of a worker: runs that began with these versions go on there. */
+  versions?: readonly string[] | undefined;
+}
+
+/** Writes which agents the configuration of a process has, and which versions its workers, at a time of Redis's clock. */
+export async function noteAgents(
+  { redis, keys }: AgentPorts,
+  configuration: string,
+  { agents, versions }: Announcement,
+  now?: number,
+): Promise<void> {
+  const at = now ?? (await redisNow(redis));
+  const fields = { [configuration]: agents, [`${configuration}${OF_WORKERS}`]: versions };
+  const noted = Object.entries(fields).flatMap(([name, listed]) => (listed ? [[name, `${at} ${listed.join(',')}`] as const] : []));
+  await redis.hset(keys.fleet.configuredAgents, Object.fromEntries(noted));
 }
 
 /** Versions of agents that a configuration names, as they are compared. */
@@ -24,11 +40,6 @@ export function versionsOf(agents: Readonly<Record<string, { version?: string | 
 
 function versionName(agent: string, version: string): string {
   return `${agent}@${version}`;
-}
-
-/** Writes which versions the workers of a configuration have: runs that began with these go on there. */
-export async function noteVersions(ports: AgentPorts, configuration: string, versions: readonly string[]): Promise<void> {
-  await noteAgents(ports, `${configuration}${OF_WORKERS}`, versions);
 }
 
 const OF_WORKERS = ' worker';
@@ -71,6 +82,8 @@ interface ForeignAgentsOptions extends AgentPorts {
 export class ForeignAgents {
   readonly #options: ForeignAgentsOptions;
   #text = '';
+  /** Monotonic, ms. */
+  #readAt = -Infinity;
 
   constructor(options: ForeignAgentsOptions) {
     this.#options = options;
@@ -81,11 +94,18 @@ export class ForeignAgents {
     return this.#text;
   }
 
+  /** Whether a claim has to wait for the next reading. */
+  get isOld(): boolean {
+    return performance.now() - this.#readAt > FRESH_MS;
+  }
+
   /** Answers whether Redis did. Never rejects. */
   async refresh(): Promise<boolean> {
     const { redis, keys, own, log } = this.#options;
+    const readAt = performance.now();
     try {
       const [found, now] = await Promise.all([redis.hgetall(keys.fleet.configuredAgents), redisNow(redis)]);
+      this.#readAt = readAt;
       const all = Object.entries(found).map(([configuration, text]) => parse(configuration, text));
       const live = all.filter(({ at }) => now - at < SILENT_MS);
       const foreign = new Set(live.flatMap(({ agents }) => agents.filter((agent) => !own.includes(agent))));

@@ -40,21 +40,23 @@ const KEEP_MS = 3_600_000;
 /** Processes that are read. */
 const MAX_READ = 2000;
 
-/** Writes the beat of a process, by Redis's clock, with what keeps it from taking work. */
+/** Writes the beat of a process, by Redis's clock, with what keeps it from taking work; null leaves what was written of that. */
 export async function beatProcess(
   { redis, keys }: ProcessPorts,
   identity: ProcessIdentity,
-  problems: readonly string[] = [],
+  problems: readonly string[] | null = [],
+  now?: number,
 ): Promise<void> {
-  const now = await redisNow(redis);
   const { processes, processProblems } = keys.fleet;
-  const beat = redis
-    .multi()
-    .zadd(processes, now, memberOf(identity))
-    .zremrangebyscore(processes, '-inf', now - KEEP_MS);
-  if (problems.length === 0) beat.hdel(processProblems, identity.id);
-  else beat.hset(processProblems, identity.id, JSON.stringify(problems)).pexpire(processProblems, KEEP_MS);
-  await beat.exec();
+  await redis.zadd(processes, now ?? (await redisNow(redis)), memberOf(identity));
+  if (problems === null) return;
+  if (problems.length === 0) await redis.hdel(processProblems, identity.id);
+  else await redis.multi().hset(processProblems, identity.id, JSON.stringify(problems)).pexpire(processProblems, KEEP_MS).exec();
+}
+
+/** Removes processes whose beats ended long before `now`, of Redis's clock. */
+export async function forgetProcesses({ redis, keys }: ProcessPorts, now: number): Promise<void> {
+  await redis.zremrangebyscore(keys.fleet.processes, '-inf', now - KEEP_MS);
 }
 
 /** With the form of the data that it writes, because a release of another form does not start beside it; and what of that it knows. */

@@ -29,3 +29,13 @@ export async function watchWorkers(ports: WatchWorkersPorts): Promise<void> {
     else log.warn({ event: 'queue.unserved', queue }, reason);
   }
 }
+
+/** Less than the whole time between two watches, so that the next one finds the mark gone. */
+const MARKED_SHARE = 0.8;
+
+/** The same, unless another process has done so lately: a worker and an API may both have the chore. */
+export async function watchWorkersOnce(ports: WatchWorkersPorts): Promise<void> {
+  const { redis, keys, settings } = ports;
+  const markedMs = Math.floor(MARKED_SHARE * settings.worker.heartbeatIntervalMs);
+  if ((await redis.set(keys.fleet.workersWatched, '1', 'PX', markedMs, 'NX')) !== null) await watchWorkers(ports);
+}

@@ -25,10 +25,21 @@ export interface JobFetcherOptions {
 
 /** After a call that failed. */
 const RETRY_MS = 1000;
-/** Checks for jobs whose process is gone, and renewals, per lock. */
-const CHECKS_PER_LOCK = 2;
+/** Renewals of a lock while it lasts. */
+const RENEWALS_PER_LOCK = 2;
+/** Locks that may end before the next check for jobs whose process is gone: slots find the tasks of these without their jobs. */
+const LOCKS_PER_CHECK = 6;
+/** Idle slots look for tasks in the ledger, so that a look into BullMQ finds nothing but jobs that are of no use any more. */
+const LOOK_SECONDS = 120;
 /** The ledger counts crashes. BullMQ's own count would fail the job whatever the task allows. */
 const MAX_STALLED = 1_000_000;
+
+/** BullMQ's worker, which waits as long as it is told to; by itself it waits for ten seconds at most. */
+class WaitingWorker extends Worker<TicketData, string> {
+  override get maximumBlockTimeout(): number {
+    return this.opts.drainDelay ?? super.maximumBlockTimeout;
+  }
+}
 
 /**
  * JobFetcher is responsible for drawing the jobs of one queue and shard from BullMQ while a slot may run them: a job wakes a slot, and its
@@ -54,20 +65,15 @@ export class JobFetcher {
       prefix,
       connection: source.connection,
       autorun: false,
-      drainDelay: source.settings.consumers.pollMs / 1000,
+      drainDelay: LOOK_SECONDS,
       lockDuration: leaseMs,
-      stalledInterval: leaseMs / CHECKS_PER_LOCK,
+      stalledInterval: leaseMs * LOCKS_PER_CHECK,
       maxStalledCount: MAX_STALLED,
       // Here and not with each job, which is read and written for every task.
       removeOnComplete: { count: keepCompletedTickets },
       removeOnFail: { count: keepFailedTickets },
     };
-    this.#worker = new Worker<TicketData, string>(
-      queue,
-      null,
-      own,
-      openBackend({ prefix, main: source.connection, blocking: this.#blocking }),
-    );
+    this.#worker = new WaitingWorker(queue, null, own, openBackend({ prefix, main: source.connection, blocking: this.#blocking }));
     this.#worker.on('error', (error) => this.#logFailure(error));
   }
 
@@ -76,7 +82,7 @@ export class JobFetcher {
     if (this.#renewal || !this.#isOpen) return;
     const { source } = this.#options;
     this.#worker.startStalledCheckTimer().catch((error: unknown) => this.#logFailure(error));
-    this.#renewal = setInterval(() => this.#renewLocks(), source.settings.worker.leaseMs / CHECKS_PER_LOCK);
+    this.#renewal = setInterval(() => this.#renewLocks(), source.settings.worker.leaseMs / RENEWALS_PER_LOCK);
     void this.#fetch();
   }
 

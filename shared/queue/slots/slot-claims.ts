@@ -2,6 +2,7 @@ import { type ClaimIsolation, claimForSlots, type Ledger, type SlotAnswer, type 
 import type { TaskQueue } from '../../config/index.ts';
 import type { Clock } from '../../time/index.ts';
 import type { JobSource } from '../consumer/job-source.ts';
+import type { ForeignAgents } from '../registry/foreign-agents.ts';
 import type { FetchedJob } from './job-fetcher.ts';
 import type { RunningSlots } from './running-slots.ts';
 import type { SlotPolicy } from './slot-policy.ts';
@@ -26,7 +27,7 @@ export interface SlotClaimsOptions {
   slots: RunningSlots;
   apart: ReadonlySet<TaskQueue>;
   /** Agents that other workers have and this one lacks, as `SlotPool` has them. */
-  foreign: () => string;
+  foreign: Pick<ForeignAgents, 'text' | 'isOld' | 'refresh'>;
   isolation: () => ClaimIsolation | undefined;
   clock: Clock;
   /** Uses slots for what a claim got. Returns what starts the tasks. */
@@ -73,6 +74,11 @@ export class SlotClaims {
   /** Since when no claim was answered, ms. */
   get silentMs(): number {
     return this.#options.clock.monotonic() - this.#answeredAt;
+  }
+
+  /** The ledger said without a claim that there is nothing to claim. */
+  noteAnswer(): void {
+    this.#answeredAt = this.#options.clock.monotonic();
   }
 
   /** Slots for any ticket that no claim under way may fill. */
@@ -162,11 +168,15 @@ export class SlotClaims {
 
   #pool(): SlotPool {
     const { slots, foreign } = this.#options;
-    return this.#isQuiet ? closedPool(slots.pool(0, '')) : slots.pool(this.#asked, foreign());
+    return this.#isQuiet ? closedPool(slots.pool(0, '')) : slots.pool(this.#asked, foreign.text);
   }
 
   async #send(shard: number, { count, drawn, ended }: Wish, how: Pick<SlotClaim, 'pool' | 'left' | 'isUrgent'>): Promise<SlotAnswer> {
-    const { ledger, worker, policy, apart, isolation, source } = this.#options;
+    const { ledger, worker, policy, apart, isolation, source, foreign } = this.#options;
+    if (foreign.isOld && !this.#isQuiet) {
+      await foreign.refresh();
+      how.pool.foreign = foreign.text;
+    }
     return await claimForSlots(ledger, {
       shard,
       worker,

@@ -22,14 +22,16 @@ export interface SlotWorkerOptions {
   /** Queues of which it takes tickets only: who runs their tasks is decided afterwards. */
   apart: ReadonlySet<TaskQueue>;
   /** Agents that other workers have and this one lacks. */
-  foreign: Pick<ForeignAgents, 'text' | 'refresh'>;
+  foreign: Pick<ForeignAgents, 'text' | 'isOld' | 'refresh'>;
   isolation: () => ClaimIsolation | undefined;
   handle: HandleTicket;
   clock: Clock;
 }
 
-/** Between two claims of slots that are idle: whatever opened without a job starts within this time, ms. */
+/** Between two looks of slots that are idle: whatever opened without a job starts within this time, ms. */
 const POLL_MS = 1000;
+/** Between two claims while nothing stands at `slot`: what is said there of idle slots holds for longer. */
+const RENEW_MS = 20_000;
 
 /**
  * SlotWorker is responsible for a process's slots: a free one claims the best task that stands at `slot`. A job of BullMQ wakes an idle slot;
@@ -46,6 +48,8 @@ export class SlotWorker {
   #waiting = new Set<() => void>();
   readonly #wakes = new Map<string, NodeJS.Timeout>();
   #isQuiet = false;
+  /** Monotonic, ms: the last claim of idle slots. */
+  #claimedAt = -Infinity;
 
   constructor(options: SlotWorkerOptions) {
     const { ledger, policy, source } = options;
@@ -56,7 +60,6 @@ export class SlotWorker {
     this.#claims = new SlotClaims({
       ...options,
       slots: this.#slots,
-      foreign: () => options.foreign.text,
       onAnswer: (shard, wish, answer) => this.#take(shard, wish, answer),
       onLost: ({ drawn }) => drawn.forEach((fetched) => this.#drawn.giveBack(fetched)),
       onFree: () => this.#wakeFetchers(),
@@ -130,12 +133,24 @@ export class SlotWorker {
   }
 
   async #poll(): Promise<void> {
+    if (performance.now() - this.#claimedAt < RENEW_MS && !(await this.#hasReady())) return;
     const isThere = await this.#options.foreign.refresh();
     if (this.#isQuiet || !isThere) return;
+    this.#claimedAt = performance.now();
     this.#claims.resume();
     // Not before it is known what this worker leaves to others.
     for (const fetcher of this.#fetchers) fetcher.start();
     this.#claims.ask(this.#claims.turn(), { count: this.#claims.free, others: this.#others, isLook: true });
+  }
+
+  /** Whether anything stands at `slot`. A failure is left to the claim, which the worker follows. */
+  async #hasReady(): Promise<boolean> {
+    const { keys, redis } = this.#options.ledger;
+    const shards = Array.from({ length: keys.shards }, (_, shard) => redis.exists(keys.shard(shard).ready));
+    const counts = await Promise.all(shards).catch(() => null);
+    const hasAny = counts === null || counts.some((count) => count > 0);
+    if (!hasAny) this.#claims.noteAnswer();
+    return hasAny;
   }
 
   /** Shards besides the one that is asked first. */

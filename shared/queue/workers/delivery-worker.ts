@@ -26,7 +26,7 @@ export interface DeliveryWorkerOptions {
 /** From this share of its slots on a worker is crowded. */
 const CROWDED = 0.8;
 /** Checks for jobs of dead processes, per lock. */
-const STALLED_CHECKS_PER_LOCK = 2;
+const STALLED_CHECKS_PER_LOCK = 1;
 /** A delivery is retried by its record's count; BullMQ's own count would fail it after two crashes. */
 const MAX_STALLED = 1_000_000;
 /** A job that fails for no reason of the delivery's comes back after so long, twice as long each time. */

@@ -1,7 +1,7 @@
 import type { JobSchedulerJson } from 'bullmq';
 import type { JobSource } from '../consumer/job-source.ts';
 import { QueueConsumer } from '../consumer/queue-consumer.ts';
-import { type TicketQueue, upsertRepeat } from '../queues.ts';
+import { type Queues, type TicketData, type TicketQueue, upsertRepeat } from '../queues.ts';
 
 export interface TickClockOptions {
   /** What ticks, each by its own repeatable job. */
@@ -10,6 +10,25 @@ export interface TickClockOptions {
   /** Must be quick. It may be called again for a name before it has ended, also in another process. */
   onTick: (name: string) => Promise<void>;
   source: JobSource;
+}
+
+/** What ticks for a shard. */
+export function tickOf(shard: number): string {
+  return `shard-${shard}`;
+}
+
+/** The shard that a tick is for. */
+export function shardOfTick(name: string): number {
+  return Number(name.slice(name.indexOf('-') + 1));
+}
+
+/**
+ * Has a shard tick at once, because something is due there before all else. A second request does nothing while the first waits. The job has no time,
+ * which would be that of this process's clock.
+ */
+export async function requestTick(queues: Queues, shard: number): Promise<void> {
+  const name = tickOf(shard);
+  await queues.get(0, QUEUE).add(name, NO_TICKET, { jobId: `now-${name}`, removeOnComplete: true, removeOnFail: true });
 }
 
 /** What was repaired, in words. */
@@ -21,6 +40,7 @@ export interface ClockRepairs {
 }
 
 const QUEUE = 'ticks';
+const NO_TICKET: TicketData = { tenant: '', task: '' };
 /** Ticks handled at once by this process. */
 const CONCURRENCY = 8;
 /** More repeatable jobs than anybody would add by hand. */

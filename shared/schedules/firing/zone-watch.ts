@@ -4,7 +4,7 @@ import type { ScheduleParts } from '../schedule-parts.ts';
 
 const SCHEDULER = 'scheduler';
 /** For so long an answer holds. */
-const KEEP_MS = 1000;
+const KEEP_MS = 5000;
 
 /**
  * ZoneWatch is responsible for knowing whether the schedulers that live have the same time zone data. Of several the newest decides, because

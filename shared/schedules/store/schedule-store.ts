@@ -11,6 +11,8 @@ interface StoreParts {
   readonly keys: Keys;
   readonly settings: Settings;
   readonly log: Log;
+  /** Called when a schedule was written that is due before all others of its shard. */
+  readonly onNext?: (shard: number, dueAt: number) => void;
 }
 
 /** What happened to a schedule, for the tenant's event stream. */
@@ -30,6 +32,8 @@ export type CreateAnswer =
 
 /** Records read per batch of a scan. */
 const BATCH = 200;
+/** What the script answers for a schedule that is due before all others of its shard. */
+const IS_NEXT = 2;
 const SCRIPTS = loadScripts(fileURLToPath(new URL('scripts', import.meta.url)), { 'tenant-state': tenantStateInLua() });
 
 /**
@@ -51,7 +55,7 @@ export class ScheduleStore {
     const own = keys.tenant(schedule.tenant);
     const { tenantStates } = keys.shard(keys.shardOf(schedule.tenant));
     const { maxSchedulesPerTenant: maxSchedules } = settings.scheduler;
-    const [kind, value] = await this.#run<[CreateAnswer['kind'], never]>(
+    const [kind, value, isNext] = await this.#run<[CreateAnswer['kind'], never, number?]>(
       'create-schedule',
       [own.schedules, own.scheduleNumbers, own.scheduleCount, own.scheduleKeys, this.due.keyOf(schedule.tenant), own.events, tenantStates],
       [
@@ -64,6 +68,7 @@ export class ScheduleStore {
         subjectOf(schedule),
       ],
     );
+    if (isNext === 1) this.#noteNext(schedule);
     if (kind === 'created') return { kind, number: value };
     if (kind === 'closed') return { kind, state: value };
     return kind === 'full' ? { kind, count: value } : { kind, id: value };
@@ -87,7 +92,13 @@ export class ScheduleStore {
       [own.schedules, this.due.keyOf(tenant), own.events],
       [this.#options(tenant), scriptJson(items)],
     );
-    return written.map((each) => each === 1);
+    for (const [position, { schedule }] of changes.entries()) if (written[position] === IS_NEXT) this.#noteNext(schedule);
+    return written.map((each) => each > 0);
+  }
+
+  #noteNext({ tenant, wakeAt }: Schedule): void {
+    const { keys, onNext } = this.#parts;
+    if (wakeAt !== null) onNext?.(keys.shardOf(tenant), wakeAt);
   }
 
   /** Saves, and logs a line for each written change that has an event. Returns the written changes. */

@@ -4,6 +4,7 @@ import { MusterError } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
 import type { Keys, RedisClient } from '../../redis/index.ts';
 import { Ticker, wait } from '../../time/index.ts';
+import { CHANGES_KNOWN_MS, countChange, RecordChanges } from '../record-changes.ts';
 import { type FleetShare, parseShares, shareOf, type SharesRecord } from './fleet-shares.ts';
 import { replaceRecord } from './scripts.ts';
 
@@ -12,6 +13,8 @@ export interface FleetLimitsOptions {
   keys: Keys;
   settings: Settings;
   log: Log;
+  /** Shared by what a process knows of; its own by default. */
+  readonly changes?: RecordChanges;
 }
 
 const storedSchema = z.object({
@@ -29,15 +32,13 @@ export function configuredFleetLimits({ limits }: Settings): FleetLimits {
   return { maxConcurrent: limits.maxConcurrent, ...limits.fleet };
 }
 
-/** How old a process's knowledge of the limits may be. */
-const REFRESH_MS = 1000;
 /** About two seconds in all. */
 const CHANGE_TRIES = 50;
 const MAX_PAUSE_MS = 100;
 
 /**
- * FleetLimitsDirectory is responsible for knowing the fleet's limits without a round trip. It reads them every second; while Redis is
- * away the last known ones stay.
+ * FleetLimitsDirectory is responsible for knowing the fleet's limits without a round trip. It reads them within two seconds when they
+ * have changed; while Redis is away the last known ones stay.
  */
 export class FleetLimitsDirectory {
   readonly #options: FleetLimitsOptions;
@@ -52,9 +53,9 @@ export class FleetLimitsDirectory {
     this.#options = options;
     this.#configured = configuredFleetLimits(options.settings);
     this.#ticker = new Ticker({
-      everyMs: REFRESH_MS,
+      everyMs: CHANGES_KNOWN_MS,
       isBackground: true,
-      run: () => this.refresh(),
+      run: (options.changes ?? new RecordChanges(options)).caller(() => this.refresh()),
       onError: (error) => options.log.debug({ err: error }, "the fleet's limits could not be read; the last known ones stay"),
     });
   }
@@ -119,7 +120,10 @@ export class FleetLimitsDirectory {
       await this.refresh();
       const seen = this.#text ?? '';
       const record = change(this.#stored);
-      if (await replaceRecord(redis, keys.fleet.limits, record, seen)) return await this.refresh();
+      if (await replaceRecord(redis, keys.fleet.limits, record, seen)) {
+        await countChange(this.#options);
+        return await this.refresh();
+      }
       // A random pause, so that the losers do not collide again at once.
       await wait(Math.random() * Math.min(5 * attempt, MAX_PAUSE_MS));
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FleetLimits, SOURCE_CLASSES } from '../../config/index.ts';
 import type { Keys, RedisClient } from '../../redis/index.ts';
+import { countChange } from '../record-changes.ts';
 import { replaceRecord } from './scripts.ts';
 import { type Claim, shareOut } from './share-out.ts';
 
@@ -107,10 +108,8 @@ function claimOf({ tenant, weight, granted, waiting }: TenantDemand, name: CapNa
 }
 
 /** Writes a division, unless another process wrote one since `seen` was read. Returns whether it did. */
-export async function saveShares(
-  { redis, keys }: { redis: RedisClient; keys: Keys },
-  record: SharesRecord,
-  seen: string | null,
-): Promise<boolean> {
-  return await replaceRecord(redis, keys.fleet.shares, JSON.stringify(record), seen ?? '');
+export async function saveShares(ports: { redis: RedisClient; keys: Keys }, record: SharesRecord, seen: string | null): Promise<boolean> {
+  const isSaved = await replaceRecord(ports.redis, ports.keys.fleet.shares, JSON.stringify(record), seen ?? '');
+  if (isSaved) await countChange(ports);
+  return isSaved;
 }

@@ -7,7 +7,7 @@ import { openTestParts } from '../../support/open-test-parts.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 40_000;
 const ENDED_MS = 60_000;
 const ONE_SLOT = { MUSTER_QUEUES: 'tasks=1,maintenance=1' };
 

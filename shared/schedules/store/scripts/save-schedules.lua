@@ -4,7 +4,7 @@
 -- KEYS[3] events: the tenant's event stream
 -- ARGV[1] options: JSON, tenant, channel and maxEvents
 -- ARGV[2] changes: JSON, array of {id, version that was read, record, due time in ms or empty, event or empty, reason, about}
--- RETURNS per schedule 1, or 0 when another writer changed or removed it
+-- RETURNS per schedule 1, or 2 when it is due before all others of the shard, or 0 when another writer changed or removed it
 -- include: publish-event
 local options = cjson.decode(ARGV[1])
 local answers = {}
@@ -19,6 +19,7 @@ for position, change in ipairs(cjson.decode(ARGV[2])) do
       redis.call('ZREM', KEYS[2], options.tenant .. '/' .. id)
     else
       redis.call('ZADD', KEYS[2], wake, options.tenant .. '/' .. id)
+      if redis.call('ZRANK', KEYS[2], options.tenant .. '/' .. id) == 0 then answers[position] = 2 end
     end
     if event ~= '' then publish_event(options, KEYS[3], event, id, reason, number, about) end
   end

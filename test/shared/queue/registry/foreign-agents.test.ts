@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createLog } from '#shared/log/create-log.ts';
-import { countVersion, ForeignAgents, isAgentNew, noteAgents, noteVersions, versionsOf } from '#shared/queue/registry/foreign-agents.ts';
+import { countVersion, ForeignAgents, isAgentNew, noteAgents, versionsOf } from '#shared/queue/registry/foreign-agents.ts';
 import { beatProcess, type ProcessIdentity, removeProcess } from '#shared/queue/registry/process-registry.ts';
 import { createKeys } from '#shared/redis/keys.ts';
 import { useRedisClient } from '../../../support/redis/use-redis.ts';
@@ -20,7 +20,7 @@ const processOf = (configuration: string): ProcessIdentity => ({
 });
 
 async function start(configuration: string, agents: readonly string[]): Promise<void> {
-  await noteAgents(ports, configuration, agents);
+  await noteAgents(ports, configuration, { agents });
   await beatProcess(ports, processOf(configuration));
 }
 
@@ -40,7 +40,7 @@ it('among processes of one configuration no agent is new', async () => {
 
 it('a worker knows of what another configuration has and its own lacks once it looks', async () => {
   const foreign = new ForeignAgents({ ...ports, own: ['echo'], log });
-  await noteAgents(ports, 'new', ['echo', 'newer']);
+  await noteAgents(ports, 'new', { agents: ['echo', 'newer'] });
   expect(await foreign.refresh()).toBe(true);
   expect(foreign.text).toBe(',newer,');
 });
@@ -49,9 +49,9 @@ it('versions are those of workers that live: one that others have and it lacks i
   const agents = { echo: { version: 'v2' }, plain: {} };
   expect(versionsOf(agents)).toEqual(['echo@v2']);
   const foreign = new ForeignAgents({ ...ports, own: [...Object.keys(agents), ...versionsOf(agents)], log });
-  await noteAgents(ports, 'old', ['echo', 'plain']);
-  await noteVersions(ports, 'old', ['echo@v1']);
-  await noteVersions(ports, 'new', ['echo@v2']);
+  await noteAgents(ports, 'old', { agents: ['echo', 'plain'] });
+  await noteAgents(ports, 'old', { versions: ['echo@v1'] });
+  await noteAgents(ports, 'new', { versions: ['echo@v2'] });
   await foreign.refresh();
   expect(foreign.text).toBe(',echo@v1,');
   expect(await countVersion(ports, 'echo', 'v1')).toEqual({ having: 1, others: 1 });

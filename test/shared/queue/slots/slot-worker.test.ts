@@ -197,7 +197,7 @@ describe('the slots of a worker', () => {
   });
 
   it('leave the tasks of an agent that another configuration has and theirs lacks, and start those behind', async () => {
-    await noteAgents(parts, 'new', ['echo', 'newer']);
+    await noteAgents(parts, 'new', { agents: ['echo', 'newer'] });
     const old = work({ slots: 1 });
     await firstLook();
     // It has read by now what others have.

@@ -8,7 +8,7 @@ import { settleAttempt } from '#shared/ledger/settle/settle-attempt.ts';
 import type { TaskHold } from '#shared/errors/task-failure.ts';
 import { acceptTask } from '#shared/queue/accept/accept-task.ts';
 import type { AcceptRequest } from '#shared/queue/accept/request.ts';
-import { noteVersions } from '#shared/queue/registry/foreign-agents.ts';
+import { noteAgents } from '#shared/queue/registry/foreign-agents.ts';
 import { beat } from '#shared/queue/registry/worker-registry.ts';
 import { workerReportSchema } from '#shared/queue/registry/worker-report.ts';
 import { explainWait, type WaitExplanation } from '#shared/queue/why/explain-wait.ts';
@@ -155,8 +155,8 @@ const BLOCKS: Record<WaitGate, () => Promise<{ id: string; tenant?: string }>> =
   worker: async () => ({ id: await submit() }),
   version: async () => {
     await startWorker();
-    await noteVersions(parts, 'old', ['echo@v1']);
-    await noteVersions(parts, 'new', ['echo@v2']);
+    await noteAgents(parts, 'old', { versions: ['echo@v1'] });
+    await noteAgents(parts, 'new', { versions: ['echo@v2'] });
     const id = await submit();
     await run(id, { kind: 'interrupted', reason: 'drained', delayMs: 0, version: 'v1' });
     return { id };
