@@ -42,6 +42,18 @@ describe('calls with a key', () => {
     expect(new Set(answers.map((answer) => answer?.counted))).toEqual(new Set([1, 2, 3]));
   });
 
+  it('are taken uncounted while Redis is full, so that what only reads or removes goes on', async () => {
+    const { secret, ...key } = await createKey(parts, chosen);
+    const all = admissions();
+    await parts.redis.config('SET', 'maxmemory', '1mb');
+    try {
+      expect(await all.admit(secret, 1)).toMatchObject({ key, counted: 0, calls: 1 });
+    } finally {
+      await parts.redis.config('SET', 'maxmemory', '0');
+    }
+    expect(await all.admit(secret, 1)).toMatchObject({ key, counted: 1 });
+  });
+
   it('open nothing from the moment on in which it is revoked', async () => {
     const { id, secret } = await createKey(parts, chosen);
     const all = admissions();
