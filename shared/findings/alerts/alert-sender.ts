@@ -1,7 +1,7 @@
 import type { AlertRule } from '../../config/index.ts';
 import { MusterError } from '../../errors/index.ts';
 import type { Log } from '../../log/index.ts';
-import type { Keys, RedisClient } from '../../redis/index.ts';
+import { isRedisUnavailable, type Keys, type RedisClient } from '../../redis/index.ts';
 import { type Clock, systemClock } from '../../time/index.ts';
 import type { ListOwner } from '../list/finding-store.ts';
 import type { KeptFinding } from '../list/reconcile.ts';
@@ -24,6 +24,8 @@ const RETRY_MS = 5000;
 const MAX_RETRY_MS = 300_000;
 /** Of a list in one look; the rest comes with the next. */
 const MAX_AT_ONCE = 50;
+/** What was sent and is not noted, of all lists; of more the oldest may be sent again. */
+const MAX_UNNOTED = 1000;
 
 /** A list as it was looked at, and what a rule sent before. */
 interface Seen {
@@ -42,13 +44,15 @@ interface Receiver {
 
 /**
  * AlertSender is responsible for each finding reaching the receivers that the configuration names, once when it is found and once when it is
- * resolved, under one id. A process that dies between sending and noting sends again under that id. That a receiver fails is logged, and is a
- * finding that goes to the others.
+ * resolved, under one id. A process that dies between sending and noting sends again under that id; while Redis refuses the note, this process
+ * remembers it. That a receiver fails is logged, and is a finding that goes to the others.
  */
 export class AlertSender {
   readonly #ports: AlertPorts;
   readonly #clock: Clock;
   readonly #receivers = new Map<string, Receiver>();
+  /** By id, what was sent last and Redis has not. */
+  readonly #unnoted = new Map<string, KeptAlert>();
 
   constructor(ports: AlertPorts) {
     this.#ports = ports;
@@ -59,7 +63,8 @@ export class AlertSender {
   async see(owner: ListOwner, findings: readonly KeptFinding[], isOwner: (tenant: string) => boolean): Promise<void> {
     const { rules } = this.#ports;
     if (rules.length === 0 && owner !== null) return;
-    const kept = await readAlerts(this.#ports);
+    await this.#writeNotes();
+    const kept = this.#withUnnoted(await readAlerts(this.#ports));
     if (owner === null) await this.#forgetRules(kept);
     for (const rule of rules) await this.#seeRule(rule, owner, { findings, isOwner, kept: kept.filter((each) => each.rule === rule.name) });
   }
@@ -85,9 +90,9 @@ export class AlertSender {
     const isGone = ({ alert, finding }: KeptAlert): boolean =>
       alert.tenant === owner ? !isStill.has(finding) : owner === null && alert.tenant !== null && !isOwner(alert.tenant);
     const gone = kept.filter(isGone);
-    await this.#sendNew(rule, fresh, (sent) => keepAlerts(this.#ports, sent));
+    await this.#sendNew(rule, fresh);
     const resolved = gone.map((each) => ({ ...each, alert: { ...each.alert, status: 'resolved' as const } }));
-    await this.#sendNew(rule, resolved, (sent) => dropAlerts(this.#ports, sent));
+    await this.#sendNew(rule, resolved);
     if (owner === null)
       await this.#repeat(
         rule,
@@ -96,11 +101,52 @@ export class AlertSender {
   }
 
   /** Each message is noted as soon as it was taken, so that none is sent again because a later one was not. */
-  async #sendNew(rule: AlertRule, alerts: readonly KeptAlert[], note: (sent: readonly KeptAlert[]) => Promise<void>): Promise<void> {
+  async #sendNew(rule: AlertRule, alerts: readonly KeptAlert[]): Promise<void> {
     for (const message of messagesOf(rule, alerts.slice(0, MAX_AT_ONCE))) {
       const alertsOfIt = message.map(({ alert }) => alert);
       if (!(await this.#send(rule, alertsOfIt))) return;
-      await note(message);
+      for (const sent of message) this.#remember(sent);
+      await this.#writeNotes();
+    }
+  }
+
+  #remember(sent: KeptAlert): void {
+    this.#unnoted.set(sent.alert.id, sent);
+    for (const id of this.#unnoted.keys()) if (this.#unnoted.size > MAX_UNNOTED) this.#unnoted.delete(id);
+  }
+
+  /** Writes what was sent. Where Redis refuses, the next look tries again. */
+  async #writeNotes(): Promise<void> {
+    const all = [...this.#unnoted.values()];
+    const isWritten = await this.#whileServed(async () => {
+      await dropAlerts(
+        this.#ports,
+        all.filter(({ alert }) => alert.status === 'resolved'),
+      );
+      await keepAlerts(
+        this.#ports,
+        all.filter(({ alert }) => alert.status === 'firing'),
+      );
+    });
+    // Another list may have sent something meanwhile.
+    for (const each of isWritten ? all : []) if (this.#unnoted.get(each.alert.id) === each) this.#unnoted.delete(each.alert.id);
+  }
+
+  /** What fires, as it was sent last. */
+  #withUnnoted(stored: readonly KeptAlert[]): KeptAlert[] {
+    const unnoted = [...this.#unnoted.values()].filter(({ alert }) => alert.status === 'firing');
+    return [...stored.filter(({ alert }) => !this.#unnoted.has(alert.id)), ...unnoted];
+  }
+
+  /** Whether Redis took it: one that refuses writes is what people have to hear of, so it does not end the sending. */
+  async #whileServed(write: () => Promise<void>): Promise<boolean> {
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      if (!isRedisUnavailable(error)) throw error;
+      this.#ports.log.debug({ err: error }, 'what was sent is noted later');
+      return false;
     }
   }
 
@@ -127,12 +173,13 @@ export class AlertSender {
       receiver.nextTryAt = now + Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** receiver.failures);
       receiver.failures += 1;
       log.warn({ event: 'alert.failed', alert: rule.name, failures: receiver.failures, err: error }, 'a receiver took no alert');
-      await noteFailed(this.#ports, rule.name, { at: now, times: receiver.failures, why: whyOf(error) });
+      const failure = { at: now, times: receiver.failures, why: whyOf(error) };
+      await this.#whileServed(() => noteFailed(this.#ports, rule.name, failure));
       return false;
     }
     receiver.failures = 0;
     receiver.nextTryAt = 0;
-    await noteTaken(this.#ports, { rule: rule.name, status: alerts[0]?.status ?? 'firing', at: now });
+    await this.#whileServed(() => noteTaken(this.#ports, { rule: rule.name, status: alerts[0]?.status ?? 'firing', at: now }));
     return true;
   }
 

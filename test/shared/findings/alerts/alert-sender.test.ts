@@ -137,6 +137,39 @@ it('is sent once each, also where its receiver fails in the middle of several', 
   expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(6);
 });
 
+it('is sent once, and as resolved once, also while Redis is full and keeps neither the finding nor the alert', async () => {
+  const sender = senderOf(webhook());
+  await redis.config('SET', 'maxmemory', '1mb');
+  try {
+    // What is not stored is found anew with each look.
+    for (const since of [SINCE, SINCE + 5000, SINCE + 10_000]) await sender.see(null, [found('chat', { since })], isThere);
+  } finally {
+    await redis.config('SET', 'maxmemory', '0');
+  }
+  expect(bodies()).toMatchObject([{ status: 'firing', since: '2026-05-01T09:00:00.000Z' }]);
+  await sender.see(null, [found('chat', { since: SINCE + 15_000 })], isThere);
+  expect(await redis.hlen(keys.fleet.alerts)).toBe(1);
+  await sender.see(null, [], isThere);
+  const [firing, ...resolved] = bodies() as [Alert, ...Alert[]];
+  expect(resolved).toEqual([{ ...firing, status: 'resolved' }]);
+  expect(await redis.hlen(keys.fleet.alerts)).toBe(0);
+});
+
+it('that is over before Redis could keep it is sent as resolved all the same', async () => {
+  const sender = senderOf(webhook());
+  await redis.config('SET', 'maxmemory', '1mb');
+  try {
+    await sender.see(null, [found('chat')], isThere);
+    await sender.see(null, [], isThere);
+    await sender.see(null, [], isThere);
+  } finally {
+    await redis.config('SET', 'maxmemory', '0');
+  }
+  await sender.see(null, [], isThere);
+  expect(bodies()).toMatchObject([{ status: 'firing' }, { status: 'resolved' }]);
+  expect(await redis.hlen(keys.fleet.alerts)).toBe(0);
+});
+
 it('keeps its id where a finding turns out to be older', async () => {
   const sender = senderOf(webhook());
   await sender.see(null, [found('chat')], isThere);
