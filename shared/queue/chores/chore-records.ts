@@ -47,13 +47,17 @@ export class ChoreRecords {
     if (this.#failing.delete(chore)) log.info({ event: 'chore.recovered', chore }, 'a chore that failed works again');
   }
 
-  /** Of failures in a row, the first is logged. While Redis is away none is: other parts say that. */
+  /** Of failures in a row, the first is logged. That Redis is away, or refuses, is no failure of a chore: other parts say that once for all of them. */
   noteFailure(chore: ChoreName, error: unknown): void {
     const { clock, process, log } = this.#options;
+    if (isRedisUnavailable(error)) {
+      log.debug({ event: 'chore.failed', chore, err: error }, 'a chore waits for Redis');
+      return;
+    }
     const text = (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR_CHARACTERS);
     this.#unsaved.set(`${chore}/failed`, JSON.stringify({ at: clock.now(), error: text, process }));
-    const isKnown = this.#failing.has(chore) || isRedisUnavailable(error);
-    if (!isRedisUnavailable(error)) this.#failing.add(chore);
+    const isKnown = this.#failing.has(chore);
+    this.#failing.add(chore);
     log[isKnown ? 'debug' : 'warn']({ event: 'chore.failed', chore, err: error }, 'a chore failed; it runs again');
   }
 

@@ -92,6 +92,21 @@ describe('a chore', () => {
     expect(await reportOf('trim-tasks')).toMatchObject({ ran: null, failed: null });
   });
 
+  it('does not count as failed while Redis is away or refuses, which is one finding and not one for each chore', async () => {
+    let rounds = 0;
+    const runner = start({
+      'reissue-tickets': () => {
+        rounds += 1;
+        const why = rounds === 1 ? 'Command timed out' : "OOM command not allowed when used memory > 'maxmemory'.";
+        return rounds <= 2 ? Promise.reject(new Error(why)) : Promise.resolve();
+      },
+    });
+    await waitFor(() => rounds >= 3, { deadlineMs: 5000, what: 'three rounds' });
+    await runner.stop();
+    expect(lines).toEqual([]);
+    expect(await reportOf('reissue-tickets')).toMatchObject({ ran: { process: 'here' }, failed: null });
+  });
+
   it('has its next round when the last one says so, or when it is woken, also during a round', async () => {
     let rounds = 0;
     const block = Promise.withResolvers<void>();
