@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { CommanderError, type Command } from 'commander';
 import { readCliEnvironment, readNamedVariable, type CliEnvironment } from '#shared/config/index.ts';
-import { hasCode } from '#shared/errors/index.ts';
+import { hasCode, MusterError } from '#shared/errors/index.ts';
 import { systemClock } from '#shared/time/index.ts';
 import { CliProblem, EXIT, type ExitCode } from './cli-problem.ts';
 import { ApiClient } from './client/api-client.ts';
@@ -79,7 +79,8 @@ function report(error: unknown, stderr: Output): ExitCode {
     stderr.write(plainText([first, ...error.lines, ''].join('\n')));
     return error.exitCode;
   }
-  const message = error instanceof Error ? error.message : String(error);
-  stderr.write(plainText(`muster: ${message}\n`));
+  const [first, ...others] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const code = error instanceof MusterError ? ` [${error.code}]` : '';
+  stderr.write(plainText([`muster: ${first}${code}`, ...others, ''].join('\n')));
   return hasCode(error, 'config.invalid') ? EXIT.usage : EXIT.failed;
 }

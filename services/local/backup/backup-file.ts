@@ -50,6 +50,7 @@ export async function* readParts(file: string, { isPartial = false } = {}): Asyn
     for (let at = 0; at < size;) {
       const part = await readPart(handle, at, size);
       if (part === null && isPartial) return;
+      if (part === null && at === 0) throw damaged('it does not begin as one does, so it may be another file');
       if (part === null) throw damaged(`a part at byte ${at} is cut off or changed`);
       yield part;
       at = part.end;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { Command } from 'commander';
+import { MusterError } from '#shared/errors/error-codes.ts';
 import { createProgram } from '../../../services/cli/create-program.ts';
 import { MusterCommand } from '../../../services/cli/muster-command.ts';
 import { runMuster, startMuster } from './run-muster.ts';
@@ -24,6 +25,16 @@ function allOf(command: Command, path: readonly string[] = []): { command: Comma
 describe('help', () => {
   it.each([[[]], [['--help']], [['help']], [['limits', '--help']], [['help', 'limits']]])('of %j is a result', async (args) => {
     expect(await runMuster(args)).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: muster/), stderr: '' });
+  });
+});
+
+const refuse = (): Promise<void> => Promise.reject(new MusterError('backup.damaged', 'The backup is damaged'));
+
+it('that runs here says the code of what it refuses, as one that asks the API does', async () => {
+  expect(await runMuster(['restore', '--from', 'x'], { run: refuse })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'muster: The backup is damaged [backup.damaged]\n',
   });
 });
 

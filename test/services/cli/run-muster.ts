@@ -40,6 +40,8 @@ export function startMuster(args: string[], { env = {}, nodeArgs = [] }: Process
 }
 
 export interface RunOptions {
+  /** What the commands do that are the fleet itself, or about a backup of it. */
+  run?: RunCliOptions['run'];
   env?: Record<string, string>;
   /** The text on standard input. */
   input?: string;
@@ -48,13 +50,16 @@ export interface RunOptions {
 }
 
 /** Runs a command to its end in this process: starting a process takes seconds on a busy machine. */
-export async function runMuster(args: string[], { env = {}, input = '', columns }: RunOptions = {}): Promise<MusterResult> {
+export async function runMuster(
+  args: string[],
+  { env = {}, input = '', columns, run = () => Promise.resolve() }: RunOptions = {},
+): Promise<MusterResult> {
   const { directory, variables } = emptyHome(env);
   const stdout = columns === undefined ? new PassThrough() : Object.assign(new PassThrough(), { isTTY: true, columns });
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const io = { stdin: Readable.from([input]), stdout, stderr, variables };
-  const code = await runCli({ args, io, version: '0.0.0', doctor, run: () => Promise.resolve() });
+  const code = await runCli({ args, io, version: '0.0.0', doctor, run });
   stdout.end();
   stderr.end();
   rmSync(directory, { recursive: true, force: true });

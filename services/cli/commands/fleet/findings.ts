@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CliProblem } from '../../cli-problem.ts';
+import { CliProblem, EXIT } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 
@@ -20,16 +20,17 @@ export type Finding = z.infer<typeof findingSchema>;
 /** What a fleet on another machine finds in its Redis. Null for the fleet of this machine, whose Redis is checked from here. */
 export async function findChecks(context: CommandContext): Promise<Finding[] | null> {
   if (!context.isElsewhere()) return null;
-  return await findOrSkip('Fleet', async () => readAnswer(listSchema, await context.connect().get('/v1/checks')).items);
+  return await findOrSkip('Fleet', async () => readAnswer(listSchema, await context.connect().get('/v1/checks')).items, true);
 }
 
-/** What was found; without a fleet that answers it is one check that was skipped. */
-export async function findOrSkip(name: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
+/** What was found; without an answer it is one check: skipped, or failed where an address was named and no ready fleet is there. */
+export async function findOrSkip(name: string, find: () => Promise<Finding[]>, isNamed = false): Promise<Finding[]> {
   try {
     return await find();
   } catch (error) {
     if (!(error instanceof CliProblem)) throw error;
     const [reason = ''] = error.message.split('\n');
-    return [{ name, state: 'skip', detail: `could not be read: ${reason}` }];
+    const state = isNamed && error.exitCode === EXIT.unreachable ? 'fail' : 'skip';
+    return [{ name, state, detail: `could not be read: ${reason}` }];
   }
 }

@@ -107,6 +107,15 @@ it('refuses a file that was changed, one without its end, and a fleet that has d
   await expect(restoreBackup(target.ledger, { file: changed, passphrase: null })).rejects.toMatchObject({ code: 'backup.damaged' });
 });
 
+it('refuses a file that is no backup as what it may be', async () => {
+  const other = join(folder, 'other.backup');
+  writeFileSync(other, 'a file of something else');
+  await expect(restoreBackup(target.ledger, { file: other, passphrase: null })).rejects.toMatchObject({
+    code: 'backup.damaged',
+    message: expect.stringContaining('another file'),
+  });
+});
+
 /** A part as a backup has it, its digest right, of what somebody made. */
 function partOf(packed: Buffer): Buffer {
   const sha256 = createHash('sha256').update(packed).digest('hex');

@@ -62,6 +62,24 @@ it('says why the checks could not be read, and goes on with what needs attention
   expect(api().requests).toHaveLength(2);
 });
 
+it('fails where the fleet of an address does not answer, or is not ready', async () => {
+  const refuse: Handlers = {
+    'GET /v1/checks': (response) => answer(response, 503, { code: 'unavailable.redis', detail: 'Redis does not answer' }),
+  };
+  expect(await found({ ...fleet(), ...refuse })).toMatchObject({
+    found: [{ name: 'Fleet', state: 'fail', detail: expect.stringMatching(/^could not be read: Redis does not answer/) }, FINE],
+  });
+  const gone = await startFakeApi(fleet());
+  await gone.close();
+  const { stdout } = await runMuster(['doctor', '--json', '--url', gone.url, '--key', 'k']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    found: [
+      { name: 'Fleet', state: 'fail' },
+      { name: 'Attention', state: 'skip' },
+    ],
+  });
+});
+
 it('skips what needs attention where no fleet is found', async () => {
   const { code, stdout } = await runMuster(['doctor', '--json']);
   expect([code, JSON.parse(stdout)]).toEqual([
