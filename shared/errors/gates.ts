@@ -14,6 +14,8 @@ interface GateField {
   readonly waitsFor: string;
   /** What a person's retry of a task there does, where it does something: it starts that one, or all that wait there with it. */
   readonly retry?: 'starts' | 'releases';
+  /** Whether a run is suspended there: it has begun, and waits without a slot. */
+  readonly suspends?: true;
 }
 
 /** Everything that a task can wait at. A new gate is a line here and a file with its kind, which `openLedger` registers. */
@@ -36,12 +38,12 @@ const FIELDS = {
   paused: { sort: 'hold', waitsFor: 'its queue, which is paused' },
   worker: { sort: 'hold', waitsFor: 'a worker that serves its queue' },
   commands: { sort: 'hold', waitsFor: 'other commands to end' },
-  sleep: { sort: 'hold', waitsFor: 'the time until which its run sleeps' },
-  event: { sort: 'hold', waitsFor: 'an event' },
-  question: { sort: 'hold', waitsFor: 'an answer' },
-  children: { sort: 'hold', waitsFor: 'its sub-tasks' },
-  batch: { sort: 'hold', waitsFor: "the answer of a provider's batch" },
-  caller: { sort: 'hold', waitsFor: 'its caller' },
+  sleep: { sort: 'hold', waitsFor: 'the time until which its run sleeps', suspends: true },
+  event: { sort: 'hold', waitsFor: 'an event', suspends: true },
+  question: { sort: 'hold', waitsFor: 'an answer', suspends: true },
+  children: { sort: 'hold', waitsFor: 'its sub-tasks', suspends: true },
+  batch: { sort: 'hold', waitsFor: "the answer of a provider's batch", suspends: true },
+  caller: { sort: 'hold', waitsFor: 'its caller', suspends: true },
   version: { sort: 'slot', waitsFor: 'a worker that has the version of its agent' },
   turn: { sort: 'slot', waitsFor: 'the turn of its tenant' },
   fleet: { sort: 'slot', waitsFor: 'room in the fleet' },
@@ -73,6 +75,7 @@ export const WAIT_GATES: readonly WaitGate[] = Object.keys(FIELDS).filter(isGate
 
 const WITHOUT_GRANT: ReadonlySet<GateSort> = new Set(['lane', 'counted', 'time', 'backoff', 'hold']);
 export const HOLD_GATES: readonly HoldGate[] = WAIT_GATES.filter((gate): gate is HoldGate => FIELDS[gate].sort === 'hold');
+export const SUSPENDED_GATES: readonly HoldGate[] = HOLD_GATES.filter((gate) => fieldOf(gate)?.suspends === true);
 export const GATES: readonly Gate[] = WAIT_GATES.filter((gate): gate is Gate => WITHOUT_GRANT.has(FIELDS[gate].sort));
 
 /** Gates of a task that has run before, or was about to, and starts again at a time, which a person's retry brings forward. */

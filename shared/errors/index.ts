@@ -11,6 +11,7 @@ export {
   HOLD_GATES,
   type HoldGate,
   sortOf,
+  SUSPENDED_GATES,
   WAIT_GATES,
   type WaitGate,
 } from './gates.ts';

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { SUSPENDED_GATES } from '#shared/errors/index.ts';
 import { countAllHeldByGate, type Ledger } from '#shared/ledger/index.ts';
 import { listBusyWorkers, type Load, type LoadPorts, LoadReader, readFleetPressure, type WorkerRecord } from '#shared/queue/index.ts';
 import { listThrottles, modelLabels } from '#shared/providers/index.ts';
@@ -155,13 +156,11 @@ function workerGauges(ledger: Ledger): GaugeOptions[] {
 }
 
 /** Gates at which runs wait without a slot. */
-const SUSPENDED_AT = ['sleep', 'event', 'question', 'children', 'batch', 'caller'] as const;
-
 function suspendedGauge({ ledger, tenants }: LoadPorts): GaugeOptions {
   const count = memoize(async (): Promise<Values> => {
     const ids = tenants.list().map(({ id }) => id);
     return await Promise.all(
-      SUSPENDED_AT.map(async (gate): Promise<Values[number]> => [{ gate }, await countAllHeldByGate(ledger, ids, gate)]),
+      SUSPENDED_GATES.map(async (gate): Promise<Values[number]> => [{ gate }, await countAllHeldByGate(ledger, ids, gate)]),
     );
   });
   return { name: 'muster_suspended', help: 'Runs that wait without a slot, by what they wait for', read: count };

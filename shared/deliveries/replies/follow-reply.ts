@@ -1,4 +1,5 @@
 import { hasPlainOutput, type Settings } from '../../config/index.ts';
+import { SUSPENDED_GATES, type WaitGate } from '../../errors/index.ts';
 import { watchTask } from '../../events/index.ts';
 import { parseNotice, readState, readTask } from '../../ledger/index.ts';
 import { isTerminal, parseTimeline, type Task } from '../../tasks/index.ts';
@@ -36,14 +37,8 @@ const SECOND = 1000;
 
 /** Where nothing happens until its time, or until a person does something. */
 const QUIET_GATES: ReadonlySet<string | undefined> = new Set([
-  'time',
-  'daemon',
-  'interruptions',
-  'sleep',
-  'event',
-  'question',
-  'children',
-  'caller',
+  ...SUSPENDED_GATES,
+  ...(['time', 'daemon', 'interruptions', 'failures', 'repeats', 'agent', 'paused'] as const satisfies WaitGate[]),
 ]);
 
 /**

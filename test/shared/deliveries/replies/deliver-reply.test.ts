@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parseKnownState } from '#shared/ledger/codec/state.ts';
 import type { SettingsInput } from '#shared/config/settings/settings.ts';
 import { putDelivery, readDelivery } from '#shared/deliveries/delivery-store.ts';
+import { SUSPENDED_GATES } from '#shared/errors/gates.ts';
 import { type HoldNotice, holdTask } from '#shared/ledger/grants/hold-task.ts';
 import { releaseHeld } from '#shared/ledger/grants/release-held.ts';
 import { readTask } from '#shared/ledger/read/read-tasks.ts';
@@ -285,6 +286,21 @@ describe('a reply', () => {
     await fleet.becomes(id, 'delivered');
     expect(port.texts()).toEqual(['(It waits for laptop)', 'Here']);
   });
+
+  it.each([...SUSPENDED_GATES, 'agent', 'failures', 'paused', 'repeats'] as const)(
+    'shows no sign of typing while its message waits at the gate %s',
+    async (gate) => {
+      const { port, parts } = await open();
+      const id = await fleet.offered();
+      const hold = { gate, what: '{}' };
+      expect(await holdTask(parts.ledger, { tenant: TENANT, id, hold, until: null })).toBe('held');
+      // Its delivery is the second, so the other one was looked at before.
+      await fleet.offered({ session: 'another', reply: { platform: 'fake', thread: 't2' } });
+      fleet.start();
+      await waitFor(() => port.count('typing', 't2') > 0, { deadlineMs: 8000, what: 'the sign of the other' });
+      expect(port.count('typing')).toBe(0);
+    },
+  );
 
   it('tells once that its message waits for a person, as workers interrupted it too often', async () => {
     const { port, drive, parts } = await open();
