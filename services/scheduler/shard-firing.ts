@@ -72,6 +72,8 @@ export class ShardFiring {
     if (dueAt === null || this.#isStopped) return;
     const ms = dueAt - (await this.#parts.now());
     if (ms > TICKS_AHEAD * this.#parts.settings.scheduler.tickMs) return;
+    // One that was set meanwhile is earlier.
+    if (this.#timerAt <= dueAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = dueAt;
     this.#timer = setTimeout(() => void this.#fireByTimer(), Math.max(1, ms));
