@@ -21,6 +21,7 @@ try {
   process.on('exit', () => directory.release());
   log = openLocalLog({ config, directory });
   for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
+  for (const mistyped of config.mistyped) log.warn({ event: 'config.mistyped' }, mistyped);
   await run(config, directory, log);
 } catch (error) {
   exitOnStartFailure(error, log);

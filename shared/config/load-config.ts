@@ -6,8 +6,9 @@ import { chatProblems } from './chat.ts';
 import { environmentSchema, type Environment } from './environment.ts';
 import { describeImportFailure } from './import-failure.ts';
 import { importModule } from './import-module.ts';
+import { mistypedVariables } from './secrets/mistyped-variables.ts';
 import { redisFileProblems } from './redis-url.ts';
-import { readSecretFiles } from './secrets/secret-files.ts';
+import { fileVariableOf, readSecretFiles } from './secrets/secret-files.ts';
 import { secretVariables } from './secrets/secret-variables.ts';
 import { placeOf } from './source-code.ts';
 import { toolProblems } from './settings/model-settings.ts';
@@ -31,6 +32,8 @@ export interface Config {
 interface LoadedConfig extends Config {
   /** A line for each setting under a name that changed and is still read. */
   readonly warnings: readonly string[];
+  /** A line for each variable whose name is nearly that of one that is read. */
+  readonly mistyped: readonly string[];
 }
 
 /** Enough to tell configurations of one fleet apart. */
@@ -78,7 +81,14 @@ export async function loadConfig(variables: NodeJS.ProcessEnv = process.env, cwd
     directory: resolve(file, '..'),
     readVariable: (name) => given[name],
     warnings: [...warnings, ...oldAgentNames(settings.data)],
+    mistyped: mistypedVariables(Object.keys(given), knownVariables(settings.data.agents)),
   };
+}
+
+/** Those of the fleet, of its commands, and those that say the files of secrets. */
+function knownVariables(agents: Settings['agents']): string[] {
+  const secrets = secretVariables(agents);
+  return [...Object.keys(environmentSchema.shape), 'MUSTER_URL', ...secrets, ...secrets.map(fileVariableOf)];
 }
 
 /** A schema's own members are those of its library. */

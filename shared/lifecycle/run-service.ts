@@ -31,6 +31,7 @@ export async function runService(name: string, create: (parts: Parts) => Service
     const serviceLog = createLog({ level, service: name, hasSpans: isTraced(config.env), ...gathered });
     log = serviceLog;
     for (const warning of config.warnings) log.warn({ event: 'config.old-name' }, warning);
+    for (const mistyped of config.mistyped) log.warn({ event: 'config.mistyped' }, mistyped);
     const failure = Promise.withResolvers<Error>();
     const completion = Promise.withResolvers<void>();
     const starting = startFleet({

@@ -13,8 +13,8 @@ import { hookSchema } from '../../webhooks/hook.ts';
 import { isStillRunning } from '../fleet/process-start.ts';
 import { checkGrace } from './check-grace.ts';
 
-/** With what of the configuration has another name now, or does nothing any more. */
-type Load = () => Promise<Config & { readonly warnings?: readonly string[] }>;
+/** With what of the configuration has another name now, or does nothing any more, and variables that nothing reads. */
+type Load = () => Promise<Config & { readonly warnings?: readonly string[]; readonly mistyped?: readonly string[] }>;
 
 export interface DoctorOptions {
   out: { write(text: string): unknown };
@@ -78,7 +78,8 @@ async function loadConfiguration(load: Load, checks: CheckResult[]): Promise<Con
   try {
     const config = await load();
     checks.push({ name: 'Configuration', state: 'ok', detail: `read from ${config.directory}` });
-    for (const warning of config.warnings ?? []) checks.push({ name: 'Configuration', state: 'warn', detail: warning });
+    const warnings = [...(config.warnings ?? []), ...(config.mistyped ?? [])];
+    for (const warning of warnings) checks.push({ name: 'Configuration', state: 'warn', detail: warning });
     return config;
   } catch (error) {
     if (!(error instanceof MusterError) || !hasCode(error, 'config.invalid')) throw error;

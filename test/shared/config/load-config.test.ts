@@ -73,6 +73,26 @@ describe('the configuration', () => {
     ]);
   });
 
+  it('names variables that are nearly ones that it reads, and no others', async () => {
+    const { mistyped } = await loadConfig(
+      {
+        MUSTER_QUEUE: 'tasks=4',
+        MUSTER_SEALKEY: 'x',
+        MUSTER_ADMIN_KEY_FIL: '/run/x',
+        MUSTER_IMAGE: 'muster',
+        MUSTER_URL: 'http://x',
+        MUSTER_RELEASE: 'v1',
+        PROT: '1',
+      },
+      folder,
+    );
+    expect(mistyped).toEqual([
+      'environment: nothing reads MUSTER_QUEUE: is MUSTER_QUEUES meant?',
+      'environment: nothing reads MUSTER_SEALKEY: is MUSTER_SEAL_KEY meant?',
+      'environment: nothing reads MUSTER_ADMIN_KEY_FIL: is MUSTER_ADMIN_KEY_FILE meant?',
+    ]);
+  });
+
   it('reports every problem of the environment and the file at once, each by its name', async () => {
     const text = `export default { agent: {}, limits: { maxConcurrent: 0, tenant: { runing: 3 } }, agents: { 'No Name': { kind: 'echo' }, a: { kind: 'magic' }, b: { kind: 'openai' } } };`;
     const problems = await problemsOf(
