@@ -80,8 +80,14 @@ export async function serve({
     phase = 'ready';
     const stop = async (graceMs: number): Promise<void> => {
       phase = 'shutting down';
-      // Together: an answer that a request waits for comes from the work that the services still finish.
-      await Promise.all([running.stop(graceMs), closeHttp(http, graceMs, log)]);
+      if (routers.length + upgrades.length > 0) {
+        // Together: an answer that a request waits for comes from the work that the services still finish.
+        await Promise.all([running.stop(graceMs), closeHttp(http, graceMs, log)]);
+        return;
+      }
+      // Only probes and metrics are served, and who looks at a worker wants to see it also while its last tasks end.
+      await running.stop(graceMs);
+      await closeHttp(http, NOTICE_MS, log);
     };
     return { port: http.port, stop };
   } catch (error) {

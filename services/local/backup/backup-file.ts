@@ -44,9 +44,11 @@ function damaged(why: string, cause?: unknown): MusterError {
  * left of a part at its end, whose process died, ends it.
  */
 export async function* readParts(file: string, { isPartial = false } = {}): AsyncGenerator<ReadPart> {
-  const handle = await open(file, 'r');
+  const handle = await openBackup(file);
   try {
-    const { size } = await handle.stat();
+    const found = await handle.stat();
+    if (!found.isFile()) throw damaged(`${file} is no file`);
+    const { size } = found;
     for (let at = 0; at < size;) {
       const part = await readPart(handle, at, size);
       if (part === null && isPartial) return;
@@ -57,6 +59,15 @@ export async function* readParts(file: string, { isPartial = false } = {}): Asyn
     }
   } finally {
     await handle.close();
+  }
+}
+
+async function openBackup(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'r');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    throw damaged(`${file} ${code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`}`, error);
   }
 }
 

@@ -193,6 +193,8 @@ describe('while a task runs on a daemon', () => {
 /** As if its attempt had started so long ago. */
 async function startEarlier(id: string, byMs: number): Promise<void> {
   const { states } = parts.keys.tenant('default');
+  // A daemon has accepted it a moment before it is written as running.
+  await until(id, 'running');
   const state = parseKnownState((await parts.redis.hget(states, id)) ?? '') as { startedAt: number };
   await parts.redis.hset(states, id, storedState({ ...state, startedAt: state.startedAt - byMs }));
 }

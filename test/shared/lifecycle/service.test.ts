@@ -62,6 +62,27 @@ test('it is ready while Redis answers, and neither without it nor from the momen
   expect(await given?.readiness()).toEqual(['Redis does not answer']);
 });
 
+test.each([
+  { what: 'nothing but probes and metrics', router: {}, isClosedBefore: false },
+  { what: 'calls', router: { router: Router() }, isClosedBefore: true },
+])('a process that serves $what closes its server before its services have ended: $isClosedBefore', async ({ router, isClosedBefore }) => {
+  let isClosed = false;
+  let wasClosed: boolean | undefined;
+  const startHttpServer = async (): Promise<HttpServer> => ({ port: 1, close: async () => void (isClosed = true) });
+  const draining: Service = {
+    name: 'worker',
+    ...router,
+    start: async () => undefined,
+    stop: async () => {
+      await Promise.resolve();
+      wasClosed = isClosed;
+    },
+  };
+  const it = await serve({ config, log, services: [draining], startHttpServer, redisProblems: async () => [] });
+  await it.stop(1000);
+  expect([wasClosed, isClosed]).toEqual([isClosedBefore, true]);
+});
+
 test('it names what does not move in a service', async () => {
   let given: HttpServerOptions | undefined;
   const start = async (options: HttpServerOptions): Promise<HttpServer> => {

@@ -116,6 +116,14 @@ it('refuses a file that is no backup as what it may be', async () => {
   });
 });
 
+it.each([
+  ['that is not there', 'gone.backup', 'is not there'],
+  ['that is a folder', '', 'is no file'],
+])('refuses a file %s', async (_what, name, message) => {
+  const restoring = restoreBackup(target.ledger, { file: join(folder, name), passphrase: null });
+  await expect(restoring).rejects.toMatchObject({ code: 'backup.damaged', message: expect.stringContaining(message) });
+});
+
 /** A part as a backup has it, its digest right, of what somebody made. */
 function partOf(packed: Buffer): Buffer {
   const sha256 = createHash('sha256').update(packed).digest('hex');
