@@ -69,7 +69,7 @@ describe('where a command finds the server', () => {
     expect(await runMuster(['tasks', '--url', 'localhost:3000', '--key', 'k'])).toMatchObject({ code: 2 });
     expect(await runMuster(['tasks'], { env: { MUSTER_URL: 'nonsense' } })).toMatchObject({
       code: 2,
-      stderr: 'muster: MUSTER_URL: expected an address like http://localhost:3000\n',
+      stderr: 'muster: MUSTER_URL: expected an address like http://localhost:3000 [config.invalid]\n',
     });
   });
 });

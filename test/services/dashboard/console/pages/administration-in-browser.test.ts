@@ -345,6 +345,8 @@ test.skipIf(!hasBrowser)(
 test.skipIf(!hasBrowser)('a person signs in at the provider, a browser by a link, and the audit log shows both', async () => {
   const { page, dashboard, browser } = web;
   provider.claims = { sub: 'ann', name: 'Ann Example', groups: ['ops'] };
+  // A page that is left open would ask meanwhile, and be told that it is signed out.
+  await page.goto('about:blank');
   await page.context().clearCookies();
   await page.goto(`${dashboard.url}/sign-in?next=/audit`);
   await page.getByRole('link', { name: 'Sign in with Example SSO' }).click();
@@ -356,6 +358,7 @@ test.skipIf(!hasBrowser)('a person signs in at the provider, a browser by a link
   await rows.filter({ hasText: 'signed in at the identity provider' }).filter({ hasText: 'Ann Example (person)' }).waitFor();
 
   const link = await web.api<{ path: string }>('POST', '/v1/sign-in-links');
+  await page.goto('about:blank');
   await page.context().clearCookies();
   await page.goto(`${dashboard.url}${link.path}`);
   await page.waitForURL(`${dashboard.url}/`);
