@@ -27,9 +27,11 @@ export class ChoreLoop {
     this.#options = options;
   }
 
-  start(): void {
+  /** `isWoken`: its first round is when it is woken, or after its time. */
+  start({ isWoken = false } = {}): void {
+    const { everyMs } = this.#options;
     this.#isStopped = false;
-    this.#schedule(Math.random() * JITTER * Math.min(this.#options.everyMs, MAX_FIRST_MS));
+    this.#schedule(isWoken ? everyMs : Math.random() * JITTER * Math.min(everyMs, MAX_FIRST_MS));
   }
 
   /** Has the next round within so many milliseconds; after the one under way, which may have seen only what was there before. */

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/index.ts';
 import { ChoreLease } from './chore-lease.ts';
 import { ChoreLoop } from './chore-loop.ts';
-import { ChoreRecords, type ChoreRecordsOptions } from './chore-records.ts';
+import { ChoreRecords, type ChoreRecordsOptions, readChores } from './chore-records.ts';
 import { type ChoreHandler, type ChoreName, type ChoreService, definitionOf } from './chores.ts';
 import { Glance } from './glance.ts';
 
@@ -38,7 +38,11 @@ export class ChoreRunner {
     this.#records = new ChoreRecords(options);
     const own = [...options.handlers.keys()].filter((name) => definitionOf(name).runs !== 'job');
     const { settings } = options;
-    this.#lease = new ChoreLease({ ...options, leaseMs: Math.min(MAX_LEASE_MS, settings.worker.leaseMs), onTaken: () => this.#takeOver() });
+    this.#lease = new ChoreLease({
+      ...options,
+      leaseMs: Math.min(MAX_LEASE_MS, settings.worker.leaseMs),
+      onTaken: () => void this.#takeOver(),
+    });
     this.#glance = new Glance(options, {
       ofShards: own.flatMap((name) => definitionOf(name).watches ?? []),
       ofFleet: own.flatMap((name) => definitionOf(name).watchesFleet ?? []),
@@ -47,8 +51,8 @@ export class ChoreRunner {
   }
 
   start(): void {
+    for (const [name, loop] of this.#loops) loop.start({ isWoken: definitionOf(name).runs === 'lease' });
     this.#lease.start();
-    for (const loop of this.#loops.values()) loop.start();
     this.#saving = setInterval(() => void this.#save(), SAVE_MS);
     this.#saving.unref();
   }
@@ -93,9 +97,18 @@ export class ChoreRunner {
     return new ChoreLoop({ everyMs: ms, round: (signal) => round(signal).catch(() => undefined) });
   }
 
-  /** What another process did up to now may be late. */
-  #takeOver(): void {
-    for (const [name, loop] of this.#loops) if (definitionOf(name).runs === 'lease') loop.wake(0);
+  /** What another process did up to now may be late. What it has done lately has its round when that is due: some look at every task that waits. */
+  async #takeOver(): Promise<void> {
+    const { redis, keys, settings, clock } = this.#options;
+    const chores = await readChores({ redis, keys, settings }).catch(() => []);
+    const lastRuns = new Map(chores.map(({ name, ran }) => [name, ran?.at ?? -Infinity]));
+    for (const [name, loop] of this.#loops) {
+      const { runs, everyMs } = definitionOf(name);
+      if (runs !== 'lease') continue;
+      // The clock of the other process may be ahead.
+      const sinceMs = Math.max(0, clock.now() - (lastRuns.get(name) ?? -Infinity));
+      loop.wake(Math.max(0, everyMs(settings) - sinceMs));
+    }
   }
 
   /** A look that fails lets the chore find out itself that Redis is away, which may matter to it. */

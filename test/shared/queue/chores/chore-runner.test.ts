@@ -169,6 +169,34 @@ describe('a chore', () => {
     expect(rounds.slice(handedOver)).not.toContain('one');
   });
 
+  it('under a lease that another process has done lately waits for its time, and is done at once where it is late', async () => {
+    const rounds: string[] = [];
+    const begin = (process: string): ChoreRunner =>
+      start(
+        {
+          'audit-tickets': () => Promise.resolve(void rounds.push(`${process} audits`)),
+          'release-providers': () => Promise.resolve(void rounds.push(process)),
+        },
+        process,
+      );
+    const untilDone = async (round: string, times: number): Promise<void> =>
+      void (await waitFor(() => rounds.filter((each) => each === round).length >= times, {
+        deadlineMs: 5000,
+        what: `${times} of ${round}`,
+      }));
+    const first = begin('first');
+    await untilDone('first audits', 1);
+    await first.stop();
+    const second = begin('second');
+    await untilDone('second', 3);
+    expect(rounds).not.toContain('second audits');
+    await second.stop();
+    const late = { at: systemClock.now() - HOUR_MS, tookMs: 1, process: 'second' };
+    await redis.hset(keys.fleet.chores, 'audit-tickets/ran', JSON.stringify(late));
+    begin('third');
+    await untilDone('third audits', 1);
+  });
+
   it('under a lease keeps that during a round that takes longer than the lease lasts', async () => {
     const rounds: string[] = [];
     const block = Promise.withResolvers<void>();
