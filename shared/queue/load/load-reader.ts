@@ -1,3 +1,4 @@
+import { refusalOf } from '../../redis/index.ts';
 import { type Load, loadSchema, type LoadPorts, readLoad } from './read-load.ts';
 
 /** How long a reading counts for every process. */
@@ -12,6 +13,7 @@ const MAX_FRESH_MS = 60_000;
 /**
  * LoadReader is responsible for how often what waits and runs is read: every process answers the same within a second. Where there is so
  * much to read that the last reading counts for longer, it does once more for as long while a new one is made: no caller waits for it.
+ * Where Redis takes no writes, a reading counts for the callers of this process.
  */
 export class LoadReader {
   readonly #ports: LoadPorts;
@@ -37,24 +39,32 @@ export class LoadReader {
   }
 
   #start(tenant: string | null, key: string): Promise<Load> {
-    const reading = this.#readNow(tenant).finally(() => this.#readings.delete(key));
-    this.#readings.set(key, reading);
-    return reading;
+    const reading = this.#readNow(tenant);
+    const load = reading.then((made) => made.load);
+    const forget = (): unknown => this.#readings.delete(key);
+    this.#readings.set(key, load);
+    reading.then(({ ownMs }) => (ownMs === 0 ? forget() : setTimeout(forget, ownMs).unref()), forget);
+    return load;
   }
 
-  async #readNow(tenant: string | null): Promise<Load> {
+  /** `ownMs`: how long it counts in this process, where Redis does not keep it. */
+  async #readNow(tenant: string | null): Promise<{ load: Load; ownMs: number }> {
     const { ledger } = this.#ports;
     const { states, ...load } = await this.#read(this.#ports, tenant);
     const freshMs = Math.round(Math.min(Math.max(FRESH_MS, states * FRESH_MS_PER_STATE), MAX_FRESH_MS));
     const { load: key, lastLoad } = this.#keysOf(tenant);
     const text = JSON.stringify(load);
     const { redis } = ledger;
-    // Where Redis refuses to keep it, every call would make a reading of its own, so that is an error.
-    await Promise.all([
-      redis.set(key, text, 'PX', freshMs),
-      freshMs <= FRESH_MS ? redis.del(lastLoad) : redis.set(lastLoad, text, 'PX', 2 * freshMs),
-    ]);
-    return load;
+    try {
+      await Promise.all([
+        redis.set(key, text, 'PX', freshMs),
+        freshMs <= FRESH_MS ? redis.del(lastLoad) : redis.set(lastLoad, text, 'PX', 2 * freshMs),
+      ]);
+      return { load, ownMs: 0 };
+    } catch (error) {
+      if (refusalOf(error) === null) throw error;
+      return { load, ownMs: freshMs };
+    }
   }
 
   #keysOf(tenant: string | null): { load: string; lastLoad: string } {

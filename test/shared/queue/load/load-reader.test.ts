@@ -2,6 +2,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { LoadReader } from '#shared/queue/load/load-reader.ts';
 import type { LoadReading, readLoad } from '#shared/queue/load/read-load.ts';
 import { wait } from '#shared/time/wait.ts';
+import { openTestParts } from '../../../support/open-test-parts.ts';
+import { startRedis } from '../../../support/redis/start-redis.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { useApi } from '../../../services/api/support/use-api.ts';
 
@@ -59,4 +61,19 @@ it('with few tasks the next reading is waited for, however slow the machine is, 
   expect(await parts.redis.pttl(parts.keys.tenant(tenant).load)).toBeLessThanOrEqual(1000);
   await parts.redis.del(parts.keys.tenant(tenant).load);
   expect((await loads.read(tenant)).running).toBe(2);
+});
+
+it('where Redis takes no writes, what waits is read all the same, once a second in a process', async () => {
+  const redis = await startRedis();
+  const full = await openTestParts({ redisUrl: redis.url });
+  try {
+    await full.redis.config('SET', 'maxmemory', '1');
+    let made = 0;
+    const loads = new LoadReader(full, async () => ({ waiting: [], running: (made += 1), workers: [], states: 0 }));
+    expect([(await loads.read(null)).running, (await loads.read(null)).running]).toEqual([1, 1]);
+    await waitFor(async () => (await loads.read(null)).running === 2, { deadlineMs: 5000, what: 'the next reading' });
+  } finally {
+    await full.close();
+    await redis.stop();
+  }
 });
