@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CliProblem, EXIT } from '../../cli-problem.ts';
+import { CliProblem } from '../../cli-problem.ts';
 import { readAnswer } from '../../client/api-client.ts';
 import type { CommandContext } from '../../command-context.ts';
 
@@ -23,14 +23,15 @@ export async function findChecks(context: CommandContext): Promise<Finding[] | n
   return await findOrSkip('Fleet', async () => readAnswer(listSchema, await context.connect().get('/v1/checks')).items, true);
 }
 
-/** What was found; without an answer it is one check: skipped, or failed where an address was named and no ready fleet is there. */
+/** What was found; without an answer it is one check: skipped, or failed where an address was named and its fleet does not let this caller in. */
 export async function findOrSkip(name: string, find: () => Promise<Finding[]>, isNamed = false): Promise<Finding[]> {
   try {
     return await find();
   } catch (error) {
     if (!(error instanceof CliProblem)) throw error;
     const [reason = ''] = error.message.split('\n');
-    const state = isNamed && error.exitCode === EXIT.unreachable ? 'fail' : 'skip';
+    // A key that is known and may not read the checks is no fault of the fleet or of the key.
+    const state = isNamed && error.code !== 'auth.forbidden' ? 'fail' : 'skip';
     return [{ name, state, detail: `could not be read: ${reason}` }];
   }
 }

@@ -80,6 +80,26 @@ it('fails where the fleet of an address does not answer, or is not ready', async
   });
 });
 
+it.each([
+  ['a key that is not known', 401, 'auth.invalid'],
+  ['another server there', 404, 'request.unknown-path'],
+])('fails at %s', async (_name, status, code) => {
+  const refuse: Handlers = { 'GET /v1/checks': (response) => answer(response, status, { code, detail: 'Not here' }) };
+  expect(await found({ ...fleet(), ...refuse })).toMatchObject({
+    found: [{ name: 'Fleet', state: 'fail', detail: 'could not be read: Not here' }, FINE],
+  });
+});
+
+it('fails where an address is named and no key', async () => {
+  const { stdout } = await runMuster(['doctor', '--json', '--url', 'http://127.0.0.1:9']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    found: [
+      { name: 'Fleet', state: 'fail', detail: expect.stringMatching(/^could not be read: There is no key for/) },
+      { name: 'Attention', state: 'skip' },
+    ],
+  });
+});
+
 it('skips what needs attention where no fleet is found', async () => {
   const { code, stdout } = await runMuster(['doctor', '--json']);
   expect([code, JSON.parse(stdout)]).toEqual([
