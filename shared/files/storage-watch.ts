@@ -24,7 +24,7 @@ export interface NotedStorage {
 
 const noteSchema = z.strictObject({ host: z.string(), at: z.number() });
 
-const NOTE_MS = 300_000;
+const NOTE_MS = 60_000;
 /** A storage that no process has noted for so long is not used any more. */
 const FRESH_MS = 3 * NOTE_MS;
 /** Notes in all, however often a process starts with an empty disk. */
@@ -99,8 +99,8 @@ const SHOWN = 3;
 
 /** The finding and its remedy, for people. */
 export function describeStorages(storages: readonly NotedStorage[]): string {
-  const hosts = storages.map(({ host }) => host).toSorted();
+  const hosts = [...new Set(storages.map(({ host }) => host))].toSorted();
   const more = hosts.length > SHOWN ? ` and ${hosts.length - SHOWN} more` : '';
   const where = `${hosts.slice(0, SHOWN).join(', ')}${more}`;
-  return `Files are stored in ${storages.length} places (of ${where}), and what one process stores is missing for the others: set files.s3, or mount one volume at MUSTER_DATA_DIR`;
+  return `Files are stored in ${storages.length} places (on ${where}), and what one process stores is missing for the others: set files.s3, or mount one volume at MUSTER_DATA_DIR`;
 }

@@ -57,7 +57,7 @@ it('a process that stores files in another place says so, and so does the doctor
     text: `${lines[0]?.msg?.split(':')[0]}.`,
     helps: expect.stringContaining('files.s3'),
   });
-  expect(lines[0]?.msg).toContain(`${hostname()}, ${hostname()}`);
+  expect(lines[0]?.msg).toContain(`2 places (on ${hostname()})`);
 });
 
 it('a place that nobody has noted for a quarter of an hour is forgotten', async () => {
