@@ -126,7 +126,9 @@ function partsOf({ level, time, msg, event = '', agent, ...line }: z.infer<typeo
 function tasksOf({ task, taskId, tasks }: Pick<z.infer<typeof lineSchema>, 'task' | 'taskId' | 'tasks'>): string {
   const id = task ?? taskId;
   if (id) return `task ${id}`;
-  return tasks ? `${tasks.split(',').length} tasks` : '';
+  if (!tasks) return '';
+  const count = tasks.split(',').length;
+  return count === 1 ? `task ${tasks}` : `${count} tasks`;
 }
 
 function reasonOf({ code, reason, err }: Pick<z.infer<typeof lineSchema>, 'code' | 'reason' | 'err'>, msg: string): string {

@@ -101,7 +101,7 @@ export async function openParts(options: OpenPartsOptions): Promise<Parts> {
   const events = new EventFeed({ keys, subscribe: (channels, onMessage) => subscribe(`${service}-events`, channels, onMessage) });
   metrics.start();
   throttle.start();
-  await startDirectories(directories).catch((error: unknown) => log.warn({ err: error }, 'Redis does not answer yet'));
+  await startDirectories(directories).catch((error: unknown) => log.warn({ reason: String(error) }, 'Redis does not answer yet'));
   const opened = { ...fleet, ...directories, ...queueing, metrics, throttle, ledger, relay, cancels, catalog, events, fsync };
   const intake = {
     ...opened,

@@ -88,10 +88,14 @@ function scheduleOf({ number, name }: Notification): string | null {
   return name ? `#${number} ${name}` : `#${number}`;
 }
 
+function depthText(depth: number): string {
+  return depth === 1 ? '1 task has not ended' : `${depth} tasks have not ended`;
+}
+
 function summarize(notification: Notification): string {
   const { queueDepth, reason, preemptedBy, resultSummary, error, code, attempt, willRetry } = notification;
   if (preemptedBy) return `by task ${preemptedBy}`;
-  if (typeof queueDepth === 'number') return `${queueDepth} tasks have not ended`;
+  if (typeof queueDepth === 'number') return depthText(queueDepth);
   if (!error && code) return `attempt ${attempt ?? '?'} [${code}]${willRetry ? ', will be retried' : ''}`;
   return error ? `${error.message} [${error.code}]` : (reason ?? resultSummary ?? questionOf(notification));
 }

@@ -37,8 +37,8 @@ export async function runBackup(args: readonly string[], { out, load = loadConfi
     });
     const names =
       manifest.tenants.length === 1 ? `the tenant ${publicTenantId(manifest.tenants[0] ?? '')}` : `${manifest.tenants.length} tenants`;
-    out.write(`${file} has ${names} as of ${manifest.at}: ${counts['tasks']} tasks, ${counts['keys']} other records.\n`);
-    if (resumed > 0) out.write(`It went on behind ${resumed} tasks that were written before.\n`);
+    out.write(`${file} has ${names} as of ${manifest.at}: tasks ${counts['tasks']}, other records ${counts['keys']}.\n`);
+    if (resumed > 0) out.write(`It went on behind what was written before (tasks: ${resumed}).\n`);
     if (manifest.secrets === 'left-out') out.write(`${LEFT_OUT}\n`);
     out.write(`${FILES}\n`);
   });

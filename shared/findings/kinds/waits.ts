@@ -81,7 +81,7 @@ function describeRepeated(repeated: readonly HeldTasks[]): Finding {
     ...findingOf({
       code: 'input.held',
       severity: 'critical',
-      text: `${count} tasks are held because the same input came too often in a row; retry one of them when its cause is gone.`,
+      text: `${count === 1 ? '1 task is' : `${count} tasks are`} held because the same input came too often in a row; retry one of them when its cause is gone.`,
       helps: repeated[0]?.helps ?? '',
       count,
       since: Math.min(...repeated.map(({ since }) => since)),

@@ -65,8 +65,8 @@ export function toMusterError(error: unknown): MusterError {
 /** `unavailable.redis`, which names what Redis refuses where that is known. */
 export function redisUnavailable(cause?: unknown, retryAfterMs = REDIS_RETRY_MS): MusterError {
   const refusal = refusalOf(cause) ?? knownRefusal();
-  if (refusal === null) return new MusterError('unavailable.redis', 'Redis does not answer; try again shortly', { retryAfterMs, cause });
-  const message = `Redis refuses commands: ${describeRefusal(refusal)}; try again later`;
+  if (refusal === null) return new MusterError('unavailable.redis', 'Redis does not answer', { retryAfterMs, cause });
+  const message = `Redis refuses commands: ${describeRefusal(refusal)}`;
   return new MusterError('unavailable.redis', message, { retryAfterMs, cause, details: { refusal: refusal.word } });
 }
 

@@ -74,6 +74,7 @@ export function tasksOf({ task, children }: TreeNode): TreeTask[] {
 export function treeCountText(tree: TreeNode): string {
   const drawn = tasksOf(tree).length;
   const hidden = hiddenIn(tree);
+  if (drawn + hidden === 1) return '1 task';
   return hidden === 0 ? `${drawn} tasks` : `${drawn} of ${drawn + hidden} tasks`;
 }
 
