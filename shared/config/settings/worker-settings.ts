@@ -49,8 +49,8 @@ export const workerSettingsSchema = z
     /** A suspect that ran for so long no longer counts against `isolatedProcesses`. Defaults to 10 s. */
     probationMs: int(10_000, 100),
     /**
-     * How long such a process is kept for the next suspect. While the fleet has another worker, one is kept ready all the time (about 80 MB);
-     * with 0 none is, and lost tasks wait for a start. Defaults to 30 s.
+     * How long such a process is kept for the next suspect. While the fleet has another worker, one is kept ready all the time (about 200 MB),
+     * from 10 s after the start of its worker on; with 0 none is, and lost tasks wait for a start. Defaults to 30 s.
      */
     isolatedIdleMs: int(30_000, 0),
     /** Megabytes of heap of a process for suspects; by default what Node gives any process. */
