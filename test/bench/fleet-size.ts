@@ -27,7 +27,15 @@ const EXTRAPOLATED = 1000;
 
 /** The intervals of a fleet as it is installed; scenarios have shorter ones. */
 const SETTINGS = {
-  worker: { leaseMs: 10_000, orphanCheckIntervalMs: 1000, outboxSweepMs: 3000, ticketAuditMs: 30_000, cancelGraceMs: 5000 },
+  worker: {
+    leaseMs: 10_000,
+    orphanCheckIntervalMs: 1000,
+    outboxSweepMs: 3000,
+    ticketAuditMs: 30_000,
+    cancelGraceMs: 5000,
+    // Two hundred processes that are kept ready for suspects take more memory than a machine has, where the workers themselves share twenty.
+    ...(isFull ? { isolatedIdleMs: 0 } : {}),
+  },
 };
 
 interface Cost {

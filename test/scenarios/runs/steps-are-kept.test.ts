@@ -56,6 +56,7 @@ describe('a run with steps', () => {
     const workers: ServiceProcess[] = [await fleet.start('worker'), await fleet.start('worker')];
     const id = await fleet.client.submit({ agent: 'stepping', context: { steps: STEPS, stepMs: 150 } });
     const killed: (number | undefined)[] = [];
+    const starting: Promise<unknown>[] = [];
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const ended = Math.floor((kill * STEPS) / (KILLS + 1));
       // On a slow machine the steps may have ended before the kill before: then another process has to go on first.
@@ -65,8 +66,10 @@ describe('a run with steps', () => {
       const running = workers.find(({ pid }) => pid === effects().at(-1)?.pid);
       killed.push(running?.pid);
       await running?.kill();
-      workers.push(await fleet.start('worker'));
+      // The other one goes on meanwhile, and would have taken the last step before a start on a busy machine has ended.
+      starting.push(fleet.start('worker').then((worker) => workers.push(worker)));
     }
+    await Promise.all(starting);
     const [task] = await fleet.client.ended([id], 60_000);
     expect(task).toMatchObject({ status: 'completed', attempt: 1, result: { seen: Array.from({ length: STEPS }, (_, at) => at + 1) } });
     expect(task?.output).toBe(Array.from({ length: STEPS }, (_, at) => `before ${at + 1}, in ${at + 1}. `).join(''));
