@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Daemon, FleetDaemon } from '#shared/client/openapi.gen.ts';
 import type { FleetData, RunningTask } from './read-fleet.ts';
+import { bytesText } from '../../parts/numbers.tsx';
 import { Panel } from '../../parts/layout/panel.tsx';
 import { Bar } from '../../parts/plot/sparkline.tsx';
 import { ToneBadge, type Tone } from '../../parts/status-badge.tsx';
@@ -11,6 +12,8 @@ import { DaemonMenu } from './daemon-menu.tsx';
 import { TaskLinks } from './task-links.tsx';
 
 const TONES: Readonly<Record<Daemon['status'], Tone>> = { online: 'good', busy: 'busy', draining: 'warn', offline: 'idle' };
+
+const BYTES_PER_MB = 1024 ** 2;
 
 /** A daemon of the person's tenant, or a daemon of another tenant, which only an installation's key sees. */
 type Row = (FleetDaemon | Daemon) & { linked: RunningTask[]; own: Daemon | null };
@@ -78,10 +81,10 @@ const COLUMNS: readonly Column<Row>[] = [
   { id: 'version', title: 'Version', width: 80, cell: ({ version }) => version ?? '–', sortValue: ({ version }) => version },
   {
     id: 'memory',
-    title: 'Memory',
-    width: 85,
+    title: 'Free memory',
+    width: 100,
     align: 'end',
-    cell: ({ memoryMb }) => (memoryMb === null ? '–' : `${Math.round(memoryMb)} MB`),
+    cell: ({ memoryMb }) => (memoryMb === null ? '–' : bytesText(memoryMb * BYTES_PER_MB)),
     sortValue: ({ memoryMb }) => memoryMb,
   },
   {
