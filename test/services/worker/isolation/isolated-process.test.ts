@@ -51,7 +51,7 @@ function stateOf(id: string): Promise<TaskState | null> {
 /** Starts a process for suspects as a worker does, and sends it a task. */
 function startWith(id: string, redisUrl: string): ChildProcess {
   const env = childEnvironment({ MUSTER_CONFIG: config, LOG_LEVEL: 'silent' });
-  const child = fork(ENTRY, [], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(ENTRY, [String(process.pid)], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   children.push(child);
   send(child, { kind: 'open', worker: 'tested+1', variables: { REDIS_URL: redisUrl } });
   send(child, { kind: 'run', call: 1, ticket: { tenant: 'default', task: id }, how: {}, isolation: 'own' });
@@ -133,6 +133,14 @@ it('counts against the bound of such processes for as long as it starts, however
   for (const each of opened) signal(each, 'SIGCONT');
   await running;
   expect([pool.hasRoom, opened.length]).toEqual([true, 1]);
+});
+
+it('ends before it is loaded when its worker is gone', async () => {
+  const child = fork(ENTRY, ['0'], { cwd: folder, env: childEnvironment(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  children.push(child);
+  let said = 0;
+  child.on('message', () => (said += 1));
+  expect([(await once(child, 'exit'))[0], said]).toEqual([1, 0]);
 });
 
 it('is kept ready once while suspects may come, which wait for it without a place', async () => {
