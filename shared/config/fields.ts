@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import ipaddr from 'ipaddr.js';
+import { nearestName } from './secrets/mistyped-variables.ts';
 
 /** A setting that is an integer of at least `min`. */
 export const int = (fallback: number, min = 1): z.ZodDefault<z.ZodNumber> => z.number().int().min(min).default(fallback);
@@ -61,4 +62,26 @@ export function readNetwork(text: string): Network | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return [ipaddr.parse(text), 32];
   if (ipaddr.IPv6.isValid(text)) return [ipaddr.parse(text), 128];
   return null;
+}
+
+/** More names than an object of a request has; of more none would be read. */
+const MAX_NAMED = 40;
+
+// Whoever reads a schema's problems learns which member may be meant, or else which there are.
+z.config({ customError: describeUnknown });
+
+type RawIssue = Parameters<NonNullable<ReturnType<typeof z.config>['customError']>>[0];
+
+function describeUnknown({ code, keys, inst }: RawIssue): string | undefined {
+  if (code !== 'unrecognized_keys' || !(inst instanceof z.ZodObject)) return undefined;
+  const names = keys.map((key) => JSON.stringify(key)).join(', ');
+  return `Unrecognized key${keys.length === 1 ? '' : 's'}: ${names}; ${describeKnown(keys, Object.keys(inst.shape))}`;
+}
+
+function describeKnown(unknown: readonly string[], known: readonly string[]): string {
+  const meant = [...new Set(unknown.flatMap((name) => nearestName(name, known) ?? []))];
+  if (meant.length > 0) return `${meant.map((name) => JSON.stringify(name)).join(', ')} may be meant`;
+  if (known.length === 0) return 'none is taken';
+  const more = known.length > MAX_NAMED ? ` and ${known.length - MAX_NAMED} more` : '';
+  return `taken are ${known.slice(0, MAX_NAMED).join(', ')}${more}`;
 }

@@ -50,10 +50,7 @@ export function optionsProblems(provider: ProviderName, given: GivenOptions | nu
   if (options === null) return given === null ? [] : [{ path: [], message: `provider ${provider} has no options` }];
   if (given === null) return options.isRequired ? [{ path: [], message: `provider ${provider} ${options.problem}` }] : [];
   const { issues = [] } = options.schema.safeParse(given).error ?? {};
-  return issues.map(({ code, path, message }) => ({
-    path: path.map(String),
-    message: code === 'unrecognized_keys' ? `${message}; provider ${provider} ${options.problem}` : message,
-  }));
+  return issues.map(({ path, message }) => ({ path: path.map(String), message }));
 }
 
 /** A provider's request as it arrived, with what is needed to check it. */

@@ -47,7 +47,10 @@ export class IsolatedProcess {
     this.#onWaiting = onWaiting;
     this.#log = log;
     const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
-    this.#child = fork(ENTRY, [String(process.pid)], { execArgv: [...process.execArgv, ...heap], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#child = fork(ENTRY, [String(process.pid)], {
+      execArgv: [...process.execArgv, ...heap],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     this.#child.on('message', (message) => isFromIsolated(message) && this.#receive(message));
     this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
     this.#child.once('exit', (code, signal) => this.#end(signal === null ? `ended with code ${code}` : `was ended by ${signal}`));

@@ -12,9 +12,14 @@ export function mistypedVariables(given: readonly string[], known: readonly stri
   return given
     .filter((name) => OURS.test(name) && !isKnown.has(name))
     .flatMap((name) => {
-      const meant = known.find((other) => typosBetween(name, other) <= MAX_TYPOS);
+      const meant = nearestName(name, known);
       return meant === undefined ? [] : [`environment: nothing reads ${name}: is ${meant} meant?`];
     });
+}
+
+/** The known name that is nearly this one; undefined where none is. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  return known.find((other) => typosBetween(name, other) <= MAX_TYPOS);
 }
 
 /** Letters to add, leave out or change, by https://en.wikipedia.org/wiki/Levenshtein_distance; names that differ more in length are told at once. */

@@ -55,15 +55,10 @@ test.each([
   ['hmac', { header: 'X-S', encoding: 'base32' }, 'options.encoding', 'Invalid option: expected one of "hex"|"base64"'],
   ['hmac', { header: 'X-S', toleranceMs: 1 }, 'options.toleranceMs', 'Too small: expected number to be >=1000'],
   ['hmac', { algorithm: 'sha1' }, 'options.header', 'Invalid input: expected string, received undefined'],
-  [
-    'hmac',
-    { header: 'X-S', algoritm: 'sha1' },
-    'options',
-    'Unrecognized key: "algoritm"; provider hmac needs header, and takes algorithm, enc',
-  ],
+  ['hmac', { header: 'X-S', algoritm: 'sha1' }, 'options', 'Unrecognized key: "algoritm"; "algorithm" may be meant'],
   ['hmac', null, 'options', 'provider hmac needs header, and takes algorithm, encoding, prefix, '],
   ['github', { equalBodies: 'two' }, 'options.equalBodies', 'Invalid option: expected one of "one"|"each"'],
-  ['github', { header: 'X-S' }, 'options', 'Unrecognized key: "header"; provider github takes equalBodies only'],
+  ['github', { header: 'X-S' }, 'options', 'Unrecognized key: "header"; taken are equalBodies'],
   ['stripe', { header: 'X-S' }, 'options', 'provider stripe has no options'],
 ] as const)('the options of %s %j are refused with the field and what is expected', (provider, options, path, message) => {
   const { issues = [] } = hookDraftSchema.safeParse({ provider, secret: 's3cret', agent: 'echo', options }).error ?? {};

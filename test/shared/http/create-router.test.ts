@@ -258,12 +258,14 @@ describe('what a request has to look like', () => {
     expect([status, body.code]).toEqual([422, 'request.invalid']);
     const paths = body.details.problems.map(({ path }: { path: string }) => path);
     expect(paths).toEqual(['params.id', 'query.count', 'query', 'headers.x-mode', 'body.name', 'body.items.0', 'body']);
-    expect(body.detail).toMatch(/^id in the address: .*; query parameter count: .*; query: Unrecognized key: "other"; and 4 more$/);
+    expect(body.detail).toMatch(
+      /^id in the address: .*; query parameter count: .*; query: Unrecognized key: "other"; taken are count; and 4 more$/,
+    );
   });
 
   it('a parameter of an endpoint that takes none is refused by name', async () => {
     const { status, body } = await post('/maybe?limit=-1', '{"reason":"r"}');
-    expect([status, body.code, body.detail]).toEqual([422, 'request.invalid', 'query: Unrecognized key: "limit"']);
+    expect([status, body.code, body.detail]).toEqual([422, 'request.invalid', 'query: Unrecognized key: "limit"; none is taken']);
   });
 
   it('what has none of several forms is told why, of each', async () => {
@@ -474,7 +476,10 @@ describe('an endpoint that computes', () => {
     const many = Promise.all(Array.from({ length: 20 }, () => call('/computes')));
     expect((await call('/computes', { key: other })).status).toBe(200);
     const replies = await many;
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(6);
+    const served200 = replies.filter(({ status }) => status === 200).length;
+    // On a busy machine some come late enough to have their turn.
+    expect(served200).toBeGreaterThanOrEqual(6);
+    expect(served200).toBeLessThan(12);
     for (const { body, headers } of replies.filter(({ status }) => status !== 200)) {
       expect([body.code, headers.get('retry-after')]).toEqual(['limit.rate', '1']);
     }
