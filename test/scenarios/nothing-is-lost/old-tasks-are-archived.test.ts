@@ -18,7 +18,8 @@ let fleet: Fleet;
 let redis: RedisClient;
 beforeAll(async () => {
   const archive = { storage: 'directory' as const, afterMs: 0, everyMs: 50, minBytes: 1000 };
-  fleet = await openFleet({ settings: { archive, tasks: { trimMs: 200 } } });
+  // Tasks of an agent that only fails are held after a hundred.
+  fleet = await openFleet({ settings: { archive, tasks: { trimMs: 200 }, runaways: { maxFailures: 2 * TASKS } } });
   redis = connectRedis({ url: fleet.redis.url, name: 'test', log: createLog({ level: 'silent', service: 'test' }) });
   await fleet.start('api');
 });
