@@ -96,6 +96,9 @@ it.runIf(testEnvironment.isChaos)('a frozen worker is dead until it wakes up, an
   const id = await reaches(frozen, 'idle');
   await frozen.kill('SIGSTOP');
   await reaches(frozen, 'dead');
+  // It shows as dead before another process has marked it: it may have had the lease of that chore itself.
+  const isLost = async (): Promise<boolean> => (await eventsOf(id)).includes('fleet.worker.lost');
+  await waitFor(isLost, { deadlineMs: DEADLINE_MS, what: 'the fleet to miss it' });
   await frozen.kill('SIGCONT');
   await reaches(frozen, 'idle');
   const hasReturned = (): boolean => frozen.lines.some(({ event }) => event === 'worker.returned');
