@@ -3,12 +3,12 @@
 
 /** The largest parts of the program, each behind those that it imports. */
 const PARTS = [
-  () => import('../../../shared/config/index.ts'),
-  () => import('../../../shared/redis/index.ts'),
-  () => import('../../../shared/ledger/index.ts'),
-  () => import('../../../shared/queue/index.ts'),
-  () => import('../../../shared/agents/index.ts'),
-  () => import('../../../shared/execution/index.ts'),
+  () => import('#shared/config/index.ts'),
+  () => import('#shared/redis/index.ts'),
+  () => import('#shared/ledger/index.ts'),
+  () => import('#shared/queue/index.ts'),
+  () => import('#shared/agents/index.ts'),
+  () => import('#shared/execution/index.ts'),
   () => import('./isolated-program.ts'),
 ];
 const worker = Number(process.argv[2]);
