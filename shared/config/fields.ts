@@ -64,10 +64,10 @@ export function readNetwork(text: string): Network | null {
   return null;
 }
 
-/** More names than an object of a request has; of more none would be read. */
+/** Names in a message, and unknown ones that are compared with the known: a request may have 20,000. */
 const MAX_NAMED = 40;
 
-// Whoever reads a schema's problems learns which member may be meant, or else which there are.
+// Requests, agents and the configuration are written by hand: beside an unknown member the message names the one that may be meant, or those that exist.
 z.config({ customError: describeUnknown });
 
 type RawIssue = Parameters<NonNullable<ReturnType<typeof z.config>['customError']>>[0];
@@ -79,7 +79,7 @@ function describeUnknown({ code, keys, inst }: RawIssue): string | undefined {
 }
 
 function describeKnown(unknown: readonly string[], known: readonly string[]): string {
-  const meant = [...new Set(unknown.flatMap((name) => nearestName(name, known) ?? []))];
+  const meant = [...new Set(unknown.slice(0, MAX_NAMED).flatMap((name) => nearestName(name, known) ?? []))];
   if (meant.length > 0) return `${meant.map((name) => JSON.stringify(name)).join(', ')} may be meant`;
   if (known.length === 0) return 'none is taken';
   const more = known.length > MAX_NAMED ? ` and ${known.length - MAX_NAMED} more` : '';
