@@ -1,4 +1,4 @@
-import type { StopReason } from './attempt-failure.ts';
+import type { StopReason } from './attempts/attempt-failure.ts';
 import type { FinalMessage } from './final-message.ts';
 
 /** What happens to a daemon, for its log. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Attempts } from './attempts.ts';
+import { Attempts } from './attempts/attempts.ts';
 import type { DaemonEvent } from './daemon-event.ts';
 import { DEFAULTS, describeDaemon, type DaemonOptions } from './daemon-options.ts';
 import { keepOnDisk, KEEP_IN_MEMORY } from './finished-results.ts';

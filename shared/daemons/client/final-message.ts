@@ -3,7 +3,7 @@ import { classifyFailure } from '../../errors/index.ts';
 import { ellipsize } from '../../text/index.ts';
 import type { AttemptName } from '../attempt-name.ts';
 import { type DaemonMessageToSend, parseDaemonMessage } from '../protocol.ts';
-import type { Failure } from './attempt-failure.ts';
+import type { Failure } from './attempts/attempt-failure.ts';
 import type { WorkspaceLeft } from './daemon-task.ts';
 import { readUsage, type Usage, withSumOnly } from './usage.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { AttemptName } from '../attempt-name.ts';
 import { parseDaemonMessage } from '../protocol.ts';
-import type { FinishedAttempt } from './attempt-report.ts';
+import type { FinishedAttempt } from './attempts/attempt-report.ts';
 import { isFinal } from './final-message.ts';
 
 /** Keeps what an attempt came to until the hub has acknowledged it. */

@@ -1,6 +1,6 @@
 import { TaskFailure } from '../../errors/index.ts';
 import type { HubMessage } from '../protocol.ts';
-import type { AttemptReport } from './attempt-report.ts';
+import type { AttemptReport } from './attempts/attempt-report.ts';
 
 interface OpenQuestionOptions {
   readonly report: Pick<AttemptReport, 'setAsk'>;

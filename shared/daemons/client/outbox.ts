@@ -1,4 +1,4 @@
-import type { AttemptReport } from './attempt-report.ts';
+import type { AttemptReport } from './attempts/attempt-report.ts';
 import type { HubConnection } from './hub-connection.ts';
 
 /** What is written within such a time goes out together. */

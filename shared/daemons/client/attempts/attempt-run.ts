@@ -1,15 +1,15 @@
-import type { AgentInput, AgentUsage } from '../../config/index.ts';
-import { TaskFailure } from '../../errors/index.ts';
-import { mediaTypeOfName } from '../../files/index.ts';
-import type { AttemptName } from '../attempt-name.ts';
-import type { HubMessage } from '../protocol.ts';
+import type { AgentInput, AgentUsage } from '../../../config/index.ts';
+import { TaskFailure } from '../../../errors/index.ts';
+import { mediaTypeOfName } from '../../../files/index.ts';
+import type { AttemptName } from '../../attempt-name.ts';
+import type { HubMessage } from '../../protocol.ts';
 import { failureOfError, failureOfStop, type StopReason } from './attempt-failure.ts';
 import type { AttemptReport } from './attempt-report.ts';
-import { type DaemonContext, type DaemonHandler, readTask, type WorkspaceLeft } from './daemon-task.ts';
-import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from './final-message.ts';
-import { OpenQuestion } from './open-question.ts';
-import { downloadAttachment, sendCheckpoint, uploadArtifact } from './task-files.ts';
-import { addUsage, readUsage, usageOfTotal, type UsageTotal } from './usage.ts';
+import { type DaemonContext, type DaemonHandler, readTask, type WorkspaceLeft } from '../daemon-task.ts';
+import { completedMessage, failedMessage, type FinalMessage, type FinalMessageOptions } from '../final-message.ts';
+import { OpenQuestion } from '../open-question.ts';
+import { downloadAttachment, sendCheckpoint, uploadArtifact } from '../task-files.ts';
+import { addUsage, readUsage, usageOfTotal, type UsageTotal } from '../usage.ts';
 
 type Execute = HubMessage<'task.execute'>;
 

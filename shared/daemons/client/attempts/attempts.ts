@@ -1,12 +1,12 @@
-import { attemptKey, type AttemptName } from '../attempt-name.ts';
-import type { DaemonMessageToSend, HubMessage } from '../protocol.ts';
+import { attemptKey, type AttemptName } from '../../attempt-name.ts';
+import type { DaemonMessageToSend, HubMessage } from '../../protocol.ts';
 import type { StopReason } from './attempt-failure.ts';
 import { AttemptReport, type ReportBounds } from './attempt-report.ts';
 import { AttemptRun } from './attempt-run.ts';
-import { type DaemonEvent, endOf } from './daemon-event.ts';
-import type { DaemonHandler } from './daemon-task.ts';
-import { deliverable, type FinalMessage, isFinal, messageBytes, shrunk } from './final-message.ts';
-import type { FinishedResults } from './finished-results.ts';
+import { type DaemonEvent, endOf } from '../daemon-event.ts';
+import type { DaemonHandler } from '../daemon-task.ts';
+import { deliverable, type FinalMessage, isFinal, messageBytes, shrunk } from '../final-message.ts';
+import type { FinishedResults } from '../finished-results.ts';
 
 export interface AttemptsOptions {
   readonly handler: DaemonHandler;

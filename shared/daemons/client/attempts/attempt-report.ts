@@ -1,9 +1,9 @@
-import { ellipsize } from '../../text/index.ts';
-import type { AttemptName } from '../attempt-name.ts';
-import type { DaemonMessageToSend } from '../protocol.ts';
-import { type FinalMessage, messageBytes } from './final-message.ts';
-import { OutputBuffer, type OutputEntry } from './output-buffer.ts';
-import { type Usage, withSumOnly } from './usage.ts';
+import { ellipsize } from '../../../text/index.ts';
+import type { AttemptName } from '../../attempt-name.ts';
+import type { DaemonMessageToSend } from '../../protocol.ts';
+import { type FinalMessage, messageBytes } from '../final-message.ts';
+import { OutputBuffer, type OutputEntry } from '../output-buffer.ts';
+import { type Usage, withSumOnly } from '../usage.ts';
 
 /** What is on disk of an attempt that ended, until the hub has acknowledged it. */
 export interface FinishedAttempt {

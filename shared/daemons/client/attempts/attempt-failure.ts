@@ -1,4 +1,4 @@
-import { TaskFailure } from '../../errors/index.ts';
+import { TaskFailure } from '../../../errors/index.ts';
 
 /** A running attempt is stopped for one of these reasons, and the first counts. */
 export type StopReason =

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AgentUsage } from '#shared/config/define-config.ts';
 import { TaskFailure } from '#shared/errors/index.ts';
-import { Attempts, type AttemptsOptions } from '#shared/daemons/client/attempts.ts';
+import { Attempts, type AttemptsOptions } from '#shared/daemons/client/attempts/attempts.ts';
 import type { DaemonEvent } from '#shared/daemons/client/daemon-event.ts';
 import type { DaemonHandler } from '#shared/daemons/client/daemon-task.ts';
 import { KEEP_IN_MEMORY } from '#shared/daemons/client/finished-results.ts';
