@@ -22,6 +22,8 @@ export default defineConfig({
     // In CI a single run on a loaded machine decides whether a change lands, so a test that fails is tried once more. The closing
     // line's reporter names those that pass then, and fails the run when they are more than three.
     retry: isCi ? 1 : 0,
+    // A loaded machine is late; Vitest's own timeout is a second.
+    expect: { poll: { timeout: 10_000 } },
     reporters: ['default', new SlowFilesReporter(), ...(isChaos ? [new ChaosReporter()] : []), new ClosingLineReporter()],
     coverage: {
       provider: 'v8',
@@ -41,8 +43,8 @@ export default defineConfig({
           exclude: ['test/scenarios/**', 'test/bench/**'],
           // Each file of parts leaves nothing behind, and a process that loads the sources once saves half of the time of imports.
           isolate: false,
-          testTimeout: 15_000,
-          hookTimeout: 20_000,
+          testTimeout: 40_000,
+          hookTimeout: 40_000,
           sequence: { groupOrder: 0 },
         },
       },
@@ -51,8 +53,8 @@ export default defineConfig({
         test: {
           name: 'scenarios',
           include: ['test/scenarios/**/*.test.ts'],
-          testTimeout: isChaos ? 1_800_000 : 120_000,
-          hookTimeout: 60_000,
+          testTimeout: isChaos ? 1_800_000 : 240_000,
+          hookTimeout: 120_000,
           // After the parts: each starts a fleet of its own, which mostly waits. At full size one at a time has the machine.
           maxWorkers: isChaos ? 1 : 3,
           sequence: { groupOrder: 1 },

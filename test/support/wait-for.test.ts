@@ -23,16 +23,16 @@ describe('waitFor', () => {
   });
 
   it.each([
-    ['the value it saw last', (): unknown => 0, 'Waited 30 ms for a thing; the last check saw 0'],
-    ['nothing', (): unknown => undefined, 'Waited 30 ms for a thing; the last check saw undefined'],
+    ['the value it saw last', (): unknown => 0, 'for a thing; the last check saw 0'],
+    ['nothing', (): unknown => undefined, 'for a thing; the last check saw undefined'],
     [
       'the error it met last',
       (): unknown => {
         throw new Error('refused');
       },
-      'Waited 30 ms for a thing; the last check failed: refused',
+      'for a thing; the last check failed: refused',
     ],
-    ['a check that never ended', (): unknown => new Promise(() => undefined), 'Waited 30 ms for a thing; the last check did not end'],
+    ['a check that never ended', (): unknown => new Promise(() => undefined), 'for a thing; the last check did not end'],
   ])('fails at the deadline, naming what was waited for and %s', async (_name, check, message) => {
     await expect(waitFor(check, { deadlineMs: 30, what: 'a thing', everyMs: 1 })).rejects.toThrow(message);
   });

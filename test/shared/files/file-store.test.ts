@@ -209,7 +209,7 @@ describe('what a run leaves for the next one', () => {
       { tenant: 'default', task: task.id, attempt: 1, lease: 'default/lease' },
       { of: `task/${task.id}`, agent: 'coder', note: null },
       chunks('short'),
-      { maxBytes: 20, keepMs: 300 },
+      { maxBytes: 20, keepMs: 2000 },
     );
     const [kept] = [...(await files.listKeptRuns('default', `task/${task.id}`)).values()];
     const isThere = async (): Promise<boolean> => {
@@ -219,10 +219,13 @@ describe('what a run leaves for the next one', () => {
     };
     expect(await isThere()).toBe(true);
     await expect
-      .poll(async () => {
-        await files.removeUnused(Date.now() + LATER_MS);
-        return await isThere();
-      })
+      .poll(
+        async () => {
+          await files.removeUnused(Date.now() + LATER_MS);
+          return await isThere();
+        },
+        { timeout: 10_000 },
+      )
       .toBe(false);
     expect(await files.listKeptRuns('default', `task/${task.id}`)).toEqual(new Map());
   });

@@ -203,7 +203,7 @@ test.skipIf(!hasBrowser)('keys choose, open and search, and Back returns to the 
   await page.keyboard.press('Escape');
   await row('a broken source').getByRole('checkbox').check();
   await page.keyboard.press('/');
-  expect(await page.getByLabel('Search text, id or error').and(page.locator(':focus')).count()).toBe(1);
+  await page.getByLabel('Search text, id or error').and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('?');
   const keys = page.getByRole('dialog', { name: 'Keys' });
