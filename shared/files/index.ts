@@ -10,5 +10,5 @@ export { FileStore, type KeptPlace, readAll, uploadNotFound } from './file-store
 export { mediaTypeOf, mediaTypeOfName } from './extensions.ts';
 export { ObjectArchive, openArchive } from './object-archive.ts';
 export { openFiles, publicAddress } from './open-files.ts';
-export { describeStorages, readStorages, StorageWatch } from './storage-watch.ts';
+export { describeStorages, type NotedStorage, readStorages, StorageWatch } from './storage-watch.ts';
 export type { FileSource } from './storage/spool.ts';

@@ -23,6 +23,11 @@ export class ObjectArchive {
     this.#ports = ports;
   }
 
+  /** Names where the objects are: the same for all processes that use it. Errors: `unavailable.files`. */
+  async identify(): Promise<string> {
+    return await this.#ports.storage.identify();
+  }
+
   /** Stores an object; durable once this resolves. Errors: `unavailable.files`. */
   async write(place: FilePlace, bytes: Buffer): Promise<void> {
     const { storage, spool } = this.#ports;

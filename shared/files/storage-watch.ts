@@ -3,19 +3,37 @@ import { z } from 'zod';
 import type { Log } from '../log/index.ts';
 import { type Keys, readRecords, type RedisClient, redisNow } from '../redis/index.ts';
 import { Ticker } from '../time/index.ts';
-import type { FileStore } from './file-store.ts';
 
 interface StoragePorts {
   readonly redis: RedisClient;
   readonly keys: Keys;
 }
 
+/** What is stored: files of tasks, or the archived parts of old tasks. */
+export type StoredKind = 'files' | 'archive';
+
 interface StorageWatchPorts extends StoragePorts {
-  readonly files: Pick<FileStore, 'identify'>;
+  readonly kind: StoredKind;
+  /** Names the storage: the same for all processes that use it. */
+  readonly identify: () => Promise<string>;
   readonly log: Log;
 }
 
-/** Where some process stores files, as it noted last. */
+/** What people read of a kind. */
+const WORDS = {
+  files: {
+    unusable: 'Files cannot be stored here: make MUSTER_DATA_DIR a folder that this process may write to',
+    are: 'Files are stored',
+    helps: 'set files.s3, or mount one volume at MUSTER_DATA_DIR',
+  },
+  archive: {
+    unusable: 'Old tasks cannot be archived or read here: make archive.dir a folder that this process may write to',
+    are: 'Old tasks are archived',
+    helps: 'set archive.storage to "s3", or mount one volume at the folder of archive.dir',
+  },
+} as const satisfies Record<StoredKind, unknown>;
+
+/** Where some process stores what it stores, as it noted last. */
 export interface NotedStorage {
   id: string;
   /** Machine, or container. */
@@ -31,8 +49,8 @@ const FRESH_MS = 3 * NOTE_MS;
 const MAX_NOTES = 1000;
 
 /**
- * StorageWatch is responsible for saying in the log that this process stores files where other processes do not see them, or cannot store
- * any. It notes where they are, for `readStorages`.
+ * StorageWatch is responsible for saying in the log that this process stores files, or parts of old tasks, where other processes do not see
+ * them, or cannot store any. It notes where they are, for `readStorages`.
  */
 export class StorageWatch {
   readonly #ports: StorageWatchPorts;
@@ -45,7 +63,11 @@ export class StorageWatch {
       everyMs: NOTE_MS,
       isBackground: true,
       run: () => this.#note(),
-      onError: (error) => ports.log.debug({ err: error }, 'where files are stored could not be noted; the next round notes it'),
+      onError: (error) =>
+        ports.log.debug(
+          { err: error },
+          `where ${ports.kind === 'files' ? 'files' : 'old tasks'} are stored could not be noted; the next round notes it`,
+        ),
     });
   }
 
@@ -59,17 +81,17 @@ export class StorageWatch {
   }
 
   async #note(): Promise<void> {
-    const { redis, keys, files } = this.#ports;
-    const id = await files.identify().catch((error: unknown) => {
-      this.#warn('files.unusable', 'Files cannot be stored here: make MUSTER_DATA_DIR a folder that this process may write to', error);
+    const { redis, keys, kind, identify } = this.#ports;
+    const id = await identify().catch((error: unknown) => {
+      this.#warn(`${kind}.unusable`, WORDS[kind].unusable, error);
       return null;
     });
     // Another process is just writing it.
     if (id === null || id === '') return;
     const note = { host: hostname(), at: await redisNow(redis) };
-    await redis.hset(keys.fleet.fileStorages, id, JSON.stringify(note));
-    const others = (await readStorages(this.#ports)).filter((storage) => storage.id !== id);
-    if (others.length > 0) this.#warn('files.not-shared', describeStorages([...others, { id, host: note.host }]));
+    await redis.hset(keyOf(keys, kind), id, JSON.stringify(note));
+    const others = (await readStorages(this.#ports, kind)).filter((storage) => storage.id !== id);
+    if (others.length > 0) this.#warn(`${kind}.not-shared`, describeStorages([...others, { id, host: note.host }], kind));
     else this.#said = '';
   }
 
@@ -81,9 +103,14 @@ export class StorageWatch {
   }
 }
 
-/** Where the processes of this fleet store files; more than one when a file of one process is missing for others. Forgets old ones. */
-export async function readStorages({ redis, keys }: StoragePorts): Promise<NotedStorage[]> {
-  const [stored, now] = await Promise.all([redis.hgetall(keys.fleet.fileStorages), redisNow(redis)]);
+function keyOf({ fleet }: Keys, kind: StoredKind): string {
+  return kind === 'files' ? fleet.fileStorages : fleet.archiveStorages;
+}
+
+/** Where the processes of this fleet store a kind; more than one when what one process stored is missing for others. Forgets old ones. */
+export async function readStorages({ redis, keys }: StoragePorts, kind: StoredKind): Promise<NotedStorage[]> {
+  const key = keyOf(keys, kind);
+  const [stored, now] = await Promise.all([redis.hgetall(key), redisNow(redis)]);
   const { items } = readRecords(Object.entries(stored), (text, id) => ({ id, ...noteSchema.parse(JSON.parse(text)) }));
   const fresh = items
     .filter(({ at }) => now - at < FRESH_MS)
@@ -91,16 +118,17 @@ export async function readStorages({ redis, keys }: StoragePorts): Promise<Noted
     .slice(0, MAX_NOTES);
   const kept = new Set(fresh.map(({ id }) => id));
   const old = Object.keys(stored).filter((id) => !kept.has(id));
-  if (old.length > 0) await redis.hdel(keys.fleet.fileStorages, ...old);
+  if (old.length > 0) await redis.hdel(key, ...old);
   return fresh.map(({ id, host }) => ({ id, host }));
 }
 
 const SHOWN = 3;
 
 /** The finding and its remedy, for people. */
-export function describeStorages(storages: readonly NotedStorage[]): string {
+export function describeStorages(storages: readonly NotedStorage[], kind: StoredKind): string {
   const hosts = [...new Set(storages.map(({ host }) => host))].toSorted();
   const more = hosts.length > SHOWN ? ` and ${hosts.length - SHOWN} more` : '';
   const where = `${hosts.slice(0, SHOWN).join(', ')}${more}`;
-  return `Files are stored in ${storages.length} places (on ${where}), and what one process stores is missing for the others: set files.s3, or mount one volume at MUSTER_DATA_DIR`;
+  const { are, helps } = WORDS[kind];
+  return `${are} in ${storages.length} places (on ${where}), and what one process stores is missing for the others: ${helps}`;
 }

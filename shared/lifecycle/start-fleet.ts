@@ -29,8 +29,7 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
   const traces = await openTraces({ env: config.env, service: name, log });
   const parts = await openParts({ config, log, service: name, fail, finish, traces });
   const watch = watchConnection(parts, name);
-  const storage = new StorageWatch(parts);
-  if (!WITHOUT_FILES.has(name)) storage.start();
+  const storages = watchStorages(parts, name);
   try {
     await prepare?.(parts);
     const registries = [processMetrics(parts.redis, releaseName(config.env), traces)];
@@ -58,19 +57,32 @@ export async function startFleet({ name, config, log, create, prepare, fail, fin
       stop: async (graceMs) => {
         await served.stop(graceMs);
         await beat.stop();
-        await storage.stop();
+        await Promise.all(storages.map((storage) => storage.stop()));
         watch.stop();
         await parts.close();
         await traces?.close();
       },
     };
   } catch (error) {
-    await storage.stop();
+    await Promise.all(storages.map((storage) => storage.stop()));
     watch.stop();
     await parts.close();
     await traces?.close();
     throw error;
   }
+}
+
+type StorageWatchPorts = Pick<Parts, 'redis' | 'keys' | 'log' | 'files' | 'archive'>;
+
+/** Watches where this process stores files, and where it archives old tasks; it may do neither. */
+function watchStorages({ redis, keys, log, files, archive }: StorageWatchPorts, name: string): readonly StorageWatch[] {
+  const ports = { redis, keys, log };
+  const watches = [
+    ...(WITHOUT_FILES.has(name) ? [] : [new StorageWatch({ ...ports, kind: 'files', identify: () => files.identify() })]),
+    ...(archive === undefined ? [] : [new StorageWatch({ ...ports, kind: 'archive', identify: () => archive.identify() })]),
+  ];
+  for (const watch of watches) watch.start();
+  return watches;
 }
 
 type WatchPorts = Pick<Parts, 'redis' | 'keys' | 'config' | 'log' | 'fail'>;

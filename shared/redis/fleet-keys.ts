@@ -20,10 +20,12 @@ function accessKeys(prefix: string) {
     /** String: secret that signs addresses of files. Written by: `shared/files/file-links.ts`. Kept: for good. Bound: one. */
     fileSecret: `${prefix}file-secret`,
     /**
-     * Hash: id of a storage of files -> JSON of who stores there, and since when it was noted. Written by: `storage-watch.ts`. Kept: 15 minutes
+     * Hash: id of a storage of files -> JSON of who stores there, and when it was noted. Written by: `storage-watch.ts`. Kept: 3 minutes
      * after the last note. Bound: 1000.
      */
     fileStorages: `${prefix}file-storages`,
+    /** Hash: the same for the archive of old tasks. Written by: `storage-watch.ts`. Kept: 3 minutes after the last note. Bound: 1000. */
+    archiveStorages: `${prefix}archive-storages`,
     /** Hash: SHA-256 of an API key -> JSON of its tenant, scopes and name. Written by: `key-store.ts`. Kept: until revoked. Bound: `limits.maxKeysPerTenant`. */
     apiKeys: `${prefix}api-keys`,
     /** String: some process is making the first API key. Written by: `ensure-first-key.ts`. Kept: 5 s. Bound: one. */

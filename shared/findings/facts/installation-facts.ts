@@ -87,7 +87,8 @@ function readers(ports: InstallationPorts, clock: Clock, scope: RecordScope) {
     unfollowedEnds: once(() => readUnfollowedEnds(ports)),
     waitingDeliveries: once(() => readWaitingDeliveries(queues)),
     refusedPlatforms: once(() => readRefusals(ports)),
-    storages: once(() => readStorages(ports)),
+    storages: once(() => readStorages(ports, 'files')),
+    archives: once(() => readStorages(ports, 'archive')),
     limits: once(() => readLimits(ports)),
     throttles: once(() => listThrottles(ports, MAX_MODELS)),
     /** Milliseconds that the clock of this process is ahead of Redis's. */

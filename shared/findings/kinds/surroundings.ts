@@ -1,4 +1,4 @@
-import { describeStorages } from '../../files/index.ts';
+import { describeStorages, type NotedStorage } from '../../files/index.ts';
 import { accountLabel, describeChanges, type ParameterChanges, type ThrottleView } from '../../providers/index.ts';
 import { timeText } from '../../time/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
@@ -8,7 +8,7 @@ import type { Inspection, Verdict } from '../inspection.ts';
 /** What the fleet works with: chat platforms, a place for files, limits, models. */
 export const SURROUNDING_INSPECTIONS: readonly Inspection<InstallationFacts>[] = [
   { name: 'Chat', codes: ['chat.refused'], look: async (facts) => judgePlatforms(await facts.refusedPlatforms()) },
-  { name: 'Files', codes: ['files.apart'], look: async (facts) => judgeFiles(await facts.storages()) },
+  { name: 'Files', codes: ['files.apart'], look: async (facts) => judgeFiles(await facts.storages(), await facts.archives()) },
   { name: 'Limits', codes: [], look: async (facts) => ({ findings: [], note: describeLimits(await facts.limits()) }) },
   { name: 'Model parameters', codes: ['model.parameters'], look: async (facts) => judgeParameters(await facts.throttles()) },
   {
@@ -36,11 +36,18 @@ function judgePlatforms(refusals: Refusals): Verdict {
   };
 }
 
-export function judgeFiles(storages: Awaited<ReturnType<InstallationFacts['storages']>>): Verdict {
-  if (storages.length < 2)
-    return { findings: [], note: storages.length === 0 ? 'no process that stores files is running' : 'stored in one place' };
-  const [text, helps] = splitAt(describeStorages(storages), ': ');
-  return { findings: [findingOf({ code: 'files.apart', severity: 'warning', text: `${text}.`, helps, link: '/health' })] };
+export function judgeFiles(files: readonly NotedStorage[], archives: readonly NotedStorage[]): Verdict {
+  const findings = [
+    ...(files.length < 2 ? [] : [describeApart(describeStorages(files, 'files'), null)]),
+    ...(archives.length < 2 ? [] : [describeApart(describeStorages(archives, 'archive'), 'archive')]),
+  ];
+  if (findings.length > 0) return { findings };
+  return { findings, note: files.length === 0 ? 'no process that stores files is running' : 'stored in one place' };
+}
+
+function describeApart(sentence: string, subject: string | null): Finding {
+  const [text, helps] = splitAt(sentence, ': ');
+  return findingOf({ code: 'files.apart', severity: 'warning', text: `${text}.`, helps, subject, link: '/health' });
 }
 
 /** What it is, and what helps, of a sentence that has both. */
