@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHttpEndpoint, startFakeHttpEndpoint } from '../../support/fake-http-endpoint.ts';
 import { reportFigure } from '../../support/fleet/figures.ts';
@@ -79,6 +80,7 @@ function boundOf({ requests }: FakeHttpEndpoint): number {
 class DearProvider {
   readonly #tokens: number;
   readonly #answerMs: number;
+  readonly #held: Promise<void>;
   /** Answers that came to their end, and those whose callers were gone before it. */
   readonly calls = { answered: 0, cut: 0 };
   /** Tokens that its answers lack because their calls had a lower bound. */
@@ -87,9 +89,11 @@ class DearProvider {
   open = 0;
   maxOpen = 0;
 
-  constructor(tokens = BOUND, answerMs = CALLS.answerMs) {
+  /** `held`: no answer ends before this is resolved. */
+  constructor(tokens = BOUND, answerMs = CALLS.answerMs, held = Promise.resolve()) {
     this.#tokens = tokens;
     this.#answerMs = answerMs;
+    this.#held = held;
   }
 
   readonly respond = (response: ServerResponse, bound: number): void => {
@@ -104,7 +108,8 @@ class DearProvider {
     });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(chunk({ role: 'assistant', content: 'Good ' }));
-    setTimeout(() => response.end(`${chunk({}, { usage })}data: [DONE]\n\n`), this.#answerMs);
+    const end = (): unknown => response.end(`${chunk({}, { usage })}data: [DONE]\n\n`);
+    void Promise.all([delay(this.#answerMs), this.#held]).then(end);
   };
 }
 
@@ -257,7 +262,8 @@ describe('a budget while workers are killed', () => {
 
 it('a budget that denies holds tasks only while calls go on whose reservations may come back', async () => {
   // Calls cost half of what they reserve, so that there is room again when they end: twice for some of those that are held.
-  const dear = new DearProvider(CALLS.cost / 2 - INPUT, 1000);
+  const counted = Promise.withResolvers<void>();
+  const dear = new DearProvider(CALLS.cost / 2 - INPUT, 1000, counted.promise);
   const provider: FakeHttpEndpoint = await startFakeHttpEndpoint((response) => dear.respond(response, boundOf(provider)));
   const calls = 10;
   try {
@@ -266,7 +272,7 @@ it('a budget that denies holds tasks only while calls go on whose reservations m
     await fleet.start('worker', CALL_SLOTS);
     const input = 'number 1 '.padEnd(INPUT_BYTES, 'x');
     const ids = await Promise.all(Array.from({ length: 60 }, () => fleet.client.submit({ agent: 'paid', input })));
-    const asked = await askHeld(ids);
+    const asked = await askHeld(ids).finally(counted.resolve);
     const tasks = await fleet.client.ended(ids, 60_000);
     const denied = tasks.filter(({ error }) => error?.code === 'BUDGET_EXCEEDED').map(({ status }) => status);
     const completed = tasks.filter(({ status }) => status === 'completed').length;

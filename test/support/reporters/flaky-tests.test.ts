@@ -2,9 +2,12 @@ import type { TestCase, TestModule } from 'vitest/node';
 import { describe, expect, it } from 'vitest';
 import { flakyReport } from './flaky-tests.ts';
 
-function module(...tests: { name: string; flaky: boolean }[]): TestModule {
+function module(...tests: { name: string; flaky: boolean; error?: string }[]): TestModule {
   const file = { moduleId: '/repo/test/a.test.ts' };
-  const cases = tests.map(({ name, flaky }) => ({ fullName: name, module: file, diagnostic: () => ({ flaky }) }) as unknown as TestCase);
+  const cases = tests.map(({ name, flaky, error }) => {
+    const errors = error === undefined ? [] : [{ message: error }];
+    return { fullName: name, module: file, diagnostic: () => ({ flaky }), result: () => ({ errors }) } as unknown as TestCase;
+  });
   return { ...file, children: { allTests: () => cases } } as unknown as TestModule;
 }
 
@@ -13,9 +16,9 @@ describe('the report of flaky tests', () => {
     expect(flakyReport([module({ name: 'a > b', flaky: false })], '/repo')).toBeNull();
   });
 
-  it('names each test that passed only on its second try', () => {
-    const report = flakyReport([module({ name: 'a > b', flaky: true }, { name: 'a > c', flaky: false })], '/repo');
-    expect(report).toBe('1 flaky, passed only on the second try\n  test/a.test.ts > a > b');
+  it('names each test that passed only on its second try, and what it failed of', () => {
+    const report = flakyReport([module({ name: 'a > b', flaky: true, error: 'one\ntwo' }, { name: 'a > c', flaky: false })], '/repo');
+    expect(report).toBe('1 flaky, passed only on the second try\n  test/a.test.ts > a > b\n    one\n    two');
   });
 
   it('says that the run fails when more than three tests are flaky', () => {

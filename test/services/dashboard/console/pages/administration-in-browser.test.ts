@@ -219,7 +219,7 @@ test.skipIf(!hasBrowser)('failures are grouped by error, and all of a group are 
   const releases = web.page.getByRole('list', { name: 'Failures by release' });
   await releases.getByText('3 tasks').waitFor();
   expect(new URL(web.page.url()).searchParams.get('groupBy')).toBe('release');
-  await web.page.getByRole('radio', { name: 'Release' }).and(web.page.locator(':focus')).waitFor();
+  await web.page.getByRole('radio', { name: 'Release' }).and(web.page.locator(':focus')).waitFor({ state: 'attached' });
   await releases.getByRole('link', { name: '3 tasks' }).click();
   await web.page.getByRole('table', { name: 'Tasks' }).getByText('a secret').waitFor();
   expect(new URL(web.page.url()).searchParams.get('release')).not.toBe(null);
