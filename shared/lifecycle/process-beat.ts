@@ -6,6 +6,7 @@ import {
   beatProcess,
   forgetProcesses,
   isAgentNew,
+  LastingProblems,
   noteAgents,
   PROCESS_BEAT_MS,
   type ProcessIdentity,
@@ -40,12 +41,13 @@ const BEATS_PER_READING = 10;
 
 /**
  * ProcessBeat is responsible for saying that this process lives, with its release, configuration and time zone data, so that processes that
- * disagree know of each other; and what stands still in it, so that no list contradicts its `/readyz`.
+ * disagree know of each other; and what has stood still in it for a while, so that no list contradicts its `/readyz`.
  */
 export class ProcessBeat {
   readonly #options: ProcessBeatOptions;
   readonly #record: ProcessIdentity;
   readonly #ticker: Ticker;
+  readonly #problems = new LastingProblems();
   #beats = 0;
   /** Redis's clock less this process's monotonic one, ms. */
   #offsetMs = 0;
@@ -102,7 +104,7 @@ export class ProcessBeat {
     if (isReading) this.#offsetMs = (await redisNow(this.#options.redis)) - performance.now();
     const now = Math.round(performance.now() + this.#offsetMs);
     if (this.#beats % BEATS_PER_ANNOUNCEMENT === 0) await this.#announce(now);
-    const problems = await this.#options.problems();
+    const problems = this.#problems.reported(await this.#options.problems(), performance.now());
     const isNoted = problems.length > 0 || this.#hadProblems;
     await beatProcess(this.#options, this.#record, isNoted ? problems : null, now);
     this.#options.onWritten();

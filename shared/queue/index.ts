@@ -48,6 +48,7 @@ export {
   openQueues,
 } from './queues.ts';
 export { Heartbeat, type HeartbeatOptions, type WorkerActivity } from './registry/heartbeat.ts';
+export { LastingProblems } from './registry/lasting-problems.ts';
 export { OfferedSlots, slotsFor, takesFrom } from './registry/offered-slots.ts';
 export { loadOf } from './accept/log-accepted.ts';
 export { claimConfiguration } from './registry/configurations.ts';

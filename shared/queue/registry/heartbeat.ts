@@ -3,6 +3,7 @@ import { installedVersion } from '../../config/index.ts';
 import type { Log } from '../../log/index.ts';
 import { clockSkew, describeSkew } from '../../redis/index.ts';
 import { type Clock, Ticker } from '../../time/index.ts';
+import { LastingProblems } from './lasting-problems.ts';
 import { ProcessMeter } from './process-meter.ts';
 import { beat, type RegistryPorts, removeWorker } from './worker-registry.ts';
 import type { WorkerReport } from './worker-report.ts';
@@ -43,6 +44,7 @@ export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #ticker: Ticker;
   readonly #meter: ProcessMeter;
+  readonly #problems = new LastingProblems();
   #worker: ReportingWorker | undefined;
   #identity: Pick<WorkerReport, 'host' | 'pid' | 'version' | 'startedAt'> | undefined;
   #isSkewed = false;
@@ -85,7 +87,10 @@ export class Heartbeat {
     const skewMs = await clockSkew(fleet.redis, clock);
     this.#watchSkew(skewMs);
     const activity = this.#worker.activity();
-    const stopped = activity.stopped.slice(0, MAX_STOPPED).map((text) => text.slice(0, MAX_TEXT));
+    const stopped = this.#problems
+      .reported(activity.stopped, clock.monotonic())
+      .slice(0, MAX_STOPPED)
+      .map((text) => text.slice(0, MAX_TEXT));
     const report = { role, ...this.#identity, ...capacity, ...activity, stopped, skewMs, ...this.#meter.read() };
     const { isDrainRequested, wasDead } = await beat(fleet, worker, report);
     if (wasDead) log.warn({ event: 'worker.returned', worker }, 'this worker was marked as dead, and goes on');

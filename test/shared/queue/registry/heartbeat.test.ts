@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { NO_BLOCKS } from '#shared/queue/registry/worker-report.ts';
 import { listWorkers, readWorker, removeWorker, requestDrain } from '#shared/queue/registry/worker-registry.ts';
-import { systemClock } from '#shared/time/clock.ts';
+import { type Clock, systemClock } from '#shared/time/clock.ts';
 import { judgeWorkers } from '#shared/findings/kinds/members.ts';
 import { Heartbeat, type ReportingWorker, type WorkerActivity } from '#shared/queue/registry/heartbeat.ts';
 import { useEmptyParts } from '../../../support/use-parts.ts';
@@ -19,8 +19,15 @@ afterEach(async () => {
   for (const heartbeat of open.splice(0)) await heartbeat.stop();
 });
 
-function start(worker: string, { skewMs = 0, ...reporting }: Partial<ReportingWorker> & { skewMs?: number } = {}): Heartbeat {
-  const clock = { ...systemClock, now: () => Date.now() + skewMs };
+interface StartOptions extends Partial<ReportingWorker> {
+  skewMs?: number;
+  clock?: Clock;
+}
+
+function start(
+  worker: string,
+  { skewMs = 0, clock = { ...systemClock, now: () => Date.now() + skewMs }, ...reporting }: StartOptions = {},
+): Heartbeat {
   const heartbeat = new Heartbeat({ fleet, worker, capacity: { queues: ['tasks'], slots: 4 }, clock, log: parts.log });
   open.push(heartbeat);
   heartbeat.start({ activity: () => IDLE, drain: () => undefined, ...reporting });
@@ -33,7 +40,7 @@ const isKnown = (worker: string): Promise<boolean> =>
 
 describe('a worker', () => {
   it('reports who it is, what it serves and does, and what its process uses', async () => {
-    const seen = { running: 3, suspects: 1, stopped: ['x'.repeat(500)], blocks: { count: 2, lastAt: 5, longestMs: 4000 } };
+    const seen = { running: 3, suspects: 1, stopped: [], blocks: { count: 2, lastAt: 5, longestMs: 4000 } };
     start('w', { activity: () => ({ ...seen, isDraining: false }) });
     await isKnown('w');
     const record = await readWorker(fleet, 'w');
@@ -43,13 +50,38 @@ describe('a worker', () => {
       queues: ['tasks'],
       slots: 4,
       pid: process.pid,
-      stopped: ['x'.repeat(200)],
     });
     expect(record?.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(Math.abs(Date.now() - (record?.startedAt ?? 0))).toBeLessThan(60_000);
     expect(record?.memoryMb).toBeGreaterThan(10);
     await waitFor(async () => ((await readWorker(fleet, 'w'))?.cpu ?? 0) > 0, { deadlineMs: 5000, what: 'CPU time to be used' });
     expect((await readWorker(fleet, 'w'))?.eventLoopDelayMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it('reports what has stood still in it for a while, and not what is over at its next beat', async () => {
+    let stopped = ['for a moment'];
+    let aheadMs = 0;
+    const readings: string[][] = [];
+    const clock = { ...systemClock, monotonic: () => performance.now() + aheadMs };
+    start('w', {
+      clock,
+      activity: () => {
+        readings.push(stopped);
+        return { ...IDLE, stopped };
+      },
+    });
+    const beats = (count: number): Promise<boolean> =>
+      waitFor(() => readings.length >= count, { deadlineMs: 5000, what: `${count} beats` });
+    await beats(2);
+    stopped = [];
+    aheadMs += 60_000;
+    await beats(readings.length + 2);
+    stopped = ['x'.repeat(500)];
+    await beats(readings.length + 2);
+    expect((await readWorker(fleet, 'w'))?.stopped).toEqual([]);
+    aheadMs += 60_000;
+    await waitFor(async () => (await readWorker(fleet, 'w'))?.stopped.length === 1, { deadlineMs: 5000, what: 'the report' });
+    expect((await readWorker(fleet, 'w'))?.stopped).toEqual(['x'.repeat(200)]);
   });
 
   it('that stops is not known any more', async () => {
