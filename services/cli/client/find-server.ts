@@ -49,7 +49,7 @@ export function isElsewhere(options: ServerOptions, env: CliEnvironment, cwd: st
 }
 
 function missing(what: string): never {
-  throw new CliProblem(`There is no ${what}. Do one of these:\n${FIXES}`, { exitCode: EXIT.usage });
+  throw new CliProblem(`There is no ${what}.\nDo one of these:\n${FIXES}`, { exitCode: EXIT.usage });
 }
 
 function asOrigin(url: string): string {
