@@ -73,7 +73,7 @@ async function counts(): Promise<Map<string, number>> {
 
 /** What a tenant, an agent or a worker has one of as long as it is there, and series of the fleet; each is bounded by itself. */
 const ONCE =
-  /:(events|audit|schedule-count|rates|failing|callback-secret|schedules-reconciled|(dead-)?workers|worker-notes|configured-agents|cap|chores|findings|record-changes|chore-lease:\w+|acknowledged|process-problems|snapshots|unserved-queues|fleet-pressure|probe|metrics|metric-codes|metric-minute:\d+|agent-hour:\d+|agent-minute:\d+|repeats:\w+:\w+)$/;
+  /:(events|audit|schedule-count|rates|failing|callback-secret|schedules-reconciled|(dead-)?workers|worker-notes|configured-agents|cap|chores|findings|record-changes|chore-lease:\w+|acknowledged|process-problems|snapshots|unserved-queues|worker-groups|jobs:idle|fleet-pressure|probe|metrics|metric-codes|metric-minute:\d+|agent-hour:\d+|agent-minute:\d+|repeats:\w+:\w+)$/;
 
 /** What there is more of than before. */
 async function growth(before: ReadonlyMap<string, number>): Promise<string[]> {
