@@ -5903,6 +5903,18 @@ export interface components {
       url?: string | undefined;
       /** What a daemon has to have for a `daemon` agent. */
       capabilities?: string[] | undefined;
+      /** The folder that each session of a `command` or `daemon` agent has. With neither `git` nor `keep` it begins as what a folder has, which is not shown. */
+      workspace?: {
+        /** Repository that it begins as a checkout of: its address without a login. */
+        git?: string | undefined;
+        /** Branch, tag or commit of that; absent for the branch that the repository names. */
+        ref?: string | undefined;
+        /**
+         * It begins empty.
+         * @constant
+         */
+        keep?: true | undefined;
+      } | undefined;
       /** JSON Schema of what its tasks are given, of a `function` agent with an `input`; null where its library cannot say it so. */
       inputSchema?: ({
         [key: string]: unknown;

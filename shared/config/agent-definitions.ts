@@ -278,11 +278,15 @@ export function hasPlainOutput(definition: AgentDefinition): boolean {
 
 export type AgentKind = AgentDefinition['kind'];
 
-/** A repository elsewhere. The folders of people's machines are for the configuration to name. */
-const remoteGit = notOption.regex(
-  /^(?:(?:https?|ssh|git):\/\/|[\w.-]+@[\w.-]+:)/i,
-  'expected the address of a repository, such as https://...',
-);
+/** The address of a repository elsewhere, and no folder of a machine. */
+const REMOTE_GIT = /^(?:(?:https?|ssh|git):\/\/|[\w.-]+@[\w.-]+:)/i;
+
+/** The folders of people's machines are for the configuration to name. */
+const remoteGit = notOption.regex(REMOTE_GIT, 'expected the address of a repository, such as https://...');
+
+export function isRemoteRepository(git: string): boolean {
+  return REMOTE_GIT.test(git);
+}
 
 /** What the API may add: nothing that runs code of the caller's on our machines. */
 export const apiAgentDefinitionSchema = z.discriminatedUnion('kind', [

@@ -14,6 +14,7 @@ export {
   directivesOf,
   hasPlainOutput,
   inputSchemaOf,
+  isRemoteRepository,
   KEEPS_WORKSPACES,
   workspaceSchema,
 } from './agent-definitions.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCatalog, CatalogEntry } from '#shared/agents/index.ts';
-import { type AgentDefinition, directivesOf, hasPlainOutput, type Settings } from '#shared/config/index.ts';
+import { type AgentDefinition, directivesOf, hasPlainOutput, isRemoteRepository, type Settings } from '#shared/config/index.ts';
 import { FAILURE_ROUTES, MusterError } from '#shared/errors/index.ts';
 import { type Ledger, readAgentHolds } from '#shared/ledger/index.ts';
 import { jsonSchemaOf } from '#shared/text/index.ts';
@@ -17,6 +17,13 @@ const holdSchema = z.strictObject({
   gate: z.enum(['agent', 'failures']).meta({ description: '`agent`: a person paused it; `failures`: it failed too often in a row.' }),
   since: z.iso.datetime().nullable().meta({ description: 'Since when.' }),
   reason: z.string().meta({ description: 'The same for people.' }),
+});
+
+/** As a definition has it, but for folders of people's machines. */
+const workspaceViewSchema = z.strictObject({
+  git: z.string().optional().meta({ description: 'Repository that it begins as a checkout of: its address without a login.' }),
+  ref: z.string().optional().meta({ description: 'Branch, tag or commit of that; absent for the branch that the repository names.' }),
+  keep: z.literal(true).optional().meta({ description: 'It begins empty.' }),
 });
 
 const jsonSchemaSchema = z.record(z.string(), z.unknown()).nullable();
@@ -69,6 +76,10 @@ export const agentViewSchema = z
     hasPlainOutput: z.boolean().optional().meta({ description: 'Whether the output of a `command` agent is plain text, and no Markdown.' }),
     url: z.string().optional().meta({ description: 'Address of an `http` agent, without a login.' }),
     capabilities: z.array(z.string()).optional().meta({ description: 'What a daemon has to have for a `daemon` agent.' }),
+    workspace: workspaceViewSchema.optional().meta({
+      description:
+        'The folder that each session of a `command` or `daemon` agent has. With neither `git` nor `keep` it begins as what a folder has, which is not shown.',
+    }),
     inputSchema: jsonSchemaSchema.optional().meta({
       description:
         'JSON Schema of what its tasks are given, of a `function` agent with an `input`; null where its library cannot say it so.',
@@ -160,8 +171,16 @@ function fieldsOfKind(definition: AgentDefinition): Partial<AgentView> {
   }
   if (definition.kind === 'http') return { url: withoutLogin(definition.url), hasSecret: definition.secret !== undefined };
   if (definition.kind === 'function') return { ...schemasOf(definition), within: definition.within };
-  if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [] };
-  return hasPlainOutput(definition) ? { hasPlainOutput: true } : {};
+  if (definition.kind === 'daemon') return { capabilities: definition.capabilities ?? [], ...viewWorkspace(definition) };
+  if (definition.kind === 'command') return { ...(hasPlainOutput(definition) && { hasPlainOutput: true }), ...viewWorkspace(definition) };
+  return {};
+}
+
+function viewWorkspace({ workspace }: Extract<AgentDefinition, { kind: 'command' | 'daemon' }>): Pick<AgentView, 'workspace'> {
+  if (workspace === undefined) return {};
+  if ('keep' in workspace) return { workspace };
+  const isShown = 'git' in workspace && isRemoteRepository(workspace.git);
+  return { workspace: isShown ? { ...workspace, git: withoutCredentials(workspace.git) } : {} };
 }
 
 /** What an agent of `defineAgent` takes and answers, for programs and forms that know no TypeScript. */
@@ -170,6 +189,14 @@ function schemasOf({ input, output }: Extract<AgentDefinition, { kind: 'function
     ...(input === undefined ? {} : { inputSchema: jsonSchemaOf(input, 'input') }),
     ...(output === undefined ? {} : { outputSchema: jsonSchemaOf(output, 'output') }),
   };
+}
+
+/** Repositories are also named as `git@host:path`. */
+function withoutCredentials(repository: string): string {
+  if (!URL.canParse(repository)) return repository;
+  const url = new URL(repository);
+  [url.username, url.password, url.search, url.hash] = ['', '', '', ''];
+  return url.href;
 }
 
 /** Addresses may carry a password, or a token in the query. */

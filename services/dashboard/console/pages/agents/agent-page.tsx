@@ -167,6 +167,14 @@ function UsualTimeout(): ReactElement {
   );
 }
 
+/** What the folder of each session begins as. */
+function describeWorkspace(workspace: Agent['workspace']): string | undefined {
+  if (workspace === undefined) return undefined;
+  const { git, ref, keep } = workspace;
+  if (git !== undefined) return `a checkout of ${git}${ref === undefined ? '' : ` at ${ref}`} for each session`;
+  return keep === true ? 'an empty folder for each session' : 'what a folder of its machine has, for each session';
+}
+
 function AgentFacts({ agent }: { agent: Agent }): ReactElement {
   return (
     <Facts
@@ -176,6 +184,7 @@ function AgentFacts({ agent }: { agent: Agent }): ReactElement {
         { label: 'Model', value: agent.model },
         { label: 'Address', value: agent.url ?? agent.baseUrl },
         { label: 'Needs', value: agent.capabilities?.join(', ') },
+        { label: 'Workspace', value: describeWorkspace(agent.workspace) },
         { label: 'Key or secret', value: agent.hasSecret === undefined ? null : agent.hasSecret ? 'set' : 'none' },
         { label: 'Tasks at once', value: agent.maxRunning ?? 'as many as the tenant may run' },
         { label: 'Timeout', value: agent.timeoutMs === null ? <UsualTimeout /> : <Duration ms={agent.timeoutMs} /> },
