@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +8,8 @@ import type { CommandUser } from './command-user.ts';
 
 const ENTRY = fileURLToPath(new URL(`end-user-main${extname(import.meta.url)}`, import.meta.url));
 const POLL_MS = 10;
-/** One of those that it should kill may have stopped it. */
-const KILLER_MS = 2000;
+/** As long as a busy machine may take to start it. */
+const KILLER_MS = 5000;
 
 /**
  * Kills all that runs as the user, at most for so long, and resolves with the pids that are left. A process of the user does it, which
@@ -21,11 +21,13 @@ export async function endUser({ uid, gid }: CommandUser, endMs: number): Promise
     const left = listOfUser(uid);
     if (left.length === 0 || performance.now() >= end) return left;
     const killer = spawn(process.execPath, ['--no-warnings', ENTRY, String(uid), String(gid)], { cwd: '/', env: {}, stdio: 'ignore' });
-    const exited = once(killer, 'exit').catch(() => undefined);
-    if ((await within(exited, KILLER_MS)) === LATE) {
-      killer.kill('SIGKILL');
-      await exited;
-    }
+    await ended(killer, Math.min(end, performance.now() + KILLER_MS));
     await wait(POLL_MS);
   }
+}
+
+/** Waits for the killer, which those that it should kill may stop: it goes on each time, and needs moments only. `until`: by `performance.now()`. */
+async function ended(killer: ChildProcess, until: number): Promise<void> {
+  const exited = once(killer, 'exit').catch(() => undefined);
+  while ((await within(exited, POLL_MS)) === LATE) killer.kill(performance.now() < until ? 'SIGCONT' : 'SIGKILL');
 }
