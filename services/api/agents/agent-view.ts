@@ -180,7 +180,7 @@ function viewWorkspace({ workspace }: Extract<AgentDefinition, { kind: 'command'
   if (workspace === undefined) return {};
   if ('keep' in workspace) return { workspace };
   const isShown = 'git' in workspace && isRemoteRepository(workspace.git);
-  return { workspace: isShown ? { ...workspace, git: withoutCredentials(workspace.git) } : {} };
+  return { workspace: isShown ? { ...workspace, git: withoutLogin(workspace.git) } : {} };
 }
 
 /** What an agent of `defineAgent` takes and answers, for programs and forms that know no TypeScript. */
@@ -191,16 +191,10 @@ function schemasOf({ input, output }: Extract<AgentDefinition, { kind: 'function
   };
 }
 
-/** Repositories are also named as `git@host:path`. */
-function withoutCredentials(repository: string): string {
-  if (!URL.canParse(repository)) return repository;
-  const url = new URL(repository);
+/** Addresses may carry a password, or a token in the query. One of a repository like `git@host:path` has neither. */
+function withoutLogin(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
   [url.username, url.password, url.search, url.hash] = ['', '', '', ''];
   return url.href;
-}
-
-/** Addresses may carry a password, or a token in the query. */
-function withoutLogin(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return `${origin}${pathname}`;
 }
