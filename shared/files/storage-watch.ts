@@ -33,7 +33,7 @@ const WORDS = {
   },
 } as const satisfies Record<StoredKind, unknown>;
 
-/** Where some process stores what it stores, as it noted last. */
+/** A place where some process stores, as it noted last. */
 export interface NotedStorage {
   id: string;
   /** Machine, or container. */
@@ -64,10 +64,7 @@ export class StorageWatch {
       isBackground: true,
       run: () => this.#note(),
       onError: (error) =>
-        ports.log.debug(
-          { err: error },
-          `where ${ports.kind === 'files' ? 'files' : 'old tasks'} are stored could not be noted; the next round notes it`,
-        ),
+        ports.log.debug({ err: error, kind: ports.kind }, 'where this process stores could not be noted; the next round notes it'),
     });
   }
 

@@ -87,10 +87,13 @@ it('a place that nobody has noted for a quarter of an hour is forgotten', async 
   expect(await redis.hkeys(keys.fleet.fileStorages)).not.toContain('former');
 });
 
-it('a process whose folder cannot be made says so', async () => {
+it.each([
+  ['files', 'MUSTER_DATA_DIR'],
+  ['archive', 'archive.dir'],
+] as const)('a process whose folder for %s cannot be made says so', async (kind, setting) => {
   await writeFile(join(folder, 'in-the-way'), '');
-  await startIn('in-the-way');
+  await startIn('in-the-way', kind);
   await waitFor(() => lines.length > 0, { deadlineMs: 5000, what: 'the warning' });
-  expect(lines).toMatchObject([{ event: 'files.unusable', msg: expect.stringContaining('MUSTER_DATA_DIR') }]);
-  expect(await readStorages(parts, 'files')).toEqual([]);
+  expect(lines).toMatchObject([{ event: `${kind}.unusable`, msg: expect.stringContaining(setting) }]);
+  expect(await readStorages(parts, kind)).toEqual([]);
 });
