@@ -2842,9 +2842,9 @@ export interface components {
       /** Folder of each session, which a daemon has on its own disk. */
       workspace?: ({
         /** Address of a repository that it begins as a checkout of. */
-        git: string & (unknown & unknown);
+        git: string & (unknown & unknown & unknown);
         /** Branch, tag, or commit in full. */
-        ref?: string | undefined;
+        ref?: (string & (unknown & unknown)) | undefined;
       } | {
         /**
          * It begins empty.

@@ -3,7 +3,7 @@ import { FAILURE_ROUTES, FIXED_FAILURES } from '../errors/index.ts';
 import { type AgentSchema, isAgentSchema } from '../text/index.ts';
 import { codexServerProblem } from './codex-words.ts';
 import type { AgentFunction } from './define-config.ts';
-import { capabilitySchema, durationSchema, executionFields, nameSchema } from './fields.ts';
+import { capabilitySchema, durationSchema, executionFields, lineSchema, nameSchema } from './fields.ts';
 import { ownLimitsSchema } from './settings/command-limits.ts';
 import { ownSameInputSchema } from './settings/money-settings.ts';
 
@@ -146,7 +146,7 @@ export const COMMAND_PRESETS = ['claude-code', 'codex', 'opencode', 'aider'] as 
 const commandPresetSchema = z.enum(COMMAND_PRESETS);
 export type CommandPreset = z.infer<typeof commandPresetSchema>;
 
-const notOption = z.string().min(1).max(2000).regex(/^[^-]/, 'expected something that does not begin with "-"');
+const notOption = lineSchema.min(1).max(2000).regex(/^[^-]/, 'expected something that does not begin with "-"');
 
 const gitWorkspace = z.strictObject({
   git: notOption,

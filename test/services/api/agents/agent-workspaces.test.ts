@@ -32,3 +32,17 @@ it.each([
 it('an agent without a workspace has none', async () => {
   expect(await read('none')).toBeUndefined();
 });
+
+it.each([
+  ['a line break in its repository', { git: 'git@git.example.com:shop\n.git' }],
+  ['a NUL in its repository', { git: 'git@git.example.com:shop\0.git' }],
+  ['a NUL in its ref', { git: 'https://git.example.com/shop.git', ref: 'main\0' }],
+  ['an option as repository', { git: '--upload-pack=x' }],
+  ['an option as ref', { git: 'https://git.example.com/shop.git', ref: '--upload-pack=x' }],
+  ['a folder as repository', { git: '/srv/shop.git' }],
+  ['a file as repository', { git: 'file:///srv/shop.git' }],
+  ['a folder', { path: '/srv' }],
+])('by API there is no workspace with %s', async (_what, workspace) => {
+  const { status, body } = await api.call('PUT', '/v1/agents/refused', { body: { kind: 'daemon', workspace } });
+  expect([status, body.code]).toEqual([422, 'request.invalid']);
+});
